@@ -1,0 +1,103 @@
+/**
+ * Every way setpoint ends without having done what was asked. `exit` is the exit code of the command, `hint` what to do
+ * unless the place that raised it knows better. docs/errors.md says the same; a test keeps them in step.
+ */
+export const ERRORS = {
+  usage: { exit: 3, hint: 'Run setpoint --help for the commands and their flags.' },
+  'file-unreadable': {
+    exit: 3,
+    hint: 'Check the path given with -f, and that the file may be read.',
+  },
+  'settings-invalid': {
+    exit: 3,
+    hint: 'Mend the places listed; setpoint validate checks the file offline.',
+  },
+  'reference-missing': { exit: 3, hint: 'Set the variables or files named, and run again.' },
+  'origin-not-allowed': {
+    exit: 3,
+    hint: 'Add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch, if it is meant.',
+  },
+  'variable-not-allowed': {
+    exit: 3,
+    hint: 'Add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch, if it is meant.',
+  },
+  'key-shared': { exit: 3, hint: 'Give each origin a variable of its own.' },
+  'confirmation-needed': {
+    exit: 3,
+    hint: 'Run setpoint plan to see the changes, then apply with --yes.',
+  },
+  declined: { exit: 1, hint: 'Nothing was written.' },
+  unauthorized: {
+    exit: 4,
+    hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
+  },
+  'guard-refused': { exit: 5, hint: 'Look at the plan; --allow RULE lifts a rule for one run.' },
+  unreachable: {
+    exit: 1,
+    hint: 'Check server.url, and that the service is up and reachable from here.',
+  },
+  tls: {
+    exit: 1,
+    hint: 'Check the certificate of the service; server.ca_file names a certificate authority of your own.',
+  },
+  'timed-out': { exit: 9, hint: 'Try again, or give it longer with --timeout.' },
+  redirected: {
+    exit: 1,
+    hint: 'Set server.url to the address the service really has; redirects are never followed.',
+  },
+  'not-this-service': { exit: 1, hint: 'Check server.url, its path prefix too.' },
+  'dialect-not-spoken': {
+    exit: 1,
+    hint: 'This version of setpoint speaks GET and POST /api/settings.',
+  },
+  'bad-response': {
+    exit: 1,
+    hint: 'Try again; if it stays so, look at what stands between here and the service.',
+  },
+  'response-too-large': { exit: 1, hint: 'Check server.url; settings are never this large.' },
+  'rate-limited': { exit: 1, hint: 'Try again later.' },
+  'server-error': { exit: 1, hint: 'Look into the log of the service.' },
+  'settings-refused': { exit: 1, hint: 'Mend the fields named; nothing was written.' },
+  'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
+  contended: {
+    exit: 1,
+    hint: 'Somebody else is writing these settings; run again when they are done.',
+  },
+  interrupted: { exit: 130, hint: 'Run again: what is left will be done.' },
+  terminated: { exit: 143, hint: 'Run again: what is left will be done.' },
+  'state-unknown': { exit: 1, hint: 'Run setpoint plan to see where the service stands.' },
+  'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
+  internal: {
+    exit: 1,
+    hint: 'This is a defect of setpoint; please report it with the command you ran.',
+  },
+} as const satisfies Record<string, { exit: number; hint: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/**
+ * The one error class. `message` is setpoint's own sentence and safe to print; `cause` may hold a foreign error, whose text
+ * may carry secrets, and is never printed.
+ */
+export class SetpointError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly exitCode: number;
+
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'SetpointError';
+    this.code = code;
+    this.hint = options.hint ?? ERRORS[code].hint;
+    this.exitCode = ERRORS[code].exit;
+  }
+}
+
+/** Any thrown thing as a SetpointError. What is not ours is a defect: its text is not shown. */
+export function asSetpointError(thrown: unknown): SetpointError {
+  if (thrown instanceof SetpointError) return thrown;
+  const name = thrown instanceof Error ? thrown.constructor.name : typeof thrown;
+  return new SetpointError('internal', `Something went wrong inside setpoint (${name}).`, {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,58 @@
+import { FIELDS } from './fields.gen.ts';
+
+export type FieldName = (typeof FIELDS)[number]['name'];
+
+/**
+ * What is known of one field of the Settings resource; made from the annotations of schemas/settings.schema.json.
+ * - `secret`: cannot be read back; posted only when the plan lists it.
+ * - `setFlag`: the field of the answer that tells whether a secret is stored.
+ * - `onNull`: what the store does with null: it clears, keeps the value it has, or refuses.
+ * - `clearWith`: what does clear a field whose store keeps it on null.
+ */
+export interface Field {
+  readonly name: FieldName;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'object';
+  readonly nullable: boolean;
+  readonly default: boolean | null;
+  readonly secret: boolean;
+  readonly setFlag: string | null;
+  readonly onNull: 'clears' | 'keeps' | 'refuses';
+  readonly clearWith: '' | null;
+  readonly readable: boolean;
+  readonly later: boolean;
+}
+
+const BY_NAME: ReadonlyMap<string, Field> = new Map(
+  FIELDS.map((field: Field) => [field.name, field]),
+);
+
+export function fieldNamed(name: string): Field | undefined {
+  return BY_NAME.get(name);
+}
+
+/** The fields in the order of the specification. */
+export function fields(): readonly Field[] {
+  return FIELDS;
+}
+
+/** The members of an answer that are not fields but flags, and are never sent back. */
+export function isFlag(name: string): boolean {
+  return name === 'provider_tokens_set' || name.endsWith('_set');
+}
+
+const SENSITIVE_NAME = /key|token|secret|passw|credential|authorization|cookie/i;
+
+/** Whether a name says that what it holds is a secret. */
+export function isSensitiveName(name: string): boolean {
+  return SENSITIVE_NAME.test(name) && !isFlag(name);
+}
+
+/** A value that is not a secret but stands for one: a mask that a service or a form once showed. */
+export function looksLikeMask(text: string): boolean {
+  const core = text.trim();
+  return (
+    /^[*•●·#.xX-]{3,}$/.test(core) ||
+    /^(masked|redacted)$/i.test(core) ||
+    /^[([<{]+\s*(masked|redacted|hidden|filtered|secret|sensitive( value)?)\s*[)\]>}]+$/i.test(core)
+  );
+}

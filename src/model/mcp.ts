@@ -1,0 +1,37 @@
+import { bareUrl, Identity } from './identity.ts';
+import { Secret } from './secret.ts';
+import type { Value, ValueRecord } from './value.ts';
+
+export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
+export type McpList = (typeof MCP_LISTS)[number];
+
+export function isMcpList(name: string | undefined): name is McpList {
+  return MCP_LISTS.some((list) => list === name);
+}
+
+/** What the service fills in where a member of an entry is left out. */
+export const MCP_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
+  sse_servers: { api_key: null },
+  stdio_servers: { args: [], env: {} },
+  shttp_servers: { api_key: null, timeout: 60 },
+};
+
+/** The member an entry is known by. */
+export function identityMember(list: McpList): 'name' | 'url' {
+  return list === 'stdio_servers' ? 'name' : 'url';
+}
+
+export function identityOf(list: McpList, entry: ValueRecord): Identity {
+  const value: Value | undefined = entry[identityMember(list)];
+  if (value instanceof Secret) return value.identity ?? new Identity('(unnamed)');
+  if (typeof value !== 'string') return new Identity('(unnamed)');
+  return new Identity(list === 'stdio_servers' ? value.trim() : bareUrl(value));
+}
+
+/** The identities of a list as paths name them: a second alike is `#2`. */
+export function segmentsOf(identities: readonly Identity[]): string[] {
+  return identities.map((identity, index) => {
+    const before = identities.slice(0, index).filter((other) => other.sameAs(identity)).length;
+    return before === 0 ? identity.shown : `${identity.shown}#${before + 1}`;
+  });
+}

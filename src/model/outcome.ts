@@ -1,0 +1,51 @@
+import type { Change, ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
+import type { Dialect } from './state.ts';
+import type { Json } from './value.ts';
+
+/**
+ * What became of one change: `verified` (a later look shows it), `unverifiable` (sent, and cannot be read back), `not-sent`,
+ * `unknown` (sent, and not seen since).
+ */
+export type Result = 'verified' | 'unverifiable' | 'not-sent' | 'unknown';
+
+export interface OutcomeChange extends Change<Json> {
+  readonly result: Result;
+}
+
+/** A difference that was still there after the write: masked, like everything in a document. */
+export interface Remainder {
+  readonly path: readonly string[];
+  readonly expected: Json;
+  readonly actual: Json;
+  readonly reason: string;
+}
+
+export interface EnvironmentOutcome {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: Dialect | null;
+  readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
+  /** The guards that `--allow` lifted. */
+  readonly allowed: readonly string[];
+  readonly changes: readonly OutcomeChange[];
+  readonly remaining: readonly Remainder[];
+  readonly unknown: readonly { path: readonly string[]; reason: string; ref: string | null }[];
+  readonly warnings: readonly { code: string; message: string; path: readonly string[] }[];
+  readonly requests: { readonly get: number; readonly post: number };
+  readonly error: ErrorReport | null;
+}
+
+/** What an apply did, written on every end of it. schemas/outcome.schema.json is its schema. Times are ISO 8601, UTC. */
+export interface OutcomeDocument {
+  readonly format_version: typeof FORMAT_VERSION;
+  readonly kind: 'outcome';
+  readonly tool: Tool;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly run: {
+    readonly actor: string | null;
+    readonly commit: string | null;
+    readonly url: string | null;
+  };
+  readonly environments: readonly EnvironmentOutcome[];
+}

@@ -1,0 +1,51 @@
+/** Where something stands under `settings`: keys, and identities of list entries. */
+export type Path = readonly string[];
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const PLAIN_IDENTITY = /^[^[\]"\s]+$/;
+
+/** The path as people write it and flags accept it: `mcp_config.sse_servers[https://x/sse].api_key`, `["a.b"]` for odd keys. */
+export function formatPath(path: Path): string {
+  let text = '';
+  for (const [index, segment] of path.entries()) {
+    const identity = index === 2 && path[0] === 'mcp_config';
+    if (identity && PLAIN_IDENTITY.test(segment)) text += `[${segment}]`;
+    else if (identity || !PLAIN_KEY.test(segment)) text += `[${JSON.stringify(segment)}]`;
+    else text += index === 0 ? segment : `.${segment}`;
+  }
+  return text;
+}
+
+/** The segments of a path as a person wrote it; null where it is none. */
+export function parsePath(text: string): Path | null {
+  const segments: string[] = [];
+  const token = /\.?([A-Za-z_][A-Za-z0-9_-]*)|\[("(?:[^"\\]|\\.)*")\]|\[([^[\]"]+)\]/y;
+  while (token.lastIndex < text.length) {
+    const start = token.lastIndex;
+    const match = token.exec(text);
+    if (match === null) return null;
+    const dotted = text[start] === '.';
+    if (match[1] !== undefined && dotted === (start === 0)) return null;
+    const segment = match[1] ?? match[3] ?? unquote(match[2] ?? '');
+    if (segment === null) return null;
+    segments.push(segment);
+  }
+  return segments.length === 0 ? null : segments;
+}
+
+export function samePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((segment, index) => segment === b[index]);
+}
+
+/** Whether a path is the other one or lies under it. */
+export function isWithin(path: Path, outer: Path): boolean {
+  return outer.length <= path.length && outer.every((segment, index) => segment === path[index]);
+}
+
+function unquote(text: string): string | null {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Path } from './path.ts';
+import type { Source } from './source.ts';
+import type { Dialect } from './state.ts';
+import type { Json, Value, ValueRecord } from './value.ts';
+
+export const FORMAT_VERSION = '1.0';
+
+/** `set`: there was none (null, absent or ""); `change`: there was another; `remove`: an mcp entry the file does not name. */
+export type Action = 'set' | 'change' | 'clear' | 'remove' | 'rotate';
+
+/**
+ * One difference between the file and the service, and what an apply would do about it. One per declared field; in mcp
+ * lists one per entry. `sensitive` where a masked value is part of it; `ref` names the references it came from.
+ */
+export interface Change<V = Value> {
+  readonly resource: 'settings';
+  readonly path: Path;
+  readonly action: Action;
+  readonly before: V;
+  readonly after: V;
+  readonly sensitive: boolean;
+  readonly ref: string | null;
+  readonly reason: string;
+  readonly source: Source | null;
+}
+
+/** A declared value that could not be compared; never claimed equal, and no change of its own. */
+export interface Unknown {
+  readonly path: Path;
+  readonly reason: string;
+  readonly ref: string | null;
+}
+
+export interface Warning {
+  readonly code: WarningCode;
+  readonly message: string;
+  readonly path: Path;
+}
+
+export type WarningCode =
+  | 'answered-with-error'
+  | 'cannot-be-read-back'
+  | 'key-not-used'
+  | 'lose-unreadable';
+
+/** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
+export interface Unpreservable {
+  readonly path: Path;
+  /** `always` stops every write; `protected` only where `guards.protected` is set. */
+  readonly stops: 'always' | 'protected';
+  readonly remedy: string;
+}
+
+/**
+ * The plan: a value, computed by one pure function from the desired and the observed state, and the only thing that an
+ * apply can execute. `record` is the whole body of the write: what was read, with the declared fields laid over it; null
+ * where there is nothing to write. `unpreservable` is empty unless a write would lose something.
+ */
+export interface Plan {
+  readonly changes: readonly Change[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+  readonly unmanaged: readonly Path[];
+  readonly unpreservable: readonly Unpreservable[];
+  readonly record: ValueRecord | null;
+}
+
+export interface Tool {
+  readonly name: 'setpoint';
+  readonly version: string;
+}
+
+/** An error as documents carry it: a closed code, a sentence, what to do. */
+export interface ErrorReport {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** One target's part of the plan document. `complete` is false where something could not be compared or looked at. */
+export interface EnvironmentPlan {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: Dialect | null;
+  readonly status: 'in-sync' | 'differs' | 'error';
+  readonly complete: boolean;
+  readonly changes: readonly Change<Json>[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+  readonly unmanaged: readonly Path[];
+  readonly error: ErrorReport | null;
+}
+
+/** The plan as JSON, as `-o json` prints it. schemas/plan.schema.json is its schema. */
+export interface PlanDocument {
+  readonly format_version: typeof FORMAT_VERSION;
+  readonly kind: 'plan';
+  readonly tool: Tool;
+  readonly environments: readonly EnvironmentPlan[];
+  readonly summary: Summary;
+}
+
+export interface Summary {
+  readonly set: number;
+  readonly change: number;
+  readonly clear: number;
+  readonly remove: number;
+  readonly rotate: number;
+  readonly unknown: number;
+}

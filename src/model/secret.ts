@@ -1,0 +1,67 @@
+import { inspect } from 'node:util';
+import type { Identity } from './identity.ts';
+
+/** What stands for a sensitive value wherever one would be shown: fixed, so that it tells neither length nor equality. */
+export const MASK = '(sensitive)';
+
+export type Scalar = string | number | boolean;
+
+/**
+ * A value that must not be seen: it came from a reference in the file, or from a secret path of the service.
+ *
+ * Every string form of it is the mask: `String(x)`, template text, JSON, `util.inspect`, arithmetic. The value leaves it in
+ * two ways only. `reveal()` is for request headers and for the body that the actuator sends; `sameAs()` is for the plan,
+ * which may know that two values differ but not what they are.
+ *
+ * `ref` is the reference the value came from, as the file writes it; null for what the service answered. `identity` is what
+ * may be shown of a url: see Identity.
+ */
+export class Secret {
+  readonly #value: Scalar;
+  readonly ref: string | null;
+  readonly identity: Identity | null;
+
+  constructor(value: Scalar, ref: string | null = null, identity: Identity | null = null) {
+    this.#value = value;
+    this.ref = ref;
+    this.identity = identity;
+  }
+
+  reveal(): Scalar {
+    return this.#value;
+  }
+
+  sameAs(other: unknown): boolean {
+    return this.#value === (other instanceof Secret ? other.#value : other);
+  }
+
+  /** What a comparison kept elsewhere (a fingerprint) says of the value; the value goes in, only the verdict comes out. */
+  compareWith<T extends string>(compare: (value: string) => T): T {
+    return compare(String(this.#value));
+  }
+
+  /** Whether there is a value at all: the service answers an empty text where nothing is stored. */
+  isEmpty(): boolean {
+    return this.#value === '';
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  valueOf(): string {
+    return MASK;
+  }
+
+  [Symbol.toPrimitive](): string {
+    return MASK;
+  }
+
+  [inspect.custom](): string {
+    return MASK;
+  }
+}

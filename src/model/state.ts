@@ -1,0 +1,56 @@
+import type { Field } from './field.ts';
+import type { Path } from './path.ts';
+import type { Secret } from './secret.ts';
+import type { Source } from './source.ts';
+import type { Value, ValueRecord } from './value.ts';
+
+/** A declared field whose references have been looked up. */
+export interface DesiredField {
+  readonly field: Field;
+  readonly value: Value;
+  /** The place of a value; the path is relative to settings, and an mcp entry is addressed by its index. */
+  readonly source: (path?: Path) => Source;
+}
+
+/** A declared field that cannot be compared yet: a reference in it could not be looked up. */
+export interface UnresolvedField {
+  readonly field: Field;
+  readonly reason: string;
+  readonly ref: string;
+}
+
+/** What one target's file asks of the settings. Only managed fields are in it; order is the specification's. */
+export interface DesiredState {
+  readonly fields: readonly DesiredField[];
+  readonly unresolved: readonly UnresolvedField[];
+  /** Declared, and let go of. */
+  readonly unmanaged: readonly Path[];
+  readonly guards: GuardSettings;
+}
+
+export interface GuardSettings {
+  readonly maxChanges: number | null;
+  readonly protected: boolean;
+}
+
+/** How a target is reached. Secrets are resolved; nothing has been sent. */
+export interface ServerSettings {
+  /** The address without a trailing slash, path prefix included; or `embedded:` and what follows it. */
+  readonly url: string;
+  /** What may be shown of the url: the reference, where it came from one. */
+  readonly origin: string;
+  readonly apiKey: Secret | null;
+  readonly auth: 'session-key' | 'bearer' | 'both';
+  readonly headers: ReadonlyMap<string, Secret>;
+  readonly caFile: string | null;
+}
+
+/** What the service answered. An empty store has no record; sensitive members are wrapped. */
+export interface ObservedState {
+  readonly dialect: Dialect;
+  readonly stored: boolean;
+  readonly record: ValueRecord;
+}
+
+/** What the service speaks, read from its answer: `settings-v0` is GET and POST /api/settings. */
+export type Dialect = 'settings-v0';

@@ -1,0 +1,103 @@
+import { Secret } from './secret.ts';
+
+/** A number whose text would not survive a JavaScript number, kept as the service wrote it. */
+export class WireNumber {
+  readonly token: string;
+
+  constructor(token: string) {
+    this.token = token;
+  }
+
+  toJSON(): string {
+    return this.token;
+  }
+}
+
+/** A JSON value as setpoint holds it: sensitive scalars are wrapped, and numbers keep their digits. */
+export type Value =
+  | null
+  | boolean
+  | number
+  | string
+  | WireNumber
+  | Secret
+  | readonly Value[]
+  | ValueRecord;
+
+export interface ValueRecord {
+  readonly [key: string]: Value;
+}
+
+/** Plain JSON, as documents carry it. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+export function isRecord(value: Value | undefined): value is ValueRecord {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Secret) &&
+    !(value instanceof WireNumber)
+  );
+}
+
+export function isList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+/** A record without a prototype, so that a key such as `__proto__` is a key like any other. */
+export function recordOf(entries: Iterable<readonly [string, Value]>): ValueRecord {
+  const record: Record<string, Value> = Object.create(null);
+  for (const [key, value] of entries) record[key] = value;
+  return record;
+}
+
+/** Equality by meaning: the order of keys does not count, 4 is 4.0, and a secret is compared by its value. */
+export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
+  if (a === b) return true;
+  if (a === undefined || b === undefined) return false;
+  if (a instanceof Secret) return a.sameAs(b instanceof WireNumber ? Number(b.token) : b);
+  if (b instanceof Secret) return sameValue(b, a);
+  if (a instanceof WireNumber) return sameNumber(a, b);
+  if (b instanceof WireNumber) return sameNumber(b, a);
+  if (isList(a))
+    return isList(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => sameValue(a[key], b[key]));
+}
+
+function sameNumber(a: WireNumber, b: Value): boolean {
+  if (b instanceof WireNumber) return a.token === b.token || exactly(a.token) === exactly(b.token);
+  return typeof b === 'number' && exactly(a.token) === b;
+}
+
+/** The number a token writes, or NaN where a JavaScript number cannot hold it. */
+function exactly(token: string): number {
+  const number = Number(token);
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? Number.NaN : number;
+}
+
+/** Every secret inside a value, in order. */
+export function secretsIn(value: Value | undefined): Secret[] {
+  if (value instanceof Secret) return [value];
+  if (isList(value)) return value.flatMap(secretsIn);
+  if (isRecord(value)) return Object.values(value).flatMap(secretsIn);
+  return [];
+}
+
+/** The value as documents show it: every secret is the mask. */
+export function masked(value: Value): Json {
+  if (value instanceof Secret || value instanceof WireNumber) return value.toJSON();
+  if (isList(value)) return value.map(masked);
+  if (isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member)]));
+  }
+  return value;
+}
