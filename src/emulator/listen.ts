@@ -1,0 +1,57 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+
+const closeGraceMs = 1000;
+
+export interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves on that port, or on a free one for 0; rejects with an Error that names the place where it cannot. */
+export async function listen(
+  port: number,
+  host: string,
+  listener: RequestListener,
+): Promise<Listening> {
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000 },
+    (request, response) => {
+      response.once('finish', () => {
+        if (!server.listening) setImmediate(() => server.closeIdleConnections());
+      });
+      if (!server.listening) response.shouldKeepAlive = false;
+      listener(request, response);
+    },
+  );
+  await started(server, port, host);
+  let closed: Promise<void> | undefined;
+  return {
+    port: portOf(server) ?? port,
+    close: () => (closed ??= stopped(server)),
+  };
+}
+
+function started(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.on('error', (cause) => {
+      reject(new Error(`The embedded service cannot listen on ${host} port ${port}.`, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function stopped(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), closeGraceMs);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function portOf(server: Server): number | undefined {
+  const address = server.address();
+  return typeof address === 'object' ? address?.port : undefined;
+}

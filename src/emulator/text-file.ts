@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** A text that is read and replaced as a whole; undefined where there is none yet. */
+export interface TextPlace {
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+}
+
+export function textInMemory(): TextPlace {
+  let held: string | undefined;
+  return {
+    read: async () => held,
+    write: async (text) => {
+      held = text;
+    },
+  };
+}
+
+/**
+ * A file of mode 0600 that a crash leaves either as it was or as it was to be: the new text is written beside it, synced
+ * and renamed over it, and the folder is synced after. A missing folder is created with mode 0700.
+ */
+export function textInFile(path: string): TextPlace {
+  const target = resolve(path);
+  return {
+    read: () => readIfThere(target),
+    write: (text) => replace(target, text),
+  };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function replace(target: string, text: string): Promise<void> {
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const aside = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    await writeSynced(aside, text);
+    await rename(aside, target);
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders, and its renames need no such sync.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+
+import { readJson } from '../../../src/emulator/read-json.ts';
+import { writeJson } from '../../../src/emulator/write-json.ts';
+
+describe('readJson and writeJson', () => {
+  it.each([
+    'null',
+    '"a\\"b\\\\c\\u0001é😀"',
+    '12345678901234567890123',
+    '-7',
+    '2.0',
+    '-0.5',
+    '1e+21',
+    '[1,1.5,[],{}]',
+    '{"b":1,"a":{"":null},"__proto__":2}',
+  ])('keep %s as it is', (text) => {
+    const reading = readJson(text);
+    expect(reading.kind === 'json' && writeJson(reading.value)).toBe(text);
+  });
+
+  it('reads the last of two members alike, and escapes', () => {
+    expect(readJson(' { "a" : 1 , "a" : [ "\\u00e9\\n" ] } ')).toEqual({
+      kind: 'json',
+      value: { a: ['é\n'] },
+    });
+  });
+});
+
+describe('readJson', () => {
+  it.each([
+    ['', 0],
+    ['{', 1],
+    ['{"a" 1}', 5],
+    ['{"a":}', 5],
+    ['{"a":1', 6],
+    ['{"a":1,}', 7],
+    ['[1,]', 3],
+    ['[1 2]', 3],
+    [' "abc', 1],
+    ['"a\\x"', 2],
+    ['"a\\', 0],
+    ['"\\u12"', 2],
+    ['"a\nb"', 2],
+    ['tru', 0],
+    ['-', 0],
+    ['01', 1],
+    ['1.', 1],
+    ['{} x', 3],
+    ['"😀" x', 4],
+  ])('says where %j goes wrong', (text, position) => {
+    expect(readJson(text)).toMatchObject({ kind: 'malformed', position });
+  });
+
+  it('gives up on what is too deep', () => {
+    expect(readJson('['.repeat(500) + ']'.repeat(500)).kind).toBe('json');
+    expect(readJson('['.repeat(501)).kind).toBe('too-deep');
+  });
+});
