@@ -1,0 +1,80 @@
+import type { ReferenceSource } from '../model/ports.ts';
+import { Secret } from '../model/secret.ts';
+import type { ServerSettings } from '../model/state.ts';
+import { lookUp } from './lookup.ts';
+import { member, textOf } from './node.ts';
+import type { Target } from './target.ts';
+
+/** What is missing to reach a service: why, and the reference it would come from. */
+export interface ServerProblem {
+  readonly path: readonly string[];
+  readonly reason: string;
+  readonly ref: string;
+}
+
+/** How a target is reached, its references looked up; or every reason why that is not known. */
+export function resolveServer(
+  target: Target,
+  source: ReferenceSource,
+): { readonly server: ServerSettings } | { readonly problems: readonly ServerProblem[] } {
+  const problems: ServerProblem[] = [];
+  const text = (path: readonly string[]): { text: string; ref: string | null } | null => {
+    const written = textOf(path.reduce((node, key) => member(node, key), target.server));
+    if (written === undefined) return null;
+    const looked = lookUp(written, source);
+    if (!('problem' in looked)) return looked;
+    problems.push({ path: ['server', ...path], reason: looked.problem, ref: looked.ref });
+    return null;
+  };
+  const header = (path: readonly string[]): Secret | null => {
+    const looked = text(path);
+    if (looked === null) return null;
+    if (isHeaderValue(looked.text)) return new Secret(looked.text, looked.ref);
+    const reason = 'its value has characters that no header can carry, such as a line break';
+    problems.push({ path: ['server', ...path], reason, ref: looked.ref ?? '' });
+    return null;
+  };
+  const url = text(['url']);
+  const apiKey = header(['api_key']);
+  const headers = new Map<string, Secret>();
+  const declared = member(target.server, 'headers');
+  for (const name of declared?.kind === 'map' ? declared.members.keys() : []) {
+    const value = header(['headers', name]);
+    if (value !== null) headers.set(name, value);
+  }
+  const caFile = text(['ca_file']);
+  const trimmed = url?.text.trim() ?? '';
+  if (
+    url !== null &&
+    url.ref !== null &&
+    !/^(embedded:|https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$)/i.test(trimmed)
+  ) {
+    problems.push({
+      path: ['server', 'url'],
+      reason: 'its value is not the address of a service',
+      ref: url.ref,
+    });
+  }
+  if (problems.length > 0) return { problems };
+  const auth = textOf(member(target.server, 'auth'));
+  return {
+    server: {
+      url: trimmed.replace(/\/+$/, ''),
+      origin: url?.ref ?? originOf(trimmed),
+      apiKey,
+      auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
+      headers,
+      caFile: caFile?.text ?? null,
+    },
+  };
+}
+
+/** The origin of an address, as documents name it; `embedded:` stands for itself. */
+export function originOf(url: string): string {
+  return url.startsWith('embedded:') ? url : new URL(url).origin;
+}
+
+/** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would end in an error that quotes the value. */
+function isHeaderValue(text: string): boolean {
+  return /^[\t\u0020-\u007E\u0080-\u00FF]+$/.test(text) && text === text.trim();
+}

@@ -1,0 +1,77 @@
+import { fields, type Field } from '../model/field.ts';
+import type { Path } from '../model/path.ts';
+import { parsePath } from '../model/path.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { DesiredField, DesiredState, UnresolvedField } from '../model/state.ts';
+import { recordOf, type Value } from '../model/value.ts';
+import { member, nodeAt, textOf, type Node } from './node.ts';
+import { resolveMcp } from './resolve-mcp.ts';
+import { resolveText } from './resolve-text.ts';
+import { locate } from './source-file.ts';
+import type { Target } from './target.ts';
+import { Unresolved } from './unresolved.ts';
+import { readStrictly } from './typed-reference.ts';
+
+/** The desired state of a target, its references looked up. Fields whose references have no value stand under `unresolved`. */
+export function resolveSettings(target: Target, source: ReferenceSource): DesiredState {
+  const resolved: DesiredField[] = [];
+  const unresolved: UnresolvedField[] = [];
+  for (const field of fields()) {
+    const node = member(target.settings, field.name);
+    if (node === undefined) continue;
+    const value = resolveField(field, node, source);
+    if (value instanceof Unresolved)
+      unresolved.push({ field, reason: value.reason, ref: value.ref });
+    else resolved.push({ field, value, source: (path = []) => placeIn(node, path) });
+  }
+  return { fields: resolved, unresolved, unmanaged: unmanagedOf(target), guards: guardsOf(target) };
+}
+
+function resolveField(field: Field, node: Node, source: ReferenceSource): Value | Unresolved {
+  if (field.name === 'mcp_config') return resolveMcp(node, source);
+  if (node.kind !== 'scalar') return resolveDeep(node, source);
+  if (typeof node.value !== 'string') return node.value;
+  if (field.type === 'string') return resolveText(node.value, source);
+  return readStrictly(field.name, node.value, source);
+}
+
+function resolveDeep(node: Node, source: ReferenceSource): Value | Unresolved {
+  if (node.kind === 'scalar')
+    return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;
+  const entries: [string, Value][] = [];
+  const children: Iterable<readonly [string, Node]> =
+    node.kind === 'map'
+      ? [...node.members.values()].map(({ key, node: value }) => [key, value] as const)
+      : node.items.map((item, index) => [String(index), item] as const);
+  for (const [key, child] of children) {
+    const value = resolveDeep(child, source);
+    if (value instanceof Unresolved) return value;
+    entries.push([key, value]);
+  }
+  return node.kind === 'map' ? recordOf(entries) : entries.map(([, value]) => value);
+}
+
+function placeIn(node: Node, path: Path) {
+  const found = nodeAt(node, path) ?? node;
+  return locate(found.file, found.at);
+}
+
+function unmanagedOf(target: Target): Path[] {
+  if (target.unmanaged?.kind !== 'list') return [];
+  return target.unmanaged.items.flatMap((item) => {
+    const path = parsePath(textOf(item) ?? '');
+    return path === null ? [] : [path];
+  });
+}
+
+function guardsOf(target: Target): DesiredState['guards'] {
+  const maxChanges = member(target.guards, 'max_changes');
+  const isProtected = member(target.guards, 'protected');
+  return {
+    maxChanges:
+      maxChanges?.kind === 'scalar' && typeof maxChanges.value === 'number'
+        ? maxChanges.value
+        : null,
+    protected: isProtected?.kind === 'scalar' && isProtected.value === true,
+  };
+}

@@ -1,0 +1,77 @@
+import { SCHEMA } from './schema.gen.ts';
+
+/** The part of JSON Schema that settings.schema.json uses. */
+interface Schema {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+const schema = SCHEMA as Schema & { readonly $defs: Readonly<Record<string, Schema>> };
+
+/** What a place of the file takes, gathered from every branch of the schema that describes it. */
+export interface Expectation {
+  readonly types: readonly string[];
+  readonly reference: boolean;
+  readonly values: readonly string[];
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly keys: readonly string[];
+  readonly description: string;
+}
+
+/** What the schema expects at a path of the file, for messages only. */
+export function expectationAt(path: readonly string[]): Expectation {
+  let branches = open(schema);
+  for (const segment of path)
+    branches = branches.flatMap((branch) => under(branch, segment)).flatMap(open);
+  const references = branches.filter(
+    (branch) => branch.title === 'Reference' || branch.title === 'Template',
+  );
+  const own = branches.filter((branch) => !references.includes(branch));
+  const numbers = (key: 'minimum' | 'maximum') =>
+    own.map((branch) => branch[key]).find((n) => n !== undefined) ?? null;
+  return {
+    types: [...new Set(own.flatMap((branch) => branch.type ?? []))],
+    reference: references.length > 0,
+    values: own.flatMap(
+      (branch) => branch.enum ?? (branch.const === undefined ? [] : [JSON.stringify(branch.const)]),
+    ),
+    minimum: numbers('minimum'),
+    maximum: numbers('maximum'),
+    keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
+    description: branches.find((branch) => branch.description !== undefined)?.description ?? '',
+  };
+}
+
+/** The branch itself and those it refers to, a description beside a choice handed down to its branches. */
+function open(branch: Schema): Schema[] {
+  if (branch.$ref !== undefined) {
+    const name = branch.$ref.slice('#/$defs/'.length);
+    const target = schema.$defs[name] ?? {};
+    return open(
+      branch.description === undefined ? target : { ...target, description: branch.description },
+    );
+  }
+  if (branch.anyOf === undefined) return [branch];
+  const inner = branch.anyOf.flatMap(open);
+  return branch.description === undefined ? inner : [{ description: branch.description }, ...inner];
+}
+
+function under(branch: Schema, segment: string): Schema[] {
+  const property = Object.hasOwn(branch.properties ?? {}, segment)
+    ? branch.properties?.[segment]
+    : undefined;
+  if (property !== undefined) return [property];
+  if (branch.items !== undefined && /^\d+$/.test(segment)) return [branch.items];
+  return typeof branch.additionalProperties === 'object' ? [branch.additionalProperties] : [];
+}

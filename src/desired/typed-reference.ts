@@ -1,0 +1,52 @@
+import type { FieldName } from '../model/field.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { Secret, type Scalar } from '../model/secret.ts';
+import { lookUp } from './lookup.ts';
+import { validate } from './schema-validator.gen.ts';
+import { Unresolved } from './unresolved.ts';
+
+/**
+ * The value of a number or boolean field that is written as a reference, read strictly: `true`, `false`, or a JSON number,
+ * and within the limits of the field.
+ */
+export function readStrictly(
+  name: FieldName,
+  text: string,
+  source: ReferenceSource,
+): Secret | Unresolved {
+  return strictly(text, source, (value) => fits({ [name]: value }));
+}
+
+/** The same for the timeout of an mcp entry. */
+export function readTimeout(text: string, source: ReferenceSource): Secret | Unresolved {
+  const entry = (timeout: Scalar) => ({
+    mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },
+  });
+  return strictly(text, source, (value) => fits(entry(value)));
+}
+
+function strictly(
+  text: string,
+  source: ReferenceSource,
+  accepts: (value: Scalar) => boolean,
+): Secret | Unresolved {
+  const looked = lookUp(text, source);
+  if ('problem' in looked) return new Unresolved(looked.problem, looked.ref);
+  const value = scalarOf(looked.text);
+  if (value === null || !accepts(value))
+    return new Unresolved('its value does not fit the field', text);
+  return new Secret(value, text);
+}
+
+function scalarOf(text: string): Scalar | null {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
+  const number = Number(text);
+  return Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
+    ? number
+    : null;
+}
+
+function fits(settings: Record<string, unknown>): boolean {
+  return validate({ version: 1, settings });
+}
