@@ -1,0 +1,30 @@
+import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { isWithin, samePath, type Path } from '../model/path.ts';
+import type { DesiredState } from '../model/state.ts';
+import { isRecord } from '../model/value.ts';
+
+/** Whether a path is let go of: itself, what it stands in, or, for a second entry alike, the first. */
+export function isLetGo(unmanaged: readonly Path[], path: Path): boolean {
+  const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  return unmanaged.some((other) => isWithin(path, other) || samePath(first, other));
+}
+
+/** Whether the file declares a field and has not let go of it. */
+export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
+  return fields.some(({ field }) => field.name === name) && !isLetGo(unmanaged, [name]);
+}
+
+/** The mcp lists that the file declares: null and {} declare all three. */
+export function managedLists(desired: DesiredState): readonly McpList[] {
+  if (!managesField(desired, 'mcp_config')) return [];
+  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
+}
+
+/** Whether an entry of a list is the file's business; the segment is the entry's name in paths. */
+export function managesEntry(desired: DesiredState, list: McpList, segment: string): boolean {
+  return (
+    managedLists(desired).includes(list) &&
+    !isLetGo(desired.unmanaged, ['mcp_config', list, segment])
+  );
+}

@@ -1,0 +1,46 @@
+import { identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
+import { entriesOf } from './mcp-entry.ts';
+import { managesEntry } from './managed.ts';
+
+/**
+ * The body that undoes a doubling. Some servers add mcp entries of their own to what they stored, at every load; carrying
+ * one back makes it two. As many copies of an entry that the file does not manage are left out as have appeared. Null where
+ * nothing has doubled.
+ */
+export function withoutDoubled(
+  sent: ValueRecord,
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): ValueRecord | null {
+  const config = sent['mcp_config'];
+  if (!isRecord(config)) return null;
+  const mended = MCP_LISTS.flatMap((list) => {
+    const [entries, was, is] = [
+      config,
+      before.record['mcp_config'],
+      after.record['mcp_config'],
+    ].map((of) => (isRecord(of) ? entriesOf(of[list]) : [])) as [
+      ValueRecord[],
+      ValueRecord[],
+      ValueRecord[],
+    ];
+    const left = entries.filter((entry, index) => {
+      if (managesEntry(desired, list, identityOf(list, entry).shown)) return true;
+      const appeared =
+        copies(list, entry, was) === 0 ? 0 : copies(list, entry, is) - copies(list, entry, was);
+      return copies(list, entry, entries.slice(0, index)) >= appeared;
+    });
+    return left.length === entries.length ? [] : [[list, left] as const];
+  });
+  if (mended.length === 0) return null;
+  const lists = recordOf([...Object.entries(config), ...mended]);
+  return recordOf([...Object.entries(sent), ['mcp_config', lists]]);
+}
+
+function copies(list: McpList, entry: ValueRecord, among: readonly ValueRecord[]): number {
+  const identity = identityOf(list, entry);
+  return among.filter((other) => identityOf(list, other).sameAs(identity)).length;
+}

@@ -1,0 +1,89 @@
+import { MCP_LISTS } from '../model/mcp.ts';
+import type { Change } from '../model/plan.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
+import type { Path } from '../model/path.ts';
+import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { entriesOf } from './mcp-entry.ts';
+import { NOTHING, type FieldPlan } from './field-plan.ts';
+import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import type { Rotation } from './rotation.ts';
+import { unpreservableMcp } from './unpreservable.ts';
+
+/**
+ * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null asks for no entries at all, and
+ * `{}` for three empty lists; entries that are let go of do not count against either.
+ */
+export function planMcp(
+  desired: DesiredField,
+  observed: ObservedState,
+  unmanaged: readonly Path[],
+  rotation: Rotation,
+): FieldPlan {
+  const actual = observed.record['mcp_config'] ?? null;
+  const config = isRecord(actual) ? actual : recordOf([]);
+  const declared = isRecord(desired.value)
+    ? desired.value
+    : recordOf(MCP_LISTS.map((list) => [list, []]));
+  const lists = MCP_LISTS.filter((list) => declared[list] !== undefined).map((list) =>
+    planMcpList(list, entriesOf(declared[list]), entriesOf(config[list]), {
+      desired,
+      unmanaged,
+      rotation,
+    }),
+  );
+  if (desired.value === null) return planNull(desired, actual, lists);
+  const changes = lists.flatMap((list) => list.changes);
+  const unknown = lists.flatMap((list) => list.unknown);
+  const created = actual === null && changes.length === 0;
+  const others = MCP_LISTS.filter((list) => declared[list] === undefined);
+  const unpreservable = [
+    ...lists.flatMap((list) => list.unpreservable),
+    ...unpreservableMcp(actual, others),
+  ];
+  if (changes.length === 0 && !created) return { unknown, unpreservable };
+  return {
+    changes: created ? [wholeChange(desired, 'set', null, declared, 'not set')] : changes,
+    unknown,
+    unpreservable,
+    overlay: overlayOf(config, lists),
+  };
+}
+
+function planNull(desired: DesiredField, actual: Value, lists: readonly ListPlan[]): FieldPlan {
+  if (actual === null) return NOTHING;
+  const kept = lists.some((list) => list.kept.length > 0);
+  if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
+  const overlay = kept ? overlayOf(recordOf([]), lists) : null;
+  return {
+    changes: [wholeChange(desired, 'clear', actual, null, 'set, will be cleared')],
+    overlay,
+    unpreservable: lists.flatMap((list) => list.unpreservable),
+  };
+}
+
+function overlayOf(config: ValueRecord, lists: readonly ListPlan[]): ValueRecord {
+  return recordOf([
+    ...Object.entries(config),
+    ...lists.map((list) => [list.name, list.entries] as const),
+  ]);
+}
+
+function wholeChange(
+  { source }: DesiredField,
+  action: 'set' | 'clear',
+  before: Value,
+  after: Value,
+  reason: string,
+): Change {
+  return {
+    resource: 'settings',
+    path: ['mcp_config'],
+    action,
+    before,
+    after,
+    sensitive: action === 'clear',
+    ref: null,
+    reason,
+    source: source(),
+  };
+}

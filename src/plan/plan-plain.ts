@@ -1,0 +1,67 @@
+import type { Field } from '../model/field.ts';
+import type { Action } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
+import { sameValue, type Value } from '../model/value.ts';
+import { NOTHING, type FieldPlan } from './field-plan.ts';
+
+/** A field that is one readable scalar. What the service leaves out has the field's default, once anything is stored. */
+export function planPlain(
+  { field, value, source }: DesiredField,
+  observed: ObservedState,
+): FieldPlan {
+  const actual = observed.record[field.name] ?? (observed.stored ? field.default : null);
+  if (isSame(field, value, actual)) return NOTHING;
+  const action = actionFor(field, value, actual);
+  const sensitive = value instanceof Secret;
+  return {
+    overlay: value === null ? field.clearWith : value,
+    changes: [
+      {
+        resource: 'settings',
+        path: [field.name],
+        action,
+        before: sensitive ? concealed(actual) : actual,
+        after: action === 'clear' ? null : value,
+        sensitive,
+        ref: sensitive ? value.ref : null,
+        reason: REASONS[action],
+        source: source(),
+      },
+    ],
+  };
+}
+
+const REASONS: Readonly<Record<Action, string>> = {
+  set: 'not set',
+  change: 'differs',
+  clear: 'set, will be cleared',
+  remove: 'not declared',
+  rotate: 'will be rotated',
+};
+
+/** What a tainted field held before is masked like what it will hold. */
+export function concealed(value: Value): Value {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? new Secret(value)
+    : value;
+}
+
+export function isEmpty(value: Value | undefined): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (value instanceof Secret && value.isEmpty())
+  );
+}
+
+function isSame(field: Field, desired: Value, actual: Value): boolean {
+  if (field.onNull === 'keeps' && isEmpty(desired) && isEmpty(actual)) return true;
+  return sameValue(desired, actual);
+}
+
+function actionFor(field: Field, desired: Value, actual: Value): Action {
+  if (desired === null || (field.onNull === 'keeps' && isEmpty(desired))) return 'clear';
+  return isEmpty(actual) ? 'set' : 'change';
+}

@@ -1,0 +1,105 @@
+import type { Action, Change } from '../model/plan.ts';
+import type { Fingerprints } from '../model/ports.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
+import type { Value } from '../model/value.ts';
+import { NOTHING, type FieldPlan } from './field-plan.ts';
+import { isRotated, type Rotation } from './rotation.ts';
+
+const UNREAD = new Secret('');
+
+/**
+ * A password field. It cannot be compared: three signals stand in. The flag of the answer tells whether one is stored, the
+ * fingerprint whether it is the one last written from here, and `--rotate` asks for it to be written all the same. A field
+ * without a flag (or whose flag the server does not answer) goes along with every write, because leaving it out may wipe it.
+ */
+export function planSecret(
+  desired: DesiredField,
+  observed: ObservedState,
+  rotation: Rotation,
+  fingerprints: Fingerprints,
+): FieldPlan {
+  const { field, value } = desired;
+  const sent = value === null ? field.clearWith : value;
+  const rotated = isRotated(rotation, [field.name]);
+  switch (isStored(desired, observed)) {
+    case 'no':
+      return value === null
+        ? NOTHING
+        : {
+            overlay: sent,
+            changes: [change(desired, 'set', 'not set, will be set')],
+            ...unread(desired),
+          };
+    case 'yes':
+      if (value === null)
+        return { overlay: sent, changes: [change(desired, 'clear', 'set, will be cleared')] };
+      return planStored(desired, rotated, fingerprints, sent);
+    case 'unsaid': {
+      const action = value === null ? 'clear' : 'rotate';
+      const reason = 'cannot be read back';
+      if (rotated)
+        return { overlay: sent, changes: [change(desired, action, reason)], ...unread(desired) };
+      return {
+        overlay: sent,
+        unknown: [{ path: [field.name], reason, ref: refOf(value) }],
+        ...unread(desired),
+      };
+    }
+  }
+}
+
+function planStored(
+  desired: DesiredField,
+  rotated: boolean,
+  fingerprints: Fingerprints,
+  sent: Value,
+): FieldPlan {
+  const { field, value } = desired;
+  const known =
+    value instanceof Secret
+      ? value.compareWith((text) => fingerprints.compare([field.name], text))
+      : 'none';
+  if (known === 'different') {
+    return {
+      overlay: sent,
+      changes: [change(desired, 'rotate', 'set, changed since last written: will be rotated')],
+    };
+  }
+  if (rotated)
+    return { overlay: sent, changes: [change(desired, 'rotate', 'set, will be rotated')] };
+  if (known === 'same') return NOTHING;
+  return { unknown: [{ path: [field.name], reason: 'set, origin unknown', ref: refOf(value) }] };
+}
+
+function isStored({ field }: DesiredField, observed: ObservedState): 'yes' | 'no' | 'unsaid' {
+  if (!observed.stored) return 'no';
+  const flag = field.setFlag === null ? undefined : observed.record[field.setFlag];
+  if (typeof flag !== 'boolean') return 'unsaid';
+  return flag ? 'yes' : 'no';
+}
+
+/** The warning that goes with a field which no flag speaks of. */
+function unread({ field }: DesiredField): FieldPlan {
+  if (field.setFlag !== null) return NOTHING;
+  const message = `${field.name} goes along with every write: it cannot be read back, and no flag tells whether one is stored.`;
+  return { warnings: [{ code: 'cannot-be-read-back', message, path: [field.name] }] };
+}
+
+function change({ field, value, source }: DesiredField, action: Action, reason: string): Change {
+  return {
+    resource: 'settings',
+    path: [field.name],
+    action,
+    before: action === 'set' ? null : UNREAD,
+    after: value,
+    sensitive: true,
+    ref: refOf(value),
+    reason,
+    source: source(),
+  };
+}
+
+function refOf(value: Value): string | null {
+  return value instanceof Secret ? value.ref : null;
+}

@@ -1,0 +1,133 @@
+import { fieldNamed, fields, isFlag } from '../model/field.ts';
+import { MCP_LISTS } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
+import type { Plan, Unpreservable, Warning } from '../model/plan.ts';
+import type { Fingerprints } from '../model/ports.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, sameValue, type Value } from '../model/value.ts';
+import type { FieldPlan } from './field-plan.ts';
+import { isLetGo } from './managed.ts';
+import { planMcp } from './plan-mcp.ts';
+import { isEmpty, planPlain } from './plan-plain.ts';
+import { planSecret } from './plan-secret.ts';
+import { planSecretsStore } from './plan-secrets-store.ts';
+import { recordToStore } from './record.ts';
+import type { Rotation } from './rotation.ts';
+import { unpreservableMcp } from './unpreservable.ts';
+
+export interface PlanOptions {
+  readonly rotation: Rotation;
+  readonly fingerprints: Fingerprints;
+}
+
+/**
+ * The ordered changes that turn the observed into the desired state, and the body that makes them. Pure: the same two states
+ * give the same plan, and a plan of a state against itself is empty.
+ *
+ * Removals come first, then the other changes in the order of the specification. A field whose reference could not be looked
+ * up, or whose stored value cannot be read back, stands under `unknown`: it is neither claimed equal nor changed.
+ */
+export function planSettings(
+  desired: DesiredState,
+  observed: ObservedState,
+  options: PlanOptions,
+): Plan {
+  const managed = desired.fields.filter(({ field }) => !isLetGo(desired.unmanaged, [field.name]));
+  const plans = managed.map(
+    (field) => [field.field.name, planField(field, desired, observed, options)] as const,
+  );
+  const changes = plans.flatMap(([, plan]) => plan.changes ?? []);
+  const removals = changes.filter((change) => change.action === 'remove');
+  const overlay = new Map<string, Value>();
+  for (const [name, plan] of plans) if (plan.overlay !== undefined) overlay.set(name, plan.overlay);
+  const writes = changes.length > 0;
+  const unpreservable = writes ? unpreservableIn(observed, plans) : [];
+  return {
+    changes: [...removals, ...changes.filter((change) => change.action !== 'remove')],
+    unknown: [
+      ...desired.unresolved.map(({ field, reason, ref }) => ({ path: [field.name], reason, ref })),
+      ...plans.flatMap(([, plan]) => plan.unknown ?? []),
+    ],
+    warnings: [
+      ...plans.flatMap(([, plan]) => plan.warnings ?? []),
+      ...unpreservable.flatMap(warningOf),
+    ],
+    unmanaged: unmanagedIn(desired, observed),
+    unpreservable,
+    record: writes ? recordToStore(observed, overlay) : null,
+  };
+}
+
+function planField(
+  field: DesiredField,
+  { unmanaged }: DesiredState,
+  observed: ObservedState,
+  { rotation, fingerprints }: PlanOptions,
+): FieldPlan {
+  if (field.field.secret) return planSecret(field, observed, rotation, fingerprints);
+  if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
+  if (field.field.name === 'secrets_store') return planSecretsStore(field, observed, rotation);
+  return planPlain(field, observed);
+}
+
+/**
+ * What the write would lose: secrets of mcp entries that do not come back, and a sandbox_api_key nobody can see. Where the
+ * file declares mcp_config, its own plan has said the former.
+ */
+function unpreservableIn(
+  observed: ObservedState,
+  plans: readonly (readonly [string, FieldPlan])[],
+): Unpreservable[] {
+  const planned = new Set<string>(plans.map(([name]) => name));
+  const carried = planned.has('mcp_config')
+    ? []
+    : unpreservableMcp(observed.record['mcp_config'], MCP_LISTS);
+  const unseen = observed.stored && !planned.has('sandbox_api_key');
+  const remedy = 'add the line sandbox_api_key: null, or a reference';
+  const blind: Unpreservable[] = unseen
+    ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
+    : [];
+  return [...plans.flatMap(([, plan]) => plan.unpreservable ?? []), ...carried, ...blind];
+}
+
+function warningOf({ path, remedy, stops }: Unpreservable): Warning[] {
+  const what =
+    path[0] === 'sandbox_api_key'
+      ? 'sandbox_api_key is not said by the service'
+      : 'A secret here does not come back';
+  return [
+    {
+      code: 'lose-unreadable',
+      message: `${what}, so ${stops === 'always' ? 'a' : 'this'} write would wipe it: ${remedy}.`,
+      path,
+    },
+  ];
+}
+
+const ORDER: ReadonlyMap<string, number> = new Map(
+  fields().map((field, index) => [field.name, index]),
+);
+
+/** What the service holds and the file does not manage: never touched, and said. */
+function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
+  const declared = new Set<string>(
+    [...desired.fields, ...desired.unresolved].map(({ field }) => field.name),
+  );
+  const names = Object.keys(observed.record).filter((name) => {
+    if (isFlag(name) || declared.has(name)) return false;
+    const field = fieldNamed(name);
+    if (typeof field?.setFlag === 'string') return observed.record[field.setFlag] === true;
+    if (name === 'secrets_store') return !isEmptyRecord(observed.record['provider_tokens_set']);
+    const value = observed.record[name];
+    return !isEmpty(value) && !(field !== undefined && sameValue(value, field.default));
+  });
+  const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
+  return [
+    ...names.toSorted((a, b) => rank(a) - rank(b)).map((name) => [name]),
+    ...desired.unmanaged,
+  ];
+}
+
+function isEmptyRecord(value: Value | undefined): boolean {
+  return !isRecord(value) || Object.keys(value).length === 0;
+}
