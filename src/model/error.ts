@@ -67,6 +67,7 @@ export const ERRORS = {
   terminated: { exit: 143, hint: 'Run again: what is left will be done.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see where the service stands.' },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
+  skipped: { exit: 0, hint: 'Mend the target before it, or apply with --keep-going.' },
   internal: {
     exit: 1,
     hint: 'This is a defect of setpoint; please report it with the command you ran.',

@@ -1,4 +1,4 @@
-import type { Change, ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
+import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
 import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
 
@@ -18,6 +18,7 @@ export interface Remainder {
   readonly expected: Json;
   readonly actual: Json;
   readonly reason: string;
+  readonly hint: string;
 }
 
 export interface EnvironmentOutcome {
@@ -29,8 +30,8 @@ export interface EnvironmentOutcome {
   readonly allowed: readonly string[];
   readonly changes: readonly OutcomeChange[];
   readonly remaining: readonly Remainder[];
-  readonly unknown: readonly { path: readonly string[]; reason: string; ref: string | null }[];
-  readonly warnings: readonly { code: string; message: string; path: readonly string[] }[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
   readonly requests: { readonly get: number; readonly post: number };
   readonly error: ErrorReport | null;
 }

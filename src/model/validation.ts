@@ -6,5 +6,13 @@ export interface ValidationDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'validation';
   readonly valid: boolean;
-  readonly diagnostics: readonly Omit<Diagnostic, 'excerpt'>[];
+  readonly diagnostics: readonly DiagnosticReport[];
+}
+
+/** A diagnostic as documents carry it: without the quoted line. */
+export type DiagnosticReport = Omit<Diagnostic, 'excerpt'>;
+
+export function reported(diagnostic: Diagnostic): DiagnosticReport {
+  const { severity, code, message, hint, file, line, column, path } = diagnostic;
+  return { severity, code, message, hint, file, line, column, path };
 }

@@ -1,6 +1,6 @@
 import { fieldNamed, fields, isFlag } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import type { Path } from '../model/path.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import type { Plan, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -50,7 +50,7 @@ export function planSettings(
     ],
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
-      ...unpreservable.flatMap(warningOf),
+      ...unpreservable.map(warningOf),
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
@@ -90,18 +90,12 @@ function unpreservableIn(
   return [...plans.flatMap(([, plan]) => plan.unpreservable ?? []), ...carried, ...blind];
 }
 
-function warningOf({ path, remedy, stops }: Unpreservable): Warning[] {
+function warningOf({ path, remedy }: Unpreservable): Warning {
   const what =
     path[0] === 'sandbox_api_key'
-      ? 'sandbox_api_key is not said by the service'
-      : 'A secret here does not come back';
-  return [
-    {
-      code: 'lose-unreadable',
-      message: `${what}, so ${stops === 'always' ? 'a' : 'this'} write would wipe it: ${remedy}.`,
-      path,
-    },
-  ];
+      ? 'The service does not say whether it holds a sandbox_api_key, and this write would wipe it'
+      : `The service does not say what ${formatPath(path)} is, and a write would wipe it`;
+  return { code: 'lose-unreadable', message: `${what}: ${remedy}.`, path };
 }
 
 const ORDER: ReadonlyMap<string, number> = new Map(

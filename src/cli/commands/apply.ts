@@ -1,0 +1,47 @@
+import { SetpointError } from '../../model/error.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
+import { apply } from '../../operations/apply.ts';
+import { outcomeText } from '../../render/outcome-text.ts';
+import { environmentText } from '../../render/plan-text.ts';
+import { confirmWith } from '../confirm.ts';
+import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+import { planCommand } from './plan.ts';
+
+/** `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. */
+export async function applyCommand(flags: Flags, io: Io): Promise<number> {
+  if (flags.dryRun === true) return planCommand(flags, io);
+  try {
+    const reporter = reporterFor(flags, io);
+    const ask = flags.yes === true ? null : confirmWith(io);
+    if (flags.yes !== true && ask === null) {
+      throw new SetpointError(
+        'confirmation-needed',
+        'There is no terminal to ask on, and no --yes.',
+      );
+    }
+    const confirm = async (plan: EnvironmentPlan): Promise<boolean> => {
+      await reporter.preview((style) => `${environmentText(plan, style)}\n`);
+      return ask === null || ask(plan.name);
+    };
+    const options = optionsFrom(flags, io, 'writes');
+    const document = await apply({
+      ...options,
+      confirm,
+      all: flags.all,
+      allow: flags.allow,
+      keepGoing: flags.keepGoing,
+      rotate: rotationOf(flags),
+      abandon: io.abandon,
+    });
+    await reporter.data(document, (style) => outcomeText(document, style));
+    for (const { name, error } of document.environments) {
+      if (error !== null) await reporter.error(error, name);
+    }
+    return worstExitCode(document.environments.map(({ error }) => exitCodeOf(error)));
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

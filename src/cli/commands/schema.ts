@@ -1,0 +1,23 @@
+import { didYouMean } from '../../model/suggest.ts';
+import { readPackageFile } from '../../host/package-file.ts';
+import { usage, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reportFailure, write } from '../reporter.ts';
+
+const SCHEMAS = ['settings', 'plan', 'outcome', 'validation', 'observed'];
+
+/** `setpoint schema`: prints a schema as it is published. */
+export async function schemaCommand(flags: Flags, io: Io, name = 'settings'): Promise<number> {
+  try {
+    if (!SCHEMAS.includes(name)) {
+      throw usage(
+        'There is no schema of that name.',
+        didYouMean(name, SCHEMAS) || `There is ${SCHEMAS.join(', ')}.`,
+      );
+    }
+    await write(io.stdout, await readPackageFile(`schemas/${name}.schema.json`));
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

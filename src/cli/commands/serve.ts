@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { startEmulator } from '../../emulator/start.ts';
+import { SetpointError } from '../../model/error.ts';
+import { usage, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reportFailure, write } from '../reporter.ts';
+
+interface ServeFlags extends Flags {
+  readonly port: string;
+  readonly host: string;
+  readonly data?: string;
+  readonly apiKey?: string;
+  readonly serverMcp?: string;
+  readonly allowHost?: readonly string[];
+}
+
+/** `setpoint serve`: the embedded service until a signal ends it. The url is the first line on stdout. */
+export async function serveCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const {
+      port,
+      host,
+      data,
+      apiKey = io.env['SESSION_API_KEY'],
+      serverMcp,
+      allowHost,
+    } = flags as ServeFlags;
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+      throw usage('--port takes a number from 0 to 65535.');
+    const emulator = await startEmulator({
+      port: Number(port),
+      host,
+      ...(data === undefined ? {} : { data }),
+      ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
+      ...(serverMcp === undefined ? {} : { serverMcp: await jsonFile(serverMcp) }),
+      ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    }).catch((thrown: unknown) => {
+      const message =
+        thrown instanceof Error ? thrown.message : 'The embedded service could not start.';
+      throw new SetpointError('usage', message, {
+        hint: 'Choose another --port, --host or --data.',
+        cause: thrown,
+      });
+    });
+    await write(io.stdout, `${emulator.url}\n`);
+    await write(
+      io.stderr,
+      `The embedded service answers there. It keeps settings ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Ctrl-C ends it.\n`,
+    );
+    await new Promise<void>((resolve) => {
+      if (io.signal.aborted) resolve();
+      io.signal.addEventListener('abort', () => resolve());
+    });
+    await emulator.close();
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+async function jsonFile(path: string): Promise<Record<string, never>> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Record<string, never>;
+  } catch (thrown) {
+    throw new SetpointError('file-unreadable', `${path} is not a JSON file that can be read.`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { loadTargets } from '../../operations/load.ts';
+import { validationDocument } from '../../operations/validate.ts';
+import { diagnosticsText } from '../../render/diagnostics-text.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint validate`: exit 0 where the files are right, 3 where they are not. The document is printed on either end. */
+export async function validateCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const { diagnostics, targets } = await loadTargets({
+      ...optionsFrom(flags, io, 'reads'),
+      server: undefined,
+    });
+    const document = validationDocument(diagnostics);
+    const names = targets.map(({ name }) => name).join(', ');
+    await reporter.data(document, () => (document.valid ? `Valid: ${names}.\n` : ''));
+    if (diagnostics.length > 0) {
+      await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
+    }
+    if (document.valid) return 0;
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    const message = `The settings have ${errors} ${errors === 1 ? 'problem' : 'problems'}.`;
+    await reporter.error({ code: 'settings-invalid', message, hint: 'Mend the places above.' });
+    return 3;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

@@ -1,0 +1,122 @@
+import { SetpointError } from '../model/error.ts';
+import { didYouMean } from '../model/suggest.ts';
+import type { Options } from '../operations/options.ts';
+import type { Io } from './io.ts';
+
+/** The flags as commander hands them over. */
+export interface Flags {
+  readonly file?: readonly string[];
+  readonly env?: readonly string[];
+  readonly all?: boolean;
+  readonly output?: readonly string[];
+  readonly out?: string;
+  readonly server?: string;
+  readonly timeout?: string;
+  readonly parallel?: string;
+  readonly keepGoing?: boolean;
+  readonly rotate?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly exitCode?: boolean;
+  readonly detailedExitcode?: boolean;
+  readonly strict?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly maxFileSize?: string;
+  readonly color?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** The options of an operation: flag, then variable, then what the file or setpoint says by itself. */
+export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Options {
+  const { env } = io;
+  const targets = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
+  const timeout = flags.timeout ?? env['SETPOINT_TIMEOUT'];
+  if (flags.all === true && flags.env !== undefined)
+    throw usage('--all and -e exclude each other.');
+  return {
+    file: flags.file ?? listOf(env['SETPOINT_FILE']),
+    env,
+    targets,
+    server: flags.server ?? (reads === 'reads' ? nonEmpty(env['SETPOINT_SERVER']) : undefined),
+    timeout: timeout === undefined || timeout === '' ? undefined : duration(timeout),
+    parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
+    maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
+    signal: io.signal,
+  };
+}
+
+/** `all`, or the paths that were named. */
+export function rotationOf({ rotate }: Flags): 'all' | readonly string[] | undefined {
+  return rotate?.includes('all') === true ? 'all' : rotate;
+}
+
+export type Format = 'text' | 'json';
+const FORMATS: readonly Format[] = ['text', 'json'];
+
+/** Where a format goes: to a file, or, where `path` is null, to stdout. */
+export interface Output {
+  readonly format: Format;
+  readonly path: string | null;
+}
+
+/** The outputs asked for; text on stdout where nothing else goes there. */
+export function outputsFrom(flags: Flags, env: Io['env']): readonly Output[] {
+  const asked = flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? [];
+  const outputs = asked.map(outputOf);
+  if (flags.out !== undefined) outputs.push({ format: 'json', path: flags.out });
+  const toStdout = outputs.filter(({ path }) => path === null);
+  if (toStdout.length > 1)
+    throw usage('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
+  return toStdout.length === 0 ? [{ format: 'text', path: null }, ...outputs] : outputs;
+}
+
+function outputOf(text: string): Output {
+  const [name = '', ...rest] = text.split('=');
+  const format = FORMATS.find((known) => known === name);
+  if (format === undefined) {
+    throw usage(
+      '-o takes a format.',
+      didYouMean(name, FORMATS) || `The formats are ${FORMATS.join(' and ')}.`,
+    );
+  }
+  const path = rest.length === 0 ? null : rest.join('=');
+  if (path === '') throw usage('-o FORMAT= wants a file after the sign.');
+  return { format, path };
+}
+
+function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
+  const unit = { ms: 1, s: 1000, m: 60_000 }[match?.[2] ?? 's'] ?? 1000;
+  const milliseconds = Number(match?.[1]) * unit;
+  if (!(milliseconds >= 1) || milliseconds > 3_600_000)
+    throw usage('--timeout takes a time such as 30s, 500ms or 2m, up to an hour.');
+  return milliseconds;
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw usage(`${flag} takes a whole number from 1.`);
+  return Number(text);
+}
+
+function bytes(text: string): number {
+  const match = /^(\d+)\s*(KiB|MiB|k|M)?$/i.exec(text);
+  const unit = /^m/i.test(match?.[2] ?? '') ? 1024 ** 2 : /^k/i.test(match?.[2] ?? '') ? 1024 : 1;
+  const size = Number(match?.[1]) * unit;
+  if (!(size >= 1) || size > 16 * 1024 ** 2)
+    throw usage('--max-file-size takes a size such as 4MiB, up to 16MiB.');
+  return size;
+}
+
+function listOf(text: string | undefined): readonly string[] | undefined {
+  const entries = (text ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  return entries.length === 0 ? undefined : entries;
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+export function usage(message: string, hint?: string): SetpointError {
+  return new SetpointError('usage', message, hint === undefined ? {} : { hint });
+}

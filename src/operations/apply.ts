@@ -1,0 +1,175 @@
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
+import { FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
+import { didYouMean } from '../model/suggest.ts';
+import { TOOL } from '../model/version.ts';
+import { runInfo } from '../host/run-info.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { RULES, type Rule } from '../plan/guard.ts';
+import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
+import type { Rotation } from '../plan/rotation.ts';
+import { interruption } from '../reconcile/interruption.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import type { Reconciled } from '../reconcile/reconciled.ts';
+import { settingsActuator } from '../service/actuate.ts';
+import { settingsObserver } from '../service/observe.ts';
+import { errorReport } from './error-report.ts';
+import { NO_FINGERPRINTS } from './no-fingerprints.ts';
+import { openTarget } from './open-target.ts';
+import { parseRotation } from './parse-rotation.ts';
+import type { PlanRequest } from './plan.ts';
+import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { selectTargets } from './select.ts';
+import { sideBySide } from './side-by-side.ts';
+
+export interface ApplyRequest extends PlanRequest {
+  /** Take every target where there are several and none is named. */
+  readonly all?: boolean | undefined;
+  /** Guards to lift for this run. */
+  readonly allow?: readonly string[] | undefined;
+  /** Go on with the next target where one did not end well. */
+  readonly keepGoing?: boolean | undefined;
+  /** Asked before each write, with the plan. Absent: every plan is approved. */
+  readonly confirm?: ((plan: EnvironmentPlan) => Promise<boolean>) | undefined;
+  /** Gives up what is in flight; the outcome then says that its state is unknown. */
+  readonly abandon?: AbortSignal | undefined;
+}
+
+/**
+ * Reconciles each target once, one after another in the order given, and stops at the first that does not end well.
+ * Every file, key and reference is checked before the first request to any target. The outcome says of every change what
+ * became of it, on every end. Throws a SetpointError where nothing was begun.
+ */
+export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
+  const clock = request.clock ?? SYSTEM_CLOCK;
+  const startedAt = clock.now();
+  const targets = await selectTargets(request);
+  if (targets.length > 1 && request.targets === undefined && request.all !== true) {
+    throw new SetpointError(
+      'usage',
+      `There are ${targets.length} targets, and apply takes those it is told.`,
+      {
+        hint: `Name them with -e (${targets.map(({ name }) => name).join(', ')}), or take all with --all.`,
+      },
+    );
+  }
+  const prepared = prepareTargets(targets, request);
+  const problem = whyNotApplied(prepared);
+  if (problem !== null) throw problem;
+  const rotation = parseRotation(
+    request.rotate,
+    prepared.map(({ desired }) => desired),
+  );
+  const allowed = (request.allow ?? []).map(ruleNamed);
+  let stopped = false;
+  const outcomes = await sideBySide(prepared, request.parallel ?? 1, async (target) => {
+    if (stopped || interruption(request.signal) !== null) return notBegun(target, request);
+    const outcome = await applyTarget(target, request, rotation, allowed);
+    stopped ||= outcome.error !== null && request.keepGoing !== true;
+    return outcome;
+  });
+  return {
+    format_version: FORMAT_VERSION,
+    kind: 'outcome',
+    tool: TOOL,
+    started_at: new Date(startedAt).toISOString(),
+    finished_at: new Date(clock.now()).toISOString(),
+    run: runInfo(request.env),
+    environments: outcomes,
+  };
+}
+
+async function applyTarget(
+  prepared: Prepared,
+  request: ApplyRequest,
+  rotation: Rotation,
+  allowed: readonly Rule[],
+): Promise<EnvironmentOutcome> {
+  const { target, server, desired, warnings } = prepared;
+  const origin = server instanceof SetpointError ? null : server.origin;
+  try {
+    const open = await openTarget(prepared, request);
+    try {
+      const reconciled = await reconcile({
+        desired,
+        rotation,
+        allowed,
+        observer: settingsObserver(open.connection, { deadline: open.deadline }),
+        actuator: settingsActuator(open.connection),
+        clock: request.clock ?? SYSTEM_CLOCK,
+        fingerprints: NO_FINGERPRINTS,
+        signal: request.signal,
+        abandon: request.abandon,
+        approve: async (plan, dialect) => {
+          const shown = environmentPlan(plan, {
+            name: target.name,
+            origin,
+            dialect,
+          });
+          return (
+            request.confirm?.({ ...shown, warnings: [...warnings, ...shown.warnings] }) ?? true
+          );
+        },
+      });
+      return outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
+    } finally {
+      await open.close();
+    }
+  } catch (thrown) {
+    return failed(prepared, asSetpointError(thrown));
+  }
+}
+
+function outcomeOf(
+  { target, server, warnings }: Prepared,
+  reconciled: Reconciled,
+  allowed: readonly Rule[],
+  requests: EnvironmentOutcome['requests'],
+): EnvironmentOutcome {
+  return {
+    name: target.name,
+    origin: server instanceof SetpointError ? null : server.origin,
+    dialect: reconciled.dialect,
+    status: reconciled.status,
+    allowed,
+    changes: reconciled.plan.changes.map((change) => ({
+      ...maskedChange(change),
+      result: reconciled.results.get(change) ?? 'not-sent',
+    })),
+    remaining: reconciled.remaining,
+    unknown: reconciled.unknown,
+    warnings: [...warnings, ...reconciled.warnings],
+    requests,
+    error: reconciled.error === null ? null : errorReport(reconciled.error),
+  };
+}
+
+function failed({ target, server, warnings }: Prepared, error: SetpointError): EnvironmentOutcome {
+  return {
+    name: target.name,
+    origin: server instanceof SetpointError ? null : server.origin,
+    dialect: null,
+    status: 'failed',
+    allowed: [],
+    changes: [],
+    remaining: [],
+    unknown: [],
+    warnings,
+    requests: { get: 0, post: 0 },
+    error: errorReport(error),
+  };
+}
+
+function notBegun(prepared: Prepared, request: ApplyRequest): EnvironmentOutcome {
+  const why =
+    interruption(request.signal) ??
+    new SetpointError('skipped', 'Not begun: a target before it did not end well.');
+  return failed(prepared, why);
+}
+
+function ruleNamed(text: string): Rule {
+  const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
+  if (rule !== undefined) return rule;
+  const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(' and ')}.`;
+  throw new SetpointError('usage', '--allow takes the name of a rule.', { hint });
+}

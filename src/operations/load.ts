@@ -1,0 +1,88 @@
+import { dirname, join, relative } from 'node:path';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { SetpointError } from '../model/error.ts';
+import { diagnostic } from '../desired/report.ts';
+import { sourceFile } from '../desired/source-file.ts';
+import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
+import { liesIn, readText } from '../host/read-text.ts';
+import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
+
+/** A settings file that has problems, all of them. */
+export class InvalidSettings extends SetpointError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    super(
+      'settings-invalid',
+      `The settings have ${errors} ${errors === 1 ? 'problem' : 'problems'}.`,
+    );
+    this.diagnostics = diagnostics;
+  }
+}
+
+export interface Loaded {
+  readonly targets: readonly Target[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads every file, its base too, and all targets in them; with an error among the diagnostics there are none. */
+export async function loadTargets(options: Options): Promise<Loaded> {
+  const files = [options.file ?? DEFAULT_FILE].flat();
+  const read = { serverGiven: options.server !== undefined, several: files.length > 1 };
+  const loaded = await Promise.all(files.map((file) => loadFile(file, options)));
+  const parts = loaded.map((file) =>
+    'diagnostics' in file ? { targets: [], ...file } : readTargets(file, read),
+  );
+  const diagnostics = parts.flatMap((part) => part.diagnostics);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { targets: [], diagnostics };
+  return { targets: parts.flatMap((part) => part.targets), diagnostics };
+}
+
+async function loadFile(
+  path: string,
+  options: Options,
+): Promise<LoadedFile | { diagnostics: Diagnostic[] }> {
+  const text = options.text ?? (await textOf(path, options));
+  if (typeof text !== 'string') return text;
+  const base = baseOf(path, text);
+  if (base === null) return { path, text, base: null };
+  const basePath = join(dirname(path), base);
+  if (!(await liesIn(basePath, '.'))) {
+    throw new SetpointError(
+      'file-unreadable',
+      `${path} extends ${shown(basePath)}, which is not a file under the working directory.`,
+      {
+        hint: 'A base lies under the folder the command runs in.',
+      },
+    );
+  }
+  const baseText = await textOf(basePath, options);
+  return typeof baseText === 'string'
+    ? { path, text, base: { path: shown(basePath), text: baseText } }
+    : baseText;
+}
+
+function shown(path: string): string {
+  const inner = relative('.', path);
+  return inner.startsWith('..') ? path : inner;
+}
+
+async function textOf(
+  path: string,
+  options: Options,
+): Promise<string | { diagnostics: Diagnostic[] }> {
+  const limit = Math.min(options.maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
+  const read = await readText(path, limit);
+  if ('text' in read) return read.text;
+  const [message, hint] =
+    read.problem === 'not-utf8'
+      ? ['The file is not UTF-8 text.', 'Save it as UTF-8.']
+      : [
+          `The file is larger than ${limit} bytes.`,
+          'Give --max-file-size a larger number, up to 16 MiB.',
+        ];
+  return {
+    diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: read.problem, message, hint })],
+  };
+}

@@ -1,0 +1,77 @@
+import { dirname, resolve } from 'node:path';
+import { SetpointError } from '../model/error.ts';
+import type { ServerSettings } from '../model/state.ts';
+import { VERSION } from '../model/version.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { readText } from '../host/read-text.ts';
+import { connect, type Connection } from '../service/connect.ts';
+import { DEFAULT_TIMEOUT, type Options } from './options.ts';
+import type { Prepared } from './prepare.ts';
+
+/** A connection to a target's service, and until when its settings may take (milliseconds of the clock's monotonic). */
+export interface OpenTarget {
+  readonly connection: Connection;
+  readonly deadline: number;
+  close(): Promise<void>;
+}
+
+const CA_LIMIT = 1024 * 1024;
+const BARE_STORE = '.setpoint/embedded.json';
+
+/** Opens the way to a target's service; `embedded:` starts the service here, on loopback, with its store beside the file. */
+export async function openTarget(
+  { target, server }: Prepared,
+  options: Options,
+): Promise<OpenTarget> {
+  if (server instanceof SetpointError) throw server;
+  const clock = options.clock ?? SYSTEM_CLOCK;
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
+  const folder = dirname(target.file);
+  const embedded = server.url.startsWith('embedded:') ? await startEmbedded(server, folder) : null;
+  const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
+    timeout,
+    clock,
+    userAgent: `setpoint/${VERSION}`,
+    ca: server.caFile === null ? null : await certificates(resolve(folder, server.caFile)),
+    proxy: {
+      url: options.env['HTTPS_PROXY'] ?? options.env['https_proxy'] ?? null,
+      bypass: options.env['NO_PROXY'] ?? options.env['no_proxy'] ?? null,
+    },
+    ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
+  });
+  return {
+    connection,
+    deadline: clock.monotonic() + 4 * timeout,
+    close: async () => {
+      await connection.close();
+      await embedded?.close();
+    },
+  };
+}
+
+async function startEmbedded(
+  server: ServerSettings,
+  folder: string,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { startEmulator } = await import('../emulator/start.ts');
+  const path = server.url.slice('embedded:'.length);
+  const data = resolve(folder, path === '' ? BARE_STORE : path);
+  try {
+    return await startEmulator({ data });
+  } catch (thrown) {
+    throw new SetpointError(
+      'unreachable',
+      `The embedded service could not start with the store ${data}.`,
+      {
+        hint: 'Check that the path can be written, and that the file is a store of the embedded service.',
+        cause: thrown,
+      },
+    );
+  }
+}
+
+async function certificates(path: string): Promise<string> {
+  const read = await readText(path, CA_LIMIT);
+  if ('text' in read && read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text;
+  throw new SetpointError('file-unreadable', `${path} holds no certificates in PEM form.`);
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../model/ports.ts';
+import type { Dispatcher } from 'undici';
+
+/** What every operation takes. Nothing is read from the process: the environment is handed in. */
+export interface Options {
+  /** The settings file, or several: each is a target of its own. */
+  readonly file?: string | readonly string[] | undefined;
+  /** The settings themselves, in place of a file. */
+  readonly text?: string | undefined;
+  /** The environment's variables: what references name, and SETPOINT_ALLOWED_ORIGINS and the like. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The targets or environments to take, in this order; all of them where it is absent. */
+  readonly targets?: readonly string[] | undefined;
+  /** An address in place of the file's. */
+  readonly server?: string | undefined;
+  /** Milliseconds for one request; a target's settings take four times as long at most. Default: 30,000. */
+  readonly timeout?: number | undefined;
+  /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
+  readonly maxFileSize?: number | undefined;
+  /** How many targets are worked on side by side. Default: 8 for what only reads, 1 for apply. */
+  readonly parallel?: number | undefined;
+  /** undici's dispatcher, in place of the network. */
+  readonly dispatcher?: Dispatcher | undefined;
+  readonly clock?: Clock | undefined;
+  /** Stops the operation: before a write at once, during one after it is verified. Reason 'SIGTERM' makes it exit 143. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const DEFAULT_TIMEOUT = 30_000;
+export const DEFAULT_FILE = 'settings.yaml';
+export const DEFAULT_FILE_SIZE = 1024 * 1024;
+export const LARGEST_FILE_SIZE = 16 * 1024 * 1024;

@@ -1,0 +1,123 @@
+import { SetpointError } from '../model/error.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredState, ServerSettings } from '../model/state.ts';
+import type { Warning } from '../model/plan.ts';
+import { listIn, sharedKey, travelProblem, type TravelPolicy } from '../desired/key-travel.ts';
+import { isAddress, originOf, resolveServer } from '../desired/resolve-server.ts';
+import { resolveSettings } from '../desired/resolve.ts';
+import type { Target } from '../desired/target.ts';
+import { referenceSource } from '../host/reference-source.ts';
+import type { Options } from './options.ts';
+
+/** A target with everything looked up, and nothing sent. `server` is the error where it must not or cannot be reached. */
+export interface Prepared {
+  readonly target: Target;
+  readonly server: ServerSettings | SetpointError;
+  readonly desired: DesiredState;
+  readonly warnings: readonly Warning[];
+}
+
+/** Looks up the references of all targets, and judges where keys may travel, before a request is sent to any. */
+export function prepareTargets(targets: readonly Target[], options: Options): readonly Prepared[] {
+  const source = referenceSource(options.env);
+  const policy: TravelPolicy = {
+    origins: listIn(options.env['SETPOINT_ALLOWED_ORIGINS']),
+    variables: listIn(options.env['SETPOINT_ALLOWED_VARIABLES']),
+    pipeline: (options.env['CI'] ?? '') !== '',
+    unverifiedTls: options.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
+  };
+  const prepared = targets.map((target) => prepare(target, source, policy, options));
+  const reachable = prepared.flatMap(({ target, server }) =>
+    server instanceof SetpointError ? [] : [{ target, server }],
+  );
+  const shared = sharedKey(reachable);
+  if (shared !== null) {
+    const message = `${shared.variable} would go as a key to two origins, those of ${shared.targets.join(' and ')}.`;
+    throw new SetpointError('key-shared', message);
+  }
+  return prepared;
+}
+
+/** The first reason why an apply must not begin: any target's, before a request to any. */
+export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | null {
+  const missing: string[] = [];
+  for (const { target, server, desired } of prepared) {
+    if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
+    if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
+    for (const { field, reason, ref } of desired.unresolved)
+      missing.push(`${target.name}: ${field.name} (${ref}): ${reason}.`);
+  }
+  if (missing.length === 0) return null;
+  return new SetpointError(
+    'reference-missing',
+    `Some references have no value. ${missing.join(' ')}`,
+  );
+}
+
+function prepare(
+  target: Target,
+  source: ReferenceSource,
+  policy: TravelPolicy,
+  options: Options,
+): Prepared {
+  const desired = resolveSettings(target, source);
+  if (options.server !== undefined) {
+    const { server, warnings } = elsewhere(target, options.server, source, options.env);
+    return { target, desired, warnings, server: allowed(target, server, policy) };
+  }
+  const found = resolveServer(target, source);
+  if ('problems' in found) {
+    const reasons = found.problems
+      .map(({ path, reason, ref }) => `${path.join('.')} (${ref}): ${reason}.`)
+      .join(' ');
+    return {
+      target,
+      desired,
+      warnings: [],
+      server: new SetpointError('reference-missing', reasons),
+    };
+  }
+  return { target, desired, warnings: [], server: allowed(target, found.server, policy) };
+}
+
+function allowed(
+  target: Target,
+  server: ServerSettings,
+  policy: TravelPolicy,
+): ServerSettings | SetpointError {
+  const problem = travelProblem(target, server, policy);
+  return problem === null
+    ? server
+    : new SetpointError(problem.code, problem.message, { hint: problem.hint });
+}
+
+/** `--server`: the file's key goes only to the file's own origin; elsewhere SETPOINT_API_KEY goes, or none. */
+function elsewhere(
+  target: Target,
+  address: string,
+  source: ReferenceSource,
+  env: Options['env'],
+): { readonly server: ServerSettings; readonly warnings: readonly Warning[] } {
+  const url = address.trim().replace(/\/+$/, '');
+  if (!isAddress(url)) {
+    throw new SetpointError(
+      'usage',
+      '--server takes an address: http, https or embedded:, without userinfo, query and fragment.',
+    );
+  }
+  const own = resolveServer(target, source);
+  const origin = originOf(url);
+  if ('server' in own && own.server.url !== '' && originOf(own.server.url) === origin) {
+    return { server: { ...own.server, url, origin }, warnings: [] };
+  }
+  const key = env['SETPOINT_API_KEY'] ?? '';
+  const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
+  const auth = 'server' in own ? own.server.auth : 'both';
+  const goes = apiKey === null ? 'no key goes' : 'SETPOINT_API_KEY goes';
+  const message = `The key of the file belongs to another address; ${goes} to ${origin}.`;
+  return {
+    server: { url, origin, apiKey, auth, headers: new Map(), caFile: null },
+    warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],
+  };
+}

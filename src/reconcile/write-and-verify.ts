@@ -1,0 +1,125 @@
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { Remainder, Result } from '../model/outcome.ts';
+import { formatPath, samePath } from '../model/path.ts';
+import type { Change, Plan, Warning } from '../model/plan.ts';
+import type { ObservedState } from '../model/state.ts';
+import type { ValueRecord } from '../model/value.ts';
+import { interruption } from './interruption.ts';
+import { mendingRecord } from './mending.ts';
+import type { ReconcileInput, Reconciled } from './reconciled.ts';
+import { send } from './send.ts';
+import { verify, type Verification } from './verify.ts';
+
+/**
+ * Writes the plan's record and looks whether the service has it. One more write may follow where the first had a side effect
+ * that the service is known for: a declared secret that fell out, an entry of the server's own that doubled.
+ */
+export async function writeAndVerify(
+  input: ReconcileInput,
+  plan: Plan,
+  before: ObservedState,
+): Promise<Reconciled> {
+  const record: ValueRecord = plan.record ?? {};
+  const ended = (
+    status: Reconciled['status'],
+    result: Result,
+    error: SetpointError | null,
+  ): Reconciled => ({
+    status,
+    plan,
+    dialect: before.dialect,
+    results: new Map(plan.changes.map((change) => [change, result])),
+    remaining: [],
+    unknown: plan.unknown,
+    warnings: plan.warnings,
+    error,
+  });
+  try {
+    const sent = await send(input, record, before);
+    if (sent.kind === 'not-stored')
+      return ended('failed', 'not-sent', interruption(input.signal) ?? sent.error);
+    if (sent.kind === 'unclear')
+      return ended('failed', 'unknown', interruption(input.signal) ?? unclear(sent.error));
+    let verification = await verify(input, before);
+    const mending = mendingRecord(input.desired, record, before, verification.look);
+    if (mending !== null && interruption(input.signal) === null) {
+      await send(input, mending, verification.look);
+      verification = await verify(input, before);
+    }
+    return concluded(input, plan, verification, sent.error);
+  } catch (thrown) {
+    // The write was sent and the look that was to follow failed: the service may hold anything that was on its way.
+    return ended(
+      'failed',
+      'unknown',
+      interruption(input.signal) ?? unverified(asSetpointError(thrown)),
+    );
+  }
+}
+
+function concluded(
+  input: ReconcileInput,
+  plan: Plan,
+  verification: Verification,
+  answered: SetpointError | null,
+): Reconciled {
+  const { remaining, unknown, look } = verification;
+  const stopped = interruption(input.signal);
+  const error = remaining.length > 0 ? notConverged(remaining) : null;
+  return {
+    status: remaining.length > 0 ? 'not-converged' : 'applied',
+    plan,
+    dialect: look.dialect,
+    results: new Map(plan.changes.map((change) => [change, resultOf(change, verification)])),
+    remaining,
+    unknown,
+    warnings: [...plan.warnings, ...(answered === null ? [] : [answeredWithError(answered)])],
+    error: stopped ?? error,
+  };
+}
+
+function resultOf(change: Change, { remaining, unknown, look }: Verification): Result {
+  if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
+  if (unknown.some(({ path }) => samePath(path, change.path)))
+    return flagConfirms(change, look) ? 'verified' : 'unverifiable';
+  return 'verified';
+}
+
+/** A secret that was not set and is now: the flag has seen the write, though not the value. */
+function flagConfirms(change: Change, look: ObservedState): boolean {
+  return change.action === 'set' && look.record[`${change.path[0] ?? ''}_set`] === true;
+}
+
+function notConverged(remaining: readonly Remainder[]): SetpointError {
+  const [first] = remaining;
+  const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
+  return new SetpointError(
+    'not-converged',
+    `The write was sent, and the service does not show it: ${paths}.`,
+    first === undefined ? {} : { hint: first.hint },
+  );
+}
+
+function answeredWithError(error: SetpointError): Warning {
+  return {
+    code: 'answered-with-error',
+    message: `The write took effect although the service answered with an error: ${error.message}`,
+    path: [],
+  };
+}
+
+function unclear(error: SetpointError): SetpointError {
+  return new SetpointError(
+    'state-unknown',
+    `Whether the write took effect is unclear. ${error.message}`,
+    { cause: error },
+  );
+}
+
+function unverified(error: SetpointError): SetpointError {
+  return new SetpointError(
+    'state-unknown',
+    `The write was sent and could not be verified. ${error.message}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,31 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+/** Diagnostics as a compiler writes them: place, sentence, the line with a caret, and what to do. */
+export function diagnosticsText(diagnostics: readonly Diagnostic[], style: Style): string {
+  return diagnostics.map((diagnostic) => diagnosticText(diagnostic, style)).join('\n');
+}
+
+function diagnosticText(
+  { severity, code, message, hint, file, line, column, excerpt }: Diagnostic,
+  style: Style,
+): string {
+  const color = severity === 'error' ? 'red' : 'yellow';
+  const place = paint(style, 'bold', `${visible(file)}:${line}:${column}`);
+  const lines = [
+    `${place} ${paint(style, color, severity)} ${paint(style, 'dim', code)}`,
+    `  ${visible(message)}`,
+  ];
+  if (excerpt !== null && excerpt.trim() !== '') {
+    const number = String(line);
+    const margin = ' '.repeat(number.length);
+    const text = excerpt.replaceAll('\t', ' ');
+    const caret = ' '.repeat(Math.min(column - 1, text.length));
+    lines.push(
+      paint(style, 'dim', `  ${number} │ `) + visible(text),
+      paint(style, 'dim', `  ${margin} │ `) + caret + paint(style, color, '^'),
+    );
+  }
+  return `${[...lines, `  ${visible(hint)}`].join('\n')}\n`;
+}

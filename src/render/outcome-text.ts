@@ -1,0 +1,76 @@
+import type { EnvironmentOutcome, OutcomeDocument, Result } from '../model/outcome.ts';
+import { formatPath } from '../model/path.ts';
+import { inlineValue } from './inline-value.ts';
+import { heading } from './plan-text.ts';
+import { unknownText, warningText } from './change-text.ts';
+import { paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+const WORDS: Readonly<Record<Result, string>> = {
+  verified: 'verified',
+  unverifiable: 'sent, cannot be read back',
+  'not-sent': 'not sent',
+  unknown: 'sent, not seen since',
+};
+
+/** What an apply did, target by target. Errors are not in it: they go where words go. */
+export function outcomeText(document: OutcomeDocument, style: Style): string {
+  return document.environments.map((environment) => environmentText(environment, style)).join('\n');
+}
+
+function environmentText(environment: EnvironmentOutcome, style: Style): string {
+  const lines = [heading(environment, style)];
+  const body = [
+    ...environment.changes.map(
+      ({ path, result }) =>
+        `  ${mark(result, style)} ${visible(formatPath(path))}: ${WORDS[result]}`,
+    ),
+    ...environment.remaining.flatMap(({ path, expected, actual, reason }) => [
+      `  ${paint(style, 'red', '!')} ${visible(formatPath(path))}: ${visible(reason)}`,
+      `      expected ${inlineValue(expected, style)}`,
+      `      found    ${inlineValue(actual, style)}`,
+    ]),
+    ...(environment.changes.length === 0
+      ? environment.unknown.map((unknown) => unknownText(unknown, style))
+      : []),
+    ...newWarnings(environment).map((warning) => warningText(warning, style)),
+  ];
+  if (body.length > 0) lines.push('', ...body);
+  return `${[...lines, '', footer(environment, style)].join('\n')}\n`;
+}
+
+/** The plan has shown the others, where there was one. */
+function newWarnings({ changes, warnings }: EnvironmentOutcome): EnvironmentOutcome['warnings'] {
+  return changes.length === 0
+    ? warnings
+    : warnings.filter(({ code }) => code === 'answered-with-error');
+}
+
+function mark(result: Result, style: Style): string {
+  if (result === 'verified') return paint(style, 'green', '✓');
+  return result === 'unverifiable' ? paint(style, 'cyan', '?') : paint(style, 'red', '✗');
+}
+
+function footer({ status, changes, unknown, requests }: EnvironmentOutcome, style: Style): string {
+  const requested = style.verbose ? ` (${requests.get} GET, ${requests.post} POST)` : '';
+  switch (status) {
+    case 'in-sync': {
+      const names = unknown.map(({ path }) => visible(formatPath(path))).join(', ');
+      const values = unknown.length === 1 ? '1 value' : `${unknown.length} values`;
+      const compared = unknown.length === 0 ? '' : ` ${values} could not be compared: ${names}`;
+      return `${paint(style, 'green', 'No changes.')}${compared}${requested}`;
+    }
+    case 'applied':
+      return `${paint(style, 'green', 'Applied')} ${changes.length === 1 ? '1 change' : `${changes.length} changes`}.${requested}`;
+    case 'partial':
+      return `${paint(style, 'yellow', 'Applied in part.')}${requested}`;
+    case 'not-converged':
+      return `${paint(style, 'red', 'Applied, but not converged.')}${requested}`;
+    case 'refused':
+      return `${paint(style, 'red', 'Refused.')} Nothing was written.${requested}`;
+    case 'failed': {
+      const sent = changes.some(({ result }) => result !== 'not-sent');
+      return `${paint(style, 'red', 'Failed.')} ${sent ? 'What was sent may or may not have been stored.' : 'Nothing was written.'}${requested}`;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { formatPath } from '../model/path.ts';
+import type { EnvironmentPlan, PlanDocument, Summary } from '../model/plan.ts';
+import { changeText, unknownText, warningText } from './change-text.ts';
+import { paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+/** `plan` speaks of what an apply would do, `drift` of what was found. */
+export type Voice = 'plan' | 'drift';
+
+export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
+  const blocks = document.environments.map((environment) =>
+    environmentText(environment, style, voice),
+  );
+  return blocks.join('\n');
+}
+
+/** One target's plan. Its last line is `No changes.` exactly when the plan is empty. */
+export function environmentText(
+  environment: EnvironmentPlan,
+  style: Style,
+  voice: Voice = 'plan',
+): string {
+  const lines = [heading(environment, style)];
+  const body = [
+    ...environment.changes.flatMap((change) => changeText(change, style)),
+    ...environment.unknown.map((unknown) => unknownText(unknown, style)),
+    ...environment.warnings.map((warning) => warningText(warning, style)),
+    ...unmanagedText(environment, style),
+  ];
+  if (body.length > 0) lines.push('', ...body);
+  return `${[...lines, '', footer(environment, style, voice)].join('\n')}\n`;
+}
+
+export function heading(
+  { name, origin }: Pick<EnvironmentPlan, 'name' | 'origin'>,
+  style: Style,
+): string {
+  const where = origin === null ? '' : paint(style, 'dim', `  ${visible(origin)}`);
+  return paint(style, 'bold', visible(name)) + where;
+}
+
+function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
+  if (unmanaged.length === 0) return [];
+  const names = unmanaged.map((path) => visible(formatPath(path)));
+  const shown =
+    style.verbose || names.length <= 6 ? names : [...names.slice(0, 6), `${names.length - 6} more`];
+  return [paint(style, 'dim', `  Not managed: ${shown.join(', ')}`)];
+}
+
+function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
+  if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
+  if (changes.length > 0)
+    return `${voice === 'drift' ? 'Drift' : 'Plan'}: ${countsText(countsOf(changes))}.`;
+  if (unknown.length === 0) return paint(style, 'green', 'No changes.');
+  const names = unknown.map(({ path }) => visible(formatPath(path))).join(', ');
+  const values = unknown.length === 1 ? '1 value' : `${unknown.length} values`;
+  return `${paint(style, 'green', 'No changes.')} ${values} could not be compared: ${names}`;
+}
+
+function countsOf(changes: EnvironmentPlan['changes']): Summary {
+  const counts = { set: 0, change: 0, clear: 0, remove: 0, rotate: 0, unknown: 0 };
+  for (const { action } of changes) counts[action] += 1;
+  return counts;
+}
+
+/** `1 to set, 2 to change`; what is not there is left out. */
+export function countsText(summary: Summary): string {
+  return (['set', 'change', 'clear', 'remove', 'rotate'] as const)
+    .filter((action) => summary[action] > 0)
+    .map((action) => `${summary[action]} to ${action}`)
+    .join(', ');
+}
