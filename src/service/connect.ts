@@ -1,0 +1,139 @@
+import type { Dispatcher } from 'undici';
+
+export type { Dispatcher };
+
+import { SetpointError } from '../model/error.ts';
+import type { Clock } from '../model/ports.ts';
+import type { Secret } from '../model/secret.ts';
+import type { ServerSettings } from '../model/state.ts';
+import { exchange, type WireAnswer } from './exchange.ts';
+import { mayProxy, notCertificates, openNetwork, proxyAddress } from './network.ts';
+import { requestHeaders, sendsKey } from './request-headers.ts';
+
+/**
+ * How a service is reached.
+ * - `timeout`: milliseconds that one request may take, all in all.
+ * - `ca`: PEM text of certificate authorities to trust besides the built-in ones.
+ * - `proxy`: what HTTPS_PROXY and NO_PROXY hold; loopback never goes through a proxy.
+ * - `dispatcher`: takes the place of the network; it is not closed with the connection.
+ * - `random`: from 0 to 1, for the spread of waits. Default: Math.random.
+ */
+export interface ConnectOptions {
+  readonly timeout: number;
+  readonly ca?: string | null;
+  readonly proxy?: { readonly url: string | null; readonly bypass: string | null };
+  readonly dispatcher?: Dispatcher;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly random?: () => number;
+}
+
+interface RequestCounts {
+  readonly get: number;
+  readonly post: number;
+}
+
+interface ConnectionRequest {
+  readonly method: 'GET' | 'POST';
+  /** From the root of the service; a path prefix of its address is put before it. */
+  readonly path: string;
+  readonly body: string | null;
+  /** Milliseconds; the phases of the request have limits of their own besides. */
+  readonly timeout: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly wantsBody: (status: number) => boolean;
+}
+
+/** One service as it can be reached. `origin` is what may be shown of it; `requests` counts what was really sent. */
+export interface Connection {
+  readonly origin: string;
+  readonly requests: RequestCounts;
+  close(): Promise<void>;
+
+  /** For the rest of this folder. */
+  readonly base: URL;
+  readonly clock: Clock;
+  readonly timeout: number;
+  readonly sendsKey: boolean;
+  /** Whether a proxy may stand in between. */
+  readonly proxied: boolean;
+  /** What is sent with every request and must not be told. */
+  readonly secrets: readonly Secret[];
+  readonly random: () => number;
+  /** A request as messages name it: method, and the address as far as it may be shown. */
+  place(method: 'GET' | 'POST', path: string): string;
+  send(request: ConnectionRequest): Promise<WireAnswer>;
+}
+
+const CONNECT_MS = 5_000;
+const HEADERS_MS = 10_000;
+const LONGEST_TIMER = 2_147_483_647;
+
+/**
+ * Makes ready to talk to a service; sends nothing. Throws a SetpointError where an address, a header or a certificate
+ * authority cannot be used.
+ */
+export function connect(server: ServerSettings, options: ConnectOptions): Connection {
+  const base = baseAddress(server);
+  const headers = requestHeaders(server, options.userAgent);
+  const ca = options.ca ?? null;
+  if (ca !== null && !ca.includes('-----BEGIN CERTIFICATE-----')) throw notCertificates();
+  const proxy = proxyAddress(options.proxy?.url ?? null);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const shownPrefix = server.origin === base.origin ? prefix : '';
+  const timeout = Math.min(options.timeout, LONGEST_TIMER);
+  const requests = { get: 0, post: 0 };
+  let network: Promise<Dispatcher> | undefined;
+  const open = () =>
+    (network ??=
+      options.dispatcher === undefined
+        ? openNetwork({
+            base,
+            ca,
+            proxy,
+            bypass: options.proxy?.bypass ?? null,
+            connectTimeout: Math.min(CONNECT_MS, timeout),
+          })
+        : Promise.resolve(options.dispatcher));
+  return {
+    origin: server.origin,
+    requests,
+    base,
+    clock: options.clock,
+    timeout,
+    proxied: proxy !== null && mayProxy(base),
+    sendsKey: sendsKey(server),
+    secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
+    random: options.random ?? Math.random,
+    place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,
+    async send({ method, path, body, signal, wantsBody, ...request }) {
+      return exchange(await open(), base.origin, {
+        method,
+        path: `${prefix}${path}`,
+        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        body,
+        deadlines: {
+          connect: Math.min(CONNECT_MS, request.timeout),
+          headers: Math.min(HEADERS_MS, request.timeout),
+          total: request.timeout,
+        },
+        signal,
+        wantsBody,
+        onSent() {
+          requests[method === 'GET' ? 'get' : 'post'] += 1;
+        },
+      });
+    },
+    async close() {
+      if (options.dispatcher !== undefined) return;
+      const opened = await network?.catch(() => undefined);
+      await opened?.destroy();
+    },
+  };
+}
+
+function baseAddress(server: ServerSettings): URL {
+  const base = URL.canParse(server.url) ? new URL(server.url) : null;
+  if (base !== null && (base.protocol === 'https:' || base.protocol === 'http:')) return base;
+  throw new SetpointError('usage', `${server.origin} is not an http or https address.`);
+}

@@ -1,0 +1,53 @@
+import type { SetpointError } from '../model/error.ts';
+import type { ObservedState } from '../model/state.ts';
+import { isRecord, recordOf, type Value } from '../model/value.ts';
+import { conceal } from './conceal.ts';
+import { ServiceError } from './service-error.ts';
+
+/** Where the dialect settings-v0 has its settings. */
+export const SETTINGS_PATH = '/api/settings';
+
+/**
+ * The observed state in the body of a 200, or an error that says what else answered. No other request is needed to tell:
+ * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; the agent server inside a sandbox
+ * has `llm_api_key_is_set` under the same path.
+ */
+export function settingsIn(place: string, body: Value): ObservedState | SetpointError {
+  if (!isRecord(body)) {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered with JSON that is no object, so it is not the settings of this service.`,
+    );
+  }
+  if ('llm_api_key_is_set' in body) {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered by an agent server, the one inside a sandbox (it tells llm_api_key_is_set).`,
+      { hint: 'Set server.url to the service that runs the sandboxes.' },
+    );
+  }
+  if ('agent_settings' in body) {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered in the later dialect, of /api/v1/settings (it tells agent_settings), which this version of setpoint does not speak.`,
+    );
+  }
+  if (typeof body['llm_api_key_set'] !== 'boolean') {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered with an object that does not tell llm_api_key_set, so it is not the settings of this service.`,
+    );
+  }
+  return { dialect: 'settings-v0', stored: true, record: conceal(body) };
+}
+
+/** What a 404 means by its body: an empty store says so. */
+export function isEmptyStore(body: Value): boolean {
+  return isRecord(body) && body['error'] === 'Settings not found';
+}
+
+export const EMPTY_STORE: ObservedState = {
+  dialect: 'settings-v0',
+  stored: false,
+  record: recordOf([]),
+};

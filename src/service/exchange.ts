@@ -1,0 +1,179 @@
+import type { Dispatcher } from 'undici';
+
+import { contentEncoding, unpack, type ContentEncoding } from './content-encoding.ts';
+import { faultOf, type FaultDetail, type Phase, type WireFault } from './wire-fault.ts';
+
+/** The most that is read of a body, packed or unpacked. */
+const LARGEST_BODY = 1_048_576;
+
+interface WireRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly deadlines: Deadlines;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the body matters under a status; where it does not, the answer is complete without it. */
+  readonly wantsBody: (status: number) => boolean;
+  /** Called as the first byte goes out. */
+  readonly onSent: () => void;
+}
+
+/** In milliseconds: until the connection stands, then until an answer begins; and for the whole request. */
+interface Deadlines {
+  readonly connect: number;
+  readonly headers: number;
+  readonly total: number;
+}
+
+type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `reply`: a status came, whatever became of the body. `fault`: none did. */
+export type WireAnswer =
+  | {
+      readonly kind: 'reply';
+      readonly status: number;
+      readonly headers: ReplyHeaders;
+      readonly body: Uint8Array | WireFault;
+    }
+  | { readonly kind: 'fault'; readonly fault: WireFault };
+
+/** Sends one request, once, and never throws. No redirect is followed and nothing is tried again. */
+export async function exchange(
+  dispatcher: Dispatcher,
+  origin: string,
+  request: WireRequest,
+): Promise<WireAnswer> {
+  if (request.signal?.aborted === true) return givenUp(request.signal.reason);
+  const { answer, encoding } = await new Promise<Ending>((resolve) => {
+    const pending = new PendingExchange(request, resolve);
+    const { method, path, headers, body } = request;
+    try {
+      dispatcher.dispatch(
+        { origin, method, path, headers: { ...headers }, body, headersTimeout: 0, bodyTimeout: 0 },
+        pending,
+      );
+    } catch (thrown) {
+      pending.onResponseError(null, thrown);
+    }
+  });
+  if (answer.kind === 'fault' || !(answer.body instanceof Uint8Array)) return answer;
+  await socketIsFree();
+  return { ...answer, body: await unpack(answer.body, encoding, LARGEST_BODY) };
+}
+
+function givenUp(reason: unknown): WireAnswer {
+  return { kind: 'fault', fault: { kind: 'aborted', reason, phase: 'connect', cause: undefined } };
+}
+
+/** A socket can be used again one turn of the event loop after an answer; who asks sooner gets a new one. */
+function socketIsFree(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export function headerOf(headers: ReplyHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'object' ? value.join(', ') : value;
+}
+
+interface Ending {
+  readonly answer: WireAnswer;
+  readonly encoding: ContentEncoding;
+}
+
+/** One request under way. Its own timers hold whatever arrives and however slowly; the first ending is the only one. */
+class PendingExchange implements Dispatcher.DispatchHandler {
+  readonly #request: WireRequest;
+  readonly #resolve: (ending: Ending) => void;
+  readonly #total: NodeJS.Timeout;
+  #step: NodeJS.Timeout;
+  #phase: Phase = 'connect';
+  #over = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: { readonly status: number; readonly headers: ReplyHeaders } | undefined;
+  #encoding: ContentEncoding = 'identity';
+  readonly #chunks: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(request: WireRequest, resolve: (ending: Ending) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    const { connect, total } = request.deadlines;
+    this.#total = setTimeout(() => this.#fail({ kind: 'timeout', after: total }), total);
+    this.#step = setTimeout(() => this.#fail({ kind: 'timeout', after: connect }), connect);
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) {
+      controller.abort(new Error('given up'));
+      return;
+    }
+    this.#phase = 'headers';
+    this.#request.onSent();
+    const { headers } = this.#request.deadlines;
+    clearTimeout(this.#step);
+    this.#step = setTimeout(() => this.#fail({ kind: 'timeout', after: headers }), headers);
+  }
+
+  onRequestUpgrade(): void {
+    this.#fail({ kind: 'malformed' });
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
+    if (this.#over || status < 200) return;
+    clearTimeout(this.#step);
+    this.#phase = 'body';
+    this.#head = { status, headers };
+    if (!this.#request.wantsBody(status)) {
+      this.#end({ kind: 'reply', status, headers, body: new Uint8Array() });
+      return;
+    }
+    const encoding = contentEncoding(headerOf(headers, 'content-encoding'));
+    if (encoding === null) this.#fail({ kind: 'foreign-encoding' });
+    else this.#encoding = encoding;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#over) return;
+    this.#size += chunk.length;
+    if (this.#size > LARGEST_BODY) this.#fail({ kind: 'body-too-large' });
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#over || this.#head === undefined) return;
+    this.#end({ kind: 'reply', ...this.#head, body: Buffer.concat(this.#chunks) }, true);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: unknown): void {
+    if (!this.#over) this.#fault(faultOf(error, this.#phase, this.#request.deadlines.connect));
+  }
+
+  readonly #onAbort = (): void => {
+    this.#fail({ kind: 'aborted', reason: this.#request.signal?.reason });
+  };
+
+  #fail(detail: FaultDetail): void {
+    this.#fault({ ...detail, phase: this.#phase, cause: undefined });
+  }
+
+  #fault(fault: WireFault): void {
+    this.#end(
+      this.#head === undefined
+        ? { kind: 'fault', fault }
+        : { kind: 'reply', ...this.#head, body: fault },
+    );
+  }
+
+  #end(answer: WireAnswer, complete = false): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#step);
+    clearTimeout(this.#total);
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#resolve({ answer, encoding: this.#encoding });
+    if (!complete) this.#controller?.abort(new Error('given up'));
+  }
+}

@@ -1,0 +1,76 @@
+import type { SetpointError } from '../model/error.ts';
+import type { Value } from '../model/value.ts';
+import { decode } from './decode.ts';
+import { headerOf, type WireAnswer } from './exchange.ts';
+import { faultError } from './fault-error.ts';
+import { ServiceError } from './service-error.ts';
+
+export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
+
+/** The JSON of a reply, or the error that says what it holds instead: another content type, half a text, too deep a one. */
+export function jsonOf(
+  place: string,
+  reply: Reply,
+): { readonly json: Value } | { readonly error: SetpointError } {
+  const contentType = headerOf(reply.headers, 'content-type') ?? '';
+  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType)) {
+    return { error: notJson(place, reply.status, contentType) };
+  }
+  if (!(reply.body instanceof Uint8Array)) return { error: faultError(place, reply.body) };
+  const decoding = decode(reply.body);
+  if (decoding.kind === 'value') return { json: decoding.value };
+  switch (decoding.problem) {
+    case 'not-json':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that is cut off or malformed.`,
+          { retry: 'once' },
+        ),
+      };
+    case 'too-deep':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that is nested more than 64 deep.`,
+        ),
+      };
+    case 'duplicate-key':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that has a key twice in one object.`,
+        ),
+      };
+  }
+}
+
+function notJson(place: string, status: number, contentType: string): ServiceError {
+  return new ServiceError(
+    'not-this-service',
+    `${place} was answered with ${kindOf(contentType)} where JSON was due (status ${status}).`,
+    {
+      hint: 'Check server.url, its path prefix too; a sign-in page before the service, or a service without /api/settings, answers so.',
+    },
+  );
+}
+
+/** Only what is known beforehand is named: a header may hold anything. */
+function kindOf(contentType: string): string {
+  const [essence = ''] = contentType.toLowerCase().split(';', 1);
+  switch (essence.trim()) {
+    case '':
+      return 'no content type';
+    case 'text/html':
+    case 'application/xhtml+xml':
+      return 'a web page';
+    case 'text/plain':
+    case 'text/xml':
+    case 'application/xml':
+    case 'application/octet-stream':
+    case 'text/event-stream':
+      return essence.trim();
+    default:
+      return 'another content type';
+  }
+}

@@ -1,0 +1,83 @@
+import type * as Tls from 'node:tls';
+
+import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+
+import { SetpointError } from '../model/error.ts';
+import { isLoopback } from '../model/loopback.ts';
+import { standIn } from './stand-in.ts';
+
+export interface NetworkSettings {
+  readonly base: URL;
+  /** PEM text to trust besides the built-in authorities. */
+  readonly ca: string | null;
+  readonly proxy: string | null;
+  readonly bypass: string | null;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const LARGEST_HEADERS = 16_384;
+
+/**
+ * The way to one service. Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, but on this machine itself.
+ * The proxy carries https: alone, as a tunnel: it sees the host, and no header.
+ */
+export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher> {
+  const local = isLoopback(settings.base.hostname);
+  const tls = {
+    timeout: settings.connectTimeout,
+    ...(local ? {} : { rejectUnauthorized: true }),
+    ...(settings.ca === null ? {} : { secureContext: await trusting(settings.ca) }),
+  };
+  const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
+  if (settings.proxy === null || !mayProxy(settings.base)) return new Agent(limits);
+  return new EnvHttpProxyAgent({
+    ...limits,
+    httpProxy: '',
+    httpsProxy: settings.proxy,
+    noProxy: settings.bypass ?? '',
+    requestTls: tls,
+    proxyTls: tls,
+  });
+}
+
+/** Whether a service may be reached through the proxy at all. */
+export function mayProxy(base: URL): boolean {
+  return base.protocol === 'https:' && !isLoopback(base.hostname);
+}
+
+/** The address of a proxy as a URL; a bare `host:port` is http, as everywhere. Null where there is none. */
+export function proxyAddress(text: string | null): string | null {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return null;
+  const address = trimmed.includes('://') ? trimmed : `http://${trimmed}`;
+  if (/^(https?|socks5?):$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
+    return address;
+  }
+  throw new SetpointError(
+    'usage',
+    'HTTPS_PROXY does not hold the address of a proxy, such as http://proxy.example:3128.',
+    { hint: 'Correct HTTPS_PROXY, or unset it.' },
+  );
+}
+
+async function trusting(ca: string) {
+  const tls: typeof Tls & { getCACertificates?: () => string[] } = await import('node:tls');
+  const { X509Certificate } = await import('node:crypto');
+  try {
+    for (const [text] of ca.matchAll(CERTIFICATE)) void new X509Certificate(text);
+    return tls.createSecureContext({
+      ca: [...(tls.getCACertificates?.() ?? tls.rootCertificates), ca],
+    });
+  } catch (thrown) {
+    throw notCertificates(standIn(thrown));
+  }
+}
+
+export function notCertificates(cause?: Error): SetpointError {
+  return new SetpointError('file-unreadable', 'server.ca_file holds no certificates in PEM form.', {
+    hint: 'Give the file of the authority itself: text with BEGIN CERTIFICATE lines.',
+    cause,
+  });
+}

@@ -1,0 +1,26 @@
+import type { Observer } from '../model/ports.ts';
+import type { Connection } from './connect.ts';
+import { SETTINGS_PATH } from './dialect.ts';
+import { UNLIMITED, type SettingsLimits } from './limits.ts';
+import { singleLook } from './look.ts';
+import { retrying } from './retry.ts';
+
+/**
+ * Reads the settings of a service, as often as it takes within the deadline. Throws a SetpointError that names the request
+ * and what came of it: unreachable, tls, timed-out, redirected, unauthorized, rate-limited, server-error, bad-response,
+ * response-too-large, not-this-service, dialect-not-spoken, interrupted.
+ */
+export function settingsObserver(
+  connection: Connection,
+  limits: SettingsLimits = UNLIMITED,
+): Observer {
+  return retrying(
+    singleLook(connection, limits),
+    {
+      clock: connection.clock,
+      place: connection.place('GET', SETTINGS_PATH),
+      random: connection.random,
+    },
+    limits,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Clock, Observer } from '../model/ports.ts';
+import type { ObservedState } from '../model/state.ts';
+import { interruption } from './fault-error.ts';
+import type { SettingsLimits } from './limits.ts';
+import { ServiceError } from './service-error.ts';
+
+/** `random` is from 0 to 1; `place` is the request as messages name it. */
+interface RetryOptions {
+  readonly clock: Clock;
+  readonly place: string;
+  readonly random: () => number;
+}
+
+const TRIES = 4;
+const FIRST_WAIT = 500;
+const LONGEST_BACKOFF = 8_000;
+
+/**
+ * An observer that asks again where its error says that this may help: four times in all, with a wait of random length (up
+ * to 0.5 s, then 1 s, then 2 s) or the one that the service asked for in between. It never waits past the deadline.
+ */
+export function retrying(
+  observer: Observer,
+  { clock, place, random }: RetryOptions,
+  limits: SettingsLimits,
+): Observer {
+  return { observe };
+
+  async function observe(signal?: AbortSignal): Promise<ObservedState> {
+    let seldom = 0;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await observer.observe(signal);
+      } catch (thrown) {
+        if (!(thrown instanceof ServiceError)) throw thrown;
+        if (thrown.retry === 'once') seldom += 1;
+        if (thrown.retry === 'never' || tries === TRIES || seldom > 1) throw counted(thrown, tries);
+        const backoff = random() * Math.min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (tries - 1));
+        const wait = Math.max(backoff, thrown.retryAfter ?? 0);
+        if (clock.monotonic() + wait >= limits.deadline) throw counted(thrown, tries);
+        await pause(wait, signal);
+      }
+    }
+  }
+
+  async function pause(wait: number, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await clock.sleep(wait, signal);
+    } catch (thrown) {
+      if (signal?.aborted !== true) throw thrown;
+    }
+    if (signal?.aborted === true) throw interruption(place, signal.reason);
+  }
+}
+
+/** The same error, saying how often it was tried. */
+function counted(error: ServiceError, tries: number): ServiceError {
+  if (tries === 1) return error;
+  const message = `${error.message.slice(0, -1)}, ${tries} tries in all.`;
+  const { code, hint, cause, retry, retryAfter } = error;
+  return new ServiceError(code, message, {
+    hint,
+    cause: cause instanceof Error ? cause : undefined,
+    retry,
+    retryAfter,
+  });
+}

@@ -1,0 +1,88 @@
+import type { ErrorCode } from '../model/error.ts';
+import type { Connection } from './connect.ts';
+import { headerOf } from './exchange.ts';
+import type { Reply } from './json-reply.ts';
+import { redirectTarget } from './redirect-target.ts';
+import { LONGEST_WAIT, retryAfter, seconds } from './retry-after.ts';
+import { ServiceError, type ServiceErrorOptions } from './service-error.ts';
+
+/** The error for a status other than the one that was hoped for. Nothing of the answer's text is in it. */
+export function statusError(connection: Connection, place: string, reply: Reply): ServiceError {
+  const { status, headers } = reply;
+  const error = (code: ErrorCode, words: string, options?: ServiceErrorOptions) =>
+    new ServiceError(code, `${place} ${words} (status ${status}).`, options);
+  if (status >= 300 && status < 400) {
+    const location = headerOf(headers, 'location');
+    const target = redirectTarget(location, connection.base, connection.origin);
+    return error('redirected', `was answered with a redirect${target}`);
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return refusedKey(place, status, connection.sendsKey);
+    case 404:
+    case 405:
+    case 406:
+    case 410:
+    case 415:
+    case 421:
+      return error('not-this-service', 'is not known to what answers there');
+    case 408:
+      return error('timed-out', 'took too long for the service', { retry: 'again' });
+    case 409:
+    case 412:
+    case 423:
+      return error('contended', 'came while something else was at the settings', {
+        retry: 'again',
+      });
+    case 413:
+      return error('settings-refused', 'was larger than the service takes');
+    case 425:
+      return error('server-error', 'came too early for the service', { retry: 'again' });
+    case 429:
+      return waiting(connection, reply, (wait, options) =>
+        error('rate-limited', `was turned away for too many requests${wait}`, options),
+      );
+    default:
+  }
+  if (status >= 500) {
+    return waiting(connection, reply, (wait, options) =>
+      error('server-error', `was answered with an error of the service${wait}`, options),
+    );
+  }
+  if (status >= 400) return error('bad-response', 'was refused by the service');
+  return error('bad-response', 'was answered with a success that holds no settings');
+}
+
+function refusedKey(place: string, status: number, sent: boolean): ServiceError {
+  if (sent) {
+    return new ServiceError(
+      'unauthorized',
+      `The service refused the key that came with ${place} (status ${status}).`,
+      {
+        hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent; some services answer so for errors of their own, too.',
+      },
+    );
+  }
+  return new ServiceError(
+    'unauthorized',
+    `The service refused ${place}, and no key was sent (status ${status}).`,
+    { hint: 'Give server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}.' },
+  );
+}
+
+function waiting(
+  { clock }: Connection,
+  { headers }: Reply,
+  error: (wait: string, options: ServiceErrorOptions) => ServiceError,
+): ServiceError {
+  const after = retryAfter(
+    headerOf(headers, 'retry-after'),
+    headerOf(headers, 'date'),
+    clock.now(),
+  );
+  return error(after === null ? '' : `, to be tried again in ${seconds(after)}`, {
+    retry: after !== null && after > LONGEST_WAIT ? 'never' : 'again',
+    retryAfter: after,
+  });
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { answer, rawServer, SETTINGS } from './raw-server.ts';
+import { failure, KEY, serviceAt, written } from './service.ts';
+import { tunnel } from './tunnel.ts';
+
+const file = (name: string) => readFileSync(new URL(`certs/${name}`, import.meta.url), 'utf8');
+const ca = file('ca.pem');
+
+function secured() {
+  return rawServer((socket) => socket.write(answer(200, SETTINGS)), {
+    key: file('server.key'),
+    cert: file('server.pem'),
+  });
+}
+
+describe('a proxy', () => {
+  it('carries https to another host as a tunnel, and sees no key', async () => {
+    const server = await secured();
+    const proxy = await rawServer((socket) => tunnel(socket, server.port));
+    const url = proxy.url.replace('http://', 'http://user:canary@');
+    const service = serviceAt('https://agents.example.test', { ca, proxy: { url, bypass: null } });
+    await expect(service.observer.observe()).resolves.toMatchObject({ stored: true });
+    expect(proxy.requests).toHaveLength(1);
+    expect(proxy.requests[0]).toMatch(/^CONNECT agents\.example\.test:443 /);
+    expect(proxy.requests[0]).not.toContain(KEY);
+    expect(server.requests[0]).toContain(KEY);
+    expect(service.connection.requests.get).toBe(1);
+  });
+
+  it('takes an address without a scheme', async () => {
+    const server = await secured();
+    const proxy = await rawServer((socket) => tunnel(socket, server.port));
+    const service = serviceAt('https://agents.example.test', {
+      ca,
+      proxy: { url: `127.0.0.1:${proxy.port}`, bypass: '' },
+    });
+    await expect(service.observer.observe()).resolves.toMatchObject({ stored: true });
+  });
+
+  it.each(['127.0.0.1', 'localhost'])('is never asked about %s', async (host) => {
+    const server = await secured();
+    const proxy = await rawServer((socket) => tunnel(socket, server.port));
+    const service = serviceAt(`https://${host}:${server.port}`, {
+      ca,
+      proxy: { url: proxy.url, bypass: null },
+    });
+    await expect(service.observer.observe()).resolves.toMatchObject({ stored: true });
+    expect(proxy.connections()).toBe(0);
+  });
+
+  it('is passed by where NO_PROXY names the host', async () => {
+    const proxy = await rawServer(() => {});
+    const service = serviceAt('https://agents.example.invalid', {
+      proxy: { url: proxy.url, bypass: 'x.example, .example.invalid' },
+      timeout: 300,
+    });
+    expect((await failure(service)).code).toMatch(/unreachable|timed-out/);
+    expect(proxy.connections()).toBe(0);
+  });
+
+  it.each([
+    [407, false, 1],
+    [403, false, 1],
+    [503, true, 4],
+  ])('that answers %s: retry %s', async (status, retry, tries) => {
+    const proxy = await rawServer((socket) =>
+      socket.end(`HTTP/1.1 ${status} canary\r\ncontent-length: 0\r\n\r\n`),
+    );
+    const url = proxy.url.replace('http://', 'http://user:canary@');
+    const service = serviceAt('https://agents.example.test', { proxy: { url, bypass: null } });
+    const error = await failure(service);
+    expect(error.code).toBe('unreachable');
+    expect(error.message).toContain(
+      `the proxy of HTTPS_PROXY opened no way to it (status ${status})`,
+    );
+    expect(proxy.requests).toHaveLength(tries);
+    await expect(written(service)).resolves.toMatchObject({ kind: 'not-applied', retry });
+  });
+
+  it('that is not there: hints at it', async () => {
+    const service = serviceAt('https://agents.example.test', {
+      proxy: { url: 'http://user:canary@127.0.0.1:9', bypass: null },
+    });
+    const error = await failure(service);
+    expect(error.code).toBe('unreachable');
+    expect(error.hint).toContain('HTTPS_PROXY');
+  });
+
+  it.each(['ftp://canary', 'http://', 'http://canary:x y'])('cannot be at %s', (url) => {
+    expect(() =>
+      serviceAt('https://agents.example.test', { proxy: { url, bypass: null } }),
+    ).toThrow(/^HTTPS_PROXY does not hold the address of a proxy/);
+  });
+});

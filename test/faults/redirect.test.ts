@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+
+import { answer, rawServer, SETTINGS } from './raw-server.ts';
+import { failure, KEY, serviceAt, written } from './service.ts';
+
+const STATUSES = [301, 302, 303, 307, 308];
+
+it.each(STATUSES)('M1: a look never follows a %s', async (status) => {
+  const other = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
+  const location = `${other.url}/?canary=${KEY}#canary`;
+  const server = await rawServer((socket) => socket.write(answer(status, '', { location })));
+  const error = await failure(serviceAt(server.url));
+  expect(error.code).toBe('redirected');
+  expect(error.message).toBe(
+    `GET ${server.url}/api/settings was answered with a redirect to ${other.url} (status ${status}).`,
+  );
+  expect(other.connections()).toBe(0);
+  expect(other.received()).toBe(0);
+  expect(server.requests).toHaveLength(1);
+});
+
+it.each(STATUSES)('M1, M2: a write never follows a %s', async (status) => {
+  const other = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
+  const server = await rawServer((socket) =>
+    socket.write(answer(status, '', { location: `${other.url}/api/settings` })),
+  );
+  await expect(written(serviceAt(server.url))).resolves.toMatchObject({
+    kind: 'not-applied',
+    retry: false,
+    error: { code: 'redirected' },
+  });
+  expect(other.connections()).toBe(0);
+  expect(other.received()).toBe(0);
+});
+
+it.each([
+  ['/elsewhere?canary', 'to another path of the same address'],
+  ['https://canary:canary@b.example/canary', 'to https://b.example'],
+  ['javascript:canary', 'to another address'],
+  ['http://[canary', 'was answered with a redirect (status 302)'],
+])('a redirect to %s is told as far as may be', async (location, words) => {
+  const server = await rawServer((socket) => socket.write(answer(302, '', { location })));
+  expect((await failure(serviceAt(server.url))).message).toContain(words);
+});
+
+it('a redirect without a place is one all the same', async () => {
+  const server = await rawServer((socket) => socket.write(answer(304)));
+  expect((await failure(serviceAt(server.url))).code).toBe('redirected');
+});

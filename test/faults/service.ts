@@ -1,0 +1,92 @@
+import { inspect } from 'node:util';
+import { afterEach, expect } from 'vitest';
+
+import { SetpointError } from '../../src/model/error.ts';
+import type { Actuator, Observer, WriteAnswer } from '../../src/model/ports.ts';
+import { Secret } from '../../src/model/secret.ts';
+import type { ServerSettings } from '../../src/model/state.ts';
+import { settingsActuator } from '../../src/service/actuate.ts';
+import { connect, type Connection, type ConnectOptions } from '../../src/service/connect.ts';
+import { settingsObserver } from '../../src/service/observe.ts';
+import { fakeClock, type FakeClock } from './fake-clock.ts';
+
+export const KEY = 'canary-key-3f9a51c7';
+
+export interface Service {
+  readonly connection: Connection;
+  readonly observer: Observer;
+  readonly actuator: Actuator;
+  readonly clock: FakeClock;
+}
+
+export type ServiceOptions = Partial<ConnectOptions> & {
+  readonly server?: Partial<ServerSettings>;
+  /** Milliseconds from now. */
+  readonly budget?: number;
+};
+
+const open: Connection[] = [];
+
+afterEach(async () => {
+  for (const connection of open.splice(0)) await connection.close();
+});
+
+/** A connection to that address, with a clock that does not wait; closed after the test. */
+export function serviceAt(
+  url: string,
+  { server, budget, ...options }: ServiceOptions = {},
+): Service {
+  const clock = fakeClock();
+  const connection = connect(serverAt(url, server), {
+    timeout: 5_000,
+    clock,
+    userAgent: 'setpoint/test',
+    random: () => 1,
+    ...options,
+  });
+  open.push(connection);
+  const limits = budget === undefined ? undefined : { deadline: clock.monotonic() + budget };
+  return {
+    connection,
+    clock,
+    observer: settingsObserver(connection, limits),
+    actuator: settingsActuator(connection, limits),
+  };
+}
+
+export function serverAt(url: string, server: Partial<ServerSettings> = {}): ServerSettings {
+  return {
+    url,
+    origin: new URL(url).origin,
+    apiKey: new Secret(KEY, '${env:KEY}'),
+    auth: 'both',
+    headers: new Map(),
+    caFile: null,
+    ...server,
+  };
+}
+
+/** The error with which a look fails. */
+export async function failure({ observer }: Service, signal?: AbortSignal): Promise<SetpointError> {
+  const thrown: unknown = await observer.observe(signal).then(
+    () => new Error('the look succeeded'),
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(SetpointError);
+  tellsNothing(thrown);
+  return thrown as SetpointError;
+}
+
+/** What became of a write of one secret and one plain field. */
+export async function written({ actuator }: Service): Promise<WriteAnswer> {
+  const answer = await actuator.store({ language: 'en', llm_api_key: new Secret(KEY) });
+  if (answer.kind !== 'stored') tellsNothing(answer.error);
+  return answer;
+}
+
+/** No form of an error holds the canary. */
+export function tellsNothing(error: unknown): void {
+  const shown = error instanceof Error ? `${error.message}\n${error.stack}` : '';
+  const all = [shown, JSON.stringify(error), inspect(error, { depth: 9, showHidden: true })].join();
+  expect(all.toLowerCase()).not.toContain('canary');
+}

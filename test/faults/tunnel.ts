@@ -1,0 +1,31 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+
+const open: Server[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await new Promise((resolve) => server.close(resolve));
+});
+
+/** Says yes to a CONNECT, and ties the socket to a port of this machine, whatever host was asked for. */
+export function tunnel(socket: Socket, port: number): void {
+  const upstream = connect(port, '127.0.0.1', () => {
+    socket.removeAllListeners('data');
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    socket.pipe(upstream).pipe(socket);
+  });
+  upstream.on('error', () => socket.destroy());
+  socket.on('close', () => upstream.destroy());
+}
+
+/** An https address at which something speaks first, and no TLS; closed after the test. */
+export async function greeter(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.resume();
+    socket.end('220 mail.example ESMTP\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(server);
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

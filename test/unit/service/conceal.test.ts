@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+
+import { Secret } from '../../../src/model/secret.ts';
+import { isRecord, masked, WireNumber, type Value } from '../../../src/model/value.ts';
+import { conceal } from '../../../src/service/conceal.ts';
+
+describe('conceal', () => {
+  it('wraps password fields, but not the lack of one', () => {
+    const record = conceal({ llm_api_key: 'a', search_api_key: '', sandbox_api_key: null });
+    expect(masked(record)).toEqual({
+      llm_api_key: '(sensitive)',
+      search_api_key: '',
+      sandbox_api_key: null,
+    });
+  });
+
+  it('M24: wraps what mcp entries hold beside their names', () => {
+    const record = conceal({
+      mcp_config: {
+        sse_servers: [
+          { url: 'https://a.example/sse', api_key: 'k' },
+          { url: ' https://u:p@b.example/sse?t=1#f', api_key: null },
+          'https://c.example/?t=1',
+        ],
+        stdio_servers: [
+          { name: 'n', command: 'c', args: ['-v', 'x'], env: { PATH: 'p', N: 1, B: true } },
+          { name: 'm', command: 'c', args: 'a b', env: null },
+        ],
+        shttp_servers: null,
+        session_token: 't',
+      },
+    });
+    expect(masked(record)).toEqual({
+      mcp_config: {
+        sse_servers: [
+          { url: 'https://a.example/sse', api_key: '(sensitive)' },
+          { url: '(sensitive)', api_key: null },
+          '(sensitive)',
+        ],
+        stdio_servers: [
+          {
+            name: 'n',
+            command: 'c',
+            args: ['(sensitive)', '(sensitive)'],
+            env: { PATH: '(sensitive)', N: '(sensitive)', B: true },
+          },
+          { name: 'm', command: 'c', args: '(sensitive)', env: null },
+        ],
+        shttp_servers: null,
+        session_token: '(sensitive)',
+      },
+    });
+  });
+
+  it('keeps what a url is known by, and its bytes', () => {
+    const record = conceal({
+      mcp_config: { sse_servers: [{ url: ' https://u:p@b.example/sse?t=1#f' }] },
+    });
+    const found = dig(record, 'mcp_config', 'sse_servers', 0, 'url');
+    expect(found).toBeInstanceOf(Secret);
+    expect((found as Secret).identity?.shown).toBe('https://b.example/sse');
+    expect((found as Secret).sameAs(' https://u:p@b.example/sse?t=1#f')).toBe(true);
+  });
+
+  it('wraps every text of secrets_store, whatever its name', () => {
+    const record = conceal({
+      secrets_store: { provider_tokens: { github: { host: 'h', user: null } }, custom: ['x'] },
+    });
+    expect(masked(record)).toEqual({
+      secrets_store: {
+        provider_tokens: { github: { host: '(sensitive)', user: null } },
+        custom: ['(sensitive)'],
+      },
+    });
+  });
+
+  it('wraps by name at any depth, and leaves flags alone', () => {
+    const record = conceal({
+      later: [{ Authorization: 'x', deep: { x_cookie: { a: [1, new WireNumber('1.0')] } } }],
+      llm_api_key_set: true,
+      provider_tokens_set: { github: 'github.com' },
+      language: 'en',
+      llm_base_url: 'https://u:p@x.example/v1',
+      homepage: 'https://x.example/v1',
+    });
+    expect(masked(record)).toEqual({
+      later: [
+        { Authorization: '(sensitive)', deep: { x_cookie: { a: ['(sensitive)', '(sensitive)'] } } },
+      ],
+      llm_api_key_set: true,
+      provider_tokens_set: { github: 'github.com' },
+      language: 'en',
+      llm_base_url: '(sensitive)',
+      homepage: 'https://x.example/v1',
+    });
+  });
+});
+
+function dig(value: Value, ...path: readonly (string | number)[]): unknown {
+  let found: unknown = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = found[Number(step)];
+    else found = isRecord(found as Value) ? (found as Record<string, unknown>)[step] : undefined;
+  }
+  return found;
+}
