@@ -44,11 +44,7 @@ export function resolveServer(
   }
   const caFile = text(['ca_file']);
   const trimmed = url?.text.trim() ?? '';
-  if (
-    url !== null &&
-    url.ref !== null &&
-    !/^(embedded:|https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$)/i.test(trimmed)
-  ) {
+  if (url !== null && url.ref !== null && !isAddress(trimmed)) {
     problems.push({
       path: ['server', 'url'],
       reason: 'its value is not the address of a service',
@@ -67,6 +63,14 @@ export function resolveServer(
       caFile: caFile?.text ?? null,
     },
   };
+}
+
+/** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded:. */
+export function isAddress(text: string): boolean {
+  return (
+    text.startsWith('embedded:') ||
+    (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text))
+  );
 }
 
 /** The origin of an address, as documents name it; `embedded:` stands for itself. */

@@ -1,13 +1,11 @@
-/** Whether a host name is this machine: localhost, 127.0.0.0/8 or ::1. */
+/** Whether a host, as a URL writes it, is this machine: what is sent there passes no network and no proxy. */
 export function isLoopback(hostname: string): boolean {
-  const host = hostname
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+  const host = hostname.toLowerCase().replace(/\.$/, '');
   return (
     host === 'localhost' ||
     host.endsWith('.localhost') ||
-    host === '::1' ||
-    /^127(\.\d{1,3}){3}$/.test(host)
+    /^127(\.\d{1,3}){3}$/.test(host) ||
+    host === '[::1]' ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(host)
   );
 }

@@ -14,6 +14,7 @@ import type { Reconciled } from '../reconcile/reconciled.ts';
 import { settingsActuator } from '../service/actuate.ts';
 import { settingsObserver } from '../service/observe.ts';
 import { errorReport } from './error-report.ts';
+import { originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
 import { openTarget } from './open-target.ts';
 import { parseRotation } from './parse-rotation.ts';
@@ -85,8 +86,8 @@ async function applyTarget(
   rotation: Rotation,
   allowed: readonly Rule[],
 ): Promise<EnvironmentOutcome> {
-  const { target, server, desired, warnings } = prepared;
-  const origin = server instanceof SetpointError ? null : server.origin;
+  const { target, desired, warnings } = prepared;
+  const origin = originOf(prepared);
   try {
     const open = await openTarget(prepared, request);
     try {
@@ -95,7 +96,7 @@ async function applyTarget(
         rotation,
         allowed,
         observer: settingsObserver(open.connection, { deadline: open.deadline }),
-        actuator: settingsActuator(open.connection),
+        actuator: settingsActuator(open.connection, { deadline: open.deadline }),
         clock: request.clock ?? SYSTEM_CLOCK,
         fingerprints: NO_FINGERPRINTS,
         signal: request.signal,
@@ -121,14 +122,14 @@ async function applyTarget(
 }
 
 function outcomeOf(
-  { target, server, warnings }: Prepared,
+  prepared: Prepared,
   reconciled: Reconciled,
   allowed: readonly Rule[],
   requests: EnvironmentOutcome['requests'],
 ): EnvironmentOutcome {
   return {
-    name: target.name,
-    origin: server instanceof SetpointError ? null : server.origin,
+    name: prepared.target.name,
+    origin: originOf(prepared),
     dialect: reconciled.dialect,
     status: reconciled.status,
     allowed,
@@ -138,23 +139,23 @@ function outcomeOf(
     })),
     remaining: reconciled.remaining,
     unknown: reconciled.unknown,
-    warnings: [...warnings, ...reconciled.warnings],
+    warnings: [...prepared.warnings, ...reconciled.warnings],
     requests,
     error: reconciled.error === null ? null : errorReport(reconciled.error),
   };
 }
 
-function failed({ target, server, warnings }: Prepared, error: SetpointError): EnvironmentOutcome {
+function failed(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
   return {
-    name: target.name,
-    origin: server instanceof SetpointError ? null : server.origin,
+    name: prepared.target.name,
+    origin: originOf(prepared),
     dialect: null,
     status: 'failed',
     allowed: [],
     changes: [],
     remaining: [],
     unknown: [],
-    warnings,
+    warnings: prepared.warnings,
     requests: { get: 0, post: 0 },
     error: errorReport(error),
   };

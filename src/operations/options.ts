@@ -1,5 +1,5 @@
 import type { Clock } from '../model/ports.ts';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '../service/connect.ts';
 
 /** What every operation takes. Nothing is read from the process: the environment is handed in. */
 export interface Options {

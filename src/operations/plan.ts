@@ -1,11 +1,8 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import { environmentPlan, planDocument } from '../plan/plan-document.ts';
 import { planSettings } from '../plan/plan-settings.ts';
-import { settingsObserver } from '../service/observe.ts';
-import { errorReport } from './error-report.ts';
+import { lookAt, originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
-import { openTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { parseRotation } from './parse-rotation.ts';
@@ -33,27 +30,17 @@ export async function plan(request: PlanRequest): Promise<PlanDocument> {
 }
 
 async function planTarget(prepared: Prepared, request: PlanRequest): Promise<EnvironmentPlan> {
-  const { target, server, desired, warnings } = prepared;
-  const name = target.name;
-  const origin = server instanceof SetpointError ? null : server.origin;
-  try {
-    const rotation = parseRotation(request.rotate, [desired]);
-    const open = await openTarget(prepared, request);
-    try {
-      const observed = await settingsObserver(open.connection, { deadline: open.deadline }).observe(
-        request.signal,
-      );
+  const { target, desired, warnings } = prepared;
+  const where = { name: target.name, origin: originOf(prepared) };
+  const rotation = parseRotation(request.rotate, [desired]);
+  return lookAt<EnvironmentPlan>(prepared, request, {
+    seen: (observed) => {
       const settings = planSettings(desired, observed, { rotation, fingerprints: NO_FINGERPRINTS });
-      const planned = environmentPlan(settings, { name, origin, dialect: observed.dialect });
+      const planned = environmentPlan(settings, { ...where, dialect: observed.dialect });
       return { ...planned, warnings: [...warnings, ...planned.warnings] };
-    } finally {
-      await open.close();
-    }
-  } catch (thrown) {
-    const error = errorReport(asSetpointError(thrown));
-    return {
-      name,
-      origin,
+    },
+    failed: (error) => ({
+      ...where,
       dialect: null,
       status: 'error',
       complete: false,
@@ -62,6 +49,6 @@ async function planTarget(prepared: Prepared, request: PlanRequest): Promise<Env
       warnings,
       unmanaged: [],
       error,
-    };
-  }
+    }),
+  });
 }

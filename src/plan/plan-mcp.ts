@@ -40,7 +40,14 @@ export function planMcp(
     ...lists.flatMap((list) => list.unpreservable),
     ...unpreservableMcp(actual, others),
   ];
-  if (changes.length === 0 && !created) return { unknown, unpreservable };
+  if (changes.length === 0 && !created) {
+    // What cannot be compared goes along with a write all the same: sent back as it was read, a mask would be stored.
+    return {
+      unknown,
+      unpreservable,
+      ...(unknown.length === 0 ? {} : { overlay: overlayOf(config, lists) }),
+    };
+  }
   return {
     changes: created ? [wholeChange(desired, 'set', null, declared, 'not set')] : changes,
     unknown,

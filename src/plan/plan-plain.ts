@@ -1,3 +1,4 @@
+import { isSensitiveUrl } from '../model/identity.ts';
 import type { Field } from '../model/field.ts';
 import type { Action } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
@@ -7,13 +8,15 @@ import { NOTHING, type FieldPlan } from './field-plan.ts';
 
 /** A field that is one readable scalar. What the service leaves out has the field's default, once anything is stored. */
 export function planPlain(
-  { field, value, source }: DesiredField,
+  { field, value: declared, source }: DesiredField,
   observed: ObservedState,
 ): FieldPlan {
+  const value =
+    typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
   const actual = observed.record[field.name] ?? (observed.stored ? field.default : null);
   if (isSame(field, value, actual)) return NOTHING;
   const action = actionFor(field, value, actual);
-  const sensitive = value instanceof Secret;
+  const sensitive = value instanceof Secret || actual instanceof Secret;
   return {
     overlay: value === null ? field.clearWith : value,
     changes: [
@@ -24,7 +27,7 @@ export function planPlain(
         before: sensitive ? concealed(actual) : actual,
         after: action === 'clear' ? null : value,
         sensitive,
-        ref: sensitive ? value.ref : null,
+        ref: value instanceof Secret ? value.ref : null,
         reason: REASONS[action],
         source: source(),
       },
