@@ -31,15 +31,22 @@ function setpoint(expected, ...args) {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   process.stdout.write(styleText('dim', `exit ${status}\n\n`));
-  if (status !== expected) throw new Error(`setpoint ${args[0]} ended with ${status}, not with ${expected}`);
+  if (status !== expected)
+    throw new Error(`setpoint ${args[0]} ended with ${status}, not with ${expected}`);
 }
 
-const service = spawn(process.execPath, [command, 'serve', '--port', '0', '--data', join(folder, 'store.json')], {
-  env: { ...env, SESSION_API_KEY: key },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+const service = spawn(
+  process.execPath,
+  [command, 'serve', '--port', '0', '--data', join(folder, 'store.json')],
+  {
+    env: { ...env, SESSION_API_KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+);
 try {
-  const [url] = await new Promise((resolve) => createInterface(service.stdout).once('line', (line) => resolve([line])));
+  const [url] = await new Promise((resolve) =>
+    createInterface(service.stdout).once('line', (line) => resolve([line])),
+  );
   const there = ['--server', url];
   say(`The embedded service answers at ${url}. Its store is empty.`);
   setpoint(0, 'validate');
@@ -53,7 +60,11 @@ try {
   const changed = await fetch(`${url}/api/settings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-session-api-key': key },
-    body: JSON.stringify({ language: 'fr', max_iterations: 500, mcp_config: { shttp_servers: [{ url: 'https://mcp.example.com/mcp', api_key: 'other' }] } }),
+    body: JSON.stringify({
+      language: 'fr',
+      max_iterations: 500,
+      mcp_config: { shttp_servers: [{ url: 'https://mcp.example.com/mcp', api_key: 'other' }] },
+    }),
   });
   if (changed.status !== 200) throw new Error(`the change was answered with ${changed.status}`);
   setpoint(2, 'drift', ...there);

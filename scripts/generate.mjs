@@ -2,6 +2,7 @@
 // `node scripts/generate.mjs` writes them; `--check` says which are stale, and exits 1.
 import { readFileSync, writeFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
@@ -10,7 +11,8 @@ import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
 const schema = JSON.parse(readFileSync(join(root, 'schemas/settings.schema.json'), 'utf8'));
-const BANNER = '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
+const BANNER =
+  '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
 
 async function settingsTypes() {
   const types = await compile(structuredClone(schema), 'SettingsFile', {
@@ -49,22 +51,44 @@ function fieldTable() {
 export const FIELDS = [\n${lines}\n] as const;\n`;
 }
 
+/** The schema without what only people read: the validator carries parts of its schema inside. */
+function withoutWords(node) {
+  if (Array.isArray(node)) return node.map(withoutWords);
+  if (typeof node !== 'object' || node === null) return node;
+  const words = ['title', 'description', 'examples', 'default', 'x-setpoint'];
+  const entries = Object.entries(node).filter(
+    ([key, value]) => !words.includes(key) || isSchemaMap(key, value),
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutWords(value)]));
+}
+
+/** A property that happens to be called like an annotation. */
+function isSchemaMap(key, value) {
+  return (
+    typeof value === 'object' && !Array.isArray(value) && key !== 'x-setpoint' && key !== 'default'
+  );
+}
+
 async function validator() {
   const ajv = new Ajv2020({
     allErrors: true,
     allowUnionTypes: true,
     strict: true,
+    messages: false,
+    inlineRefs: false,
     code: { source: true, esm: true, optimize: 2 },
   });
-  ajv.addVocabulary(['x-setpoint']);
   formats.default(ajv, ['password']);
-  const code = standalone.default(ajv, ajv.compile(schema));
+  const code = standalone.default(ajv, ajv.compile(withoutWords(schema)));
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
     // The standalone code requires ajv's small runtime helpers; bundling makes it one plain module.
     writeFileSync(join(folder, 'validator.mjs'), code);
     const bundle = await rolldown({ input: join(folder, 'validator.mjs'), platform: 'node' });
-    const { output } = await bundle.generate({ format: 'esm', minify: { compress: true, mangle: false } });
+    const { output } = await bundle.generate({
+      format: 'esm',
+      minify: { compress: true, mangle: false },
+    });
     const text = output[0].code.replace(/^\/\/#(end)?region.*\n/gm, '');
     return `// @ts-nocheck\n${BANNER}${text}`;
   } finally {
@@ -73,17 +97,40 @@ async function validator() {
 }
 
 function schemaModule() {
-  return `${BANNER}/** The schema itself, for messages. */\nexport const SCHEMA: unknown = ${JSON.stringify(schema)};\n`;
+  return `${BANNER}/** The schema itself as JSON text, for messages: read only where there is something to say. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema))};\n`;
+}
+
+/** The help, so that asking for it loads nothing. */
+async function help() {
+  const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
+  try {
+    const bundle = await rolldown({ input: join(root, 'src/cli/program.ts'), platform: 'node' });
+    await bundle.write({
+      dir: folder,
+      format: 'esm',
+      entryFileNames: 'program.mjs',
+      chunkFileNames: '[name].mjs',
+    });
+    const { buildProgram } = await import(pathToFileURL(join(folder, 'program.mjs')).href);
+    let text = '';
+    const io = { stdout: { write: (part) => (text += part) }, env: {} };
+    buildProgram(io, () => {}).outputHelp();
+    return `${BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts')}/** What \`setpoint --help\` prints. */\nexport const HELP = ${JSON.stringify(text)};\n`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 const files = {
   'src/model/settings.gen.ts': await settingsTypes(),
   'src/model/fields.gen.ts': fieldTable(),
   'src/desired/schema.gen.ts': schemaModule(),
+  'src/cli/help.gen.ts': await help(),
   'src/desired/schema-validator.gen.ts': await validator(),
 };
 const stale = Object.entries(files).filter(
-  ([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
+  ([path, text]) =>
+    !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
 );
 if (process.argv.includes('--check')) {
   for (const [path] of stale) console.error(`${path} is stale: run npm run generate`);

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { visible } from '../render/visible.ts';
 import type { Io } from './io.ts';
 
 /** How to ask before a write, or null where there is nobody to ask: no terminal, or a pipeline. */
@@ -10,11 +11,11 @@ export function confirmWith(io: Io): ((target: string) => Promise<boolean>) | nu
     // In raw mode Ctrl-C arrives here and not as a signal.
     prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
-      const answer = await prompt.question(`Apply this to ${target}? Only yes is taken for yes: `, {
-        signal: io.signal,
-      });
-      return answer.trim() === 'yes';
+      const question = `Apply this to ${visible(target)}? Only yes is taken for yes: `;
+      return (await prompt.question(question, { signal: io.signal })).trim() === 'yes';
     } catch {
+      // The question was taken back: the signal says why.
+      io.stderr.write('\n');
       return false;
     } finally {
       prompt.close();

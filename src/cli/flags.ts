@@ -9,7 +9,7 @@ export interface Flags {
   readonly env?: readonly string[];
   readonly all?: boolean;
   readonly output?: readonly string[];
-  readonly out?: string;
+  readonly out?: readonly string[];
   readonly server?: string;
   readonly timeout?: string;
   readonly parallel?: string;
@@ -30,7 +30,8 @@ export interface Flags {
 /** The options of an operation: flag, then variable, then what the file or setpoint says by itself. */
 export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Options {
   const { env } = io;
-  const targets = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
+  const named = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
+  const targets = named === undefined ? undefined : [...new Set(named)];
   const timeout = flags.timeout ?? env['SETPOINT_TIMEOUT'];
   if (flags.all === true && flags.env !== undefined)
     throw usage('--all and -e exclude each other.');
@@ -64,7 +65,7 @@ export interface Output {
 export function outputsFrom(flags: Flags, env: Io['env']): readonly Output[] {
   const asked = flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? [];
   const outputs = asked.map(outputOf);
-  if (flags.out !== undefined) outputs.push({ format: 'json', path: flags.out });
+  for (const path of flags.out ?? []) outputs.push(outputOf(`json=${path}`));
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usage('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
@@ -95,7 +96,7 @@ function duration(text: string): number {
 }
 
 function wholeNumber(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw usage(`${flag} takes a whole number from 1.`);
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw usage(`${flag} takes a whole number from 1 to 999.`);
   return Number(text);
 }
 
@@ -109,7 +110,10 @@ function bytes(text: string): number {
 }
 
 function listOf(text: string | undefined): readonly string[] | undefined {
-  const entries = (text ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  const entries = (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
   return entries.length === 0 ? undefined : entries;
 }
 

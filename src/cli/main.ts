@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
 import { run } from './run.ts';
-
-// A process that used undici waits at its end for V8 to optimise undici's WebAssembly; the quick compiler alone will do.
-setFlagsFromString('--liftoff-only');
 
 const stop = new AbortController();
 const abandon = new AbortController();
@@ -19,25 +15,35 @@ function onSignal(name: 'SIGINT' | 'SIGTERM'): void {
 
 process.on('SIGINT', () => onSignal('SIGINT'));
 process.on('SIGTERM', () => onSignal('SIGTERM'));
-let unread = false;
+let failed: string | undefined;
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', () => {
-    unread = true;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    failed ??= error.code ?? 'unknown';
   });
 }
 
 async function main(): Promise<void> {
   const code = await run(process.argv.slice(2), {
     env: process.env,
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     signal: stop.signal,
     abandon: abandon.signal,
   });
-  process.exitCode = code === 0 && unread ? 1 : code;
+  process.exitCode = code === 0 && failed !== undefined ? 1 : code;
+  // A reader that went away is a person's business; a full disk is not.
+  if (failed !== undefined && failed !== 'EPIPE')
+    process.stderr.write('setpoint: The output could not be written.\n');
   // What was given up may still hold the process: a request that nobody waits for.
   if (abandon.signal.aborted) process.exit();
 }
 
-void main();
+main().catch(() => {
+  process.stderr.write(
+    'setpoint: Something went wrong inside setpoint. Please report it with the command you ran.\n',
+  );
+  process.exitCode = 1;
+});

@@ -5,67 +5,73 @@ import { reported } from '../model/validation.ts';
 import { errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
-import { writeAside } from '../host/write-aside.ts';
+import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
 import { outputsFrom, type Flags, type Output } from './flags.ts';
 import type { Io, Stream } from './io.ts';
 import { styleFor } from './style-for.ts';
 
 /** What a command says: data on stdout or in files, words on stderr. */
 export interface Reporter {
-  readonly outputs: readonly Output[];
-  readonly style: Style;
-  /** A result in every format that was asked for. */
-  data(document: unknown, text: (style: Style) => string): Promise<void>;
-  /** Text of a result that goes to stdout only where text does, and else to stderr. */
-  preview(text: (style: Style) => string): Promise<void>;
+  /** A result in every format that was asked for; 1 where a file could not be written, else 0. */
+  data(document: unknown, text: (style: Style) => string): Promise<number>;
+  /** Text that comes before a result: on stdout where text goes there, else on stderr. `always`: though -q was given. */
+  preview(text: (style: Style) => string, always: boolean): Promise<void>;
   words(text: (style: Style) => string): Promise<void>;
   error(error: ErrorReport, target?: string | null): Promise<void>;
 }
 
+/** Throws where a file that was asked for could not be written later: before anything is sent. */
 export function reporterFor(flags: Flags, io: Io): Reporter {
   const outputs = outputsFrom(flags, io.env);
+  for (const { path } of outputs) if (path !== null) checkWritable(path);
+  return reporterTo(outputs, flags, io);
+}
+
+function reporterTo(outputs: readonly Output[], flags: Flags, io: Io): Reporter {
   const shown = { noColor: flags.color === false, verbose: flags.verbose === true };
   const style = styleFor(io.stdout, io.env, shown);
   const words = styleFor(io.stderr, io.env, shown);
   const textOnStdout = outputs.some(({ format, path }) => format === 'text' && path === null);
-  const plain: Style = { color: false, width: null, verbose: true };
-  return {
-    outputs,
-    style,
+  const reporter: Reporter = {
     data: async (document, text) => {
-      for (const { format, path } of outputs) {
-        if (path !== null) await writeAside(path, format === 'json' ? json(document) : text(plain));
-        else if (format === 'json') await write(io.stdout, json(document));
-        else if (flags.quiet !== true) await write(io.stdout, text(style));
+      let failed = 0;
+      for (const { format, path } of outputs.toSorted(
+        (one, other) => Number(one.path !== null) - Number(other.path !== null),
+      )) {
+        if (path === null) {
+          if (format === 'json') await write(io.stdout, json(document));
+          else if (flags.quiet !== true) await write(io.stdout, text(style));
+          continue;
+        }
+        try {
+          await writeAside(path, format === 'json' ? json(document) : text(PLAIN));
+        } catch (thrown) {
+          failed = 1;
+          await reporter.error(asSetpointError(thrown));
+        }
       }
+      return failed;
     },
-    preview: async (text) => {
-      if (flags.quiet === true) return;
+    preview: async (text, always) => {
+      if (flags.quiet === true && !always) return;
       await (textOnStdout ? write(io.stdout, text(style)) : write(io.stderr, text(words)));
     },
     words: (text) => write(io.stderr, text(words)),
     error: (error, target = null) => write(io.stderr, errorText(error, words, target)),
   };
+  return reporter;
 }
+
+const PLAIN: Style = { color: false, width: null, verbose: true };
 
 /** Ends a command that could not begin: the sentence on stderr, and, where JSON was asked for, the error as JSON. */
 export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
   const { code, message, hint } = failure;
-  const reporter = reporterFor(wellFormed(flags), io);
   const diagnostics = diagnosticsOf(failure);
-  const document = {
-    error: {
-      code,
-      message,
-      hint,
-      ...(diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) }),
-    },
-  };
-  for (const { format, path } of reporter.outputs) {
-    if (format !== 'json') continue;
-    await (path === null ? write(io.stdout, json(document)) : writeAside(path, json(document)));
-  }
+  const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };
+  const reporter = reporterTo(jsonOutputs(flags, io.env), flags, io);
+  await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
   if (diagnostics !== null) {
     const { diagnosticsText } = await import('../render/diagnostics-text.ts');
     await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
@@ -74,12 +80,15 @@ export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Prom
   return failure.exitCode;
 }
 
-/** The flags without an output that is itself the mistake. */
-function wellFormed(flags: Flags): Flags {
-  const { output, ...others } = flags;
-  const json =
-    output?.filter((text) => text === 'json' || text.startsWith('json=')).slice(0, 1) ?? [];
-  return json.length === 0 ? others : { ...others, output: json };
+/** The outputs that want JSON, as far as the flags can be understood: one of them may be the mistake. */
+function jsonOutputs(flags: Flags, env: Io['env']): Output[] {
+  const asked =
+    flags.output ?? (env['SETPOINT_OUTPUT'] === undefined ? [] : [env['SETPOINT_OUTPUT']]);
+  const files = asked.flatMap((text) =>
+    text.startsWith('json=') && canWrite(text.slice(5)) ? [text.slice(5)] : [],
+  );
+  const paths = [...(asked.includes('json') ? [null] : []), ...files];
+  return paths.map((path) => ({ format: 'json', path }));
 }
 
 function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {

@@ -1,69 +1,77 @@
-import { isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';
 import type { Member, Node, ScalarNode } from './node.ts';
-import type { Finding } from './report.ts';
 import type { SourceFile } from './source-file.ts';
 
-type Report = (at: number, finding: Finding) => void;
+/** What the parser's nodes become nodes of setpoint's own with. */
+export interface Building {
+  readonly file: SourceFile;
+  /** The text of a scalar as the person wrote it. */
+  readonly written: (text: string) => string;
+}
 
-/** The parser's nodes as setpoint's own. Numbers that would not arrive as they are written are reported. */
-export function buildNode(file: SourceFile, yaml: YamlNode, report: Report): Node {
+/** The parser's nodes as setpoint's own. */
+export function buildNode(yaml: YamlNode, building: Building): Node {
+  const { file, written } = building;
   const at = yaml.range?.[0] ?? 0;
+  const marked = isAlias(yaml) || yaml.tag !== undefined;
   if (isMap(yaml)) {
     const members = new Map<string, Member>();
     for (const pair of yaml.items) {
-      const keyNode = isScalar(pair.key) ? pair.key : null;
-      const key = typeof keyNode?.value === 'string' ? keyNode.value : '';
-      const keyAt = keyNode?.range?.[0] ?? at;
-      const node =
-        pair.value === null
-          ? bareScalar(file, keyAt)
-          : buildNode(file, pair.value as YamlNode, report);
-      members.set(key, { key, keyFile: file, keyAt, node: bareAtKey(node, keyAt) });
+      const member = memberOf(pair as Pair<YamlNode, YamlNode | null>, at, building);
+      // A key that is no text, and a second key alike, have been reported.
+      if (member !== null && !members.has(member.key)) members.set(member.key, member);
     }
-    return { kind: 'map', file, at, members };
+    return { kind: 'map', file, at, reported: marked, members };
   }
   if (isSeq(yaml)) {
-    return {
-      kind: 'list',
-      file,
-      at,
-      items: yaml.items.map((item) => buildNode(file, item as YamlNode, report)),
-    };
+    const items = yaml.items.map((item) => bareAt(buildNode(item as YamlNode, building), dashOf));
+    return { kind: 'list', file, at, reported: marked, items };
   }
-  if (!isScalar(yaml)) return bareScalar(file, at);
+  if (!isScalar(yaml)) return bareScalar(file, at, marked);
   const { value } = yaml;
-  if (typeof value === 'number') checkNumber(value, at, report);
   const bare = value === null && (yaml.source ?? '') === '';
-  return { kind: 'scalar', file, at, value: scalarOf(value), bare };
+  const reported = marked || (bare && yaml.anchor !== undefined);
+  return {
+    kind: 'scalar',
+    file,
+    at,
+    reported,
+    value: typeof value === 'string' ? written(value) : scalarOf(value),
+    bare,
+  };
+}
+
+function memberOf(
+  { key: keyNode, value }: Pair<YamlNode, YamlNode | null>,
+  mapAt: number,
+  building: Building,
+): Member | null {
+  if (!isScalar(keyNode) || typeof keyNode.value !== 'string') return null;
+  const { file } = building;
+  const keyAt = keyNode.range?.[0] ?? mapAt;
+  const node = value === null ? bareScalar(file, keyAt, false) : buildNode(value, building);
+  return {
+    key: building.written(keyNode.value),
+    keyFile: file,
+    keyAt,
+    node: bareAt(node, () => keyAt),
+  };
 }
 
 function scalarOf(value: unknown): ScalarNode['value'] {
-  const plain =
-    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return plain ? value : null;
+  return typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
-function bareScalar(file: SourceFile, at: number): ScalarNode {
-  return { kind: 'scalar', file, at, value: null, bare: true };
+function bareScalar(file: SourceFile, at: number, reported: boolean): ScalarNode {
+  return { kind: 'scalar', file, at, reported, value: null, bare: true };
 }
 
-/** A key without a value is reported where the key stands: there is nothing behind it to point at. */
-function bareAtKey(node: Node, keyAt: number): Node {
-  return node.kind === 'scalar' && node.bare ? { ...node, at: keyAt } : node;
+/** A key or dash without a value is reported where it stands: there is nothing behind it to point at. */
+function bareAt(node: Node, place: (node: ScalarNode) => number): Node {
+  return node.kind === 'scalar' && node.bare ? { ...node, at: place(node) } : node;
 }
 
-function checkNumber(value: number, at: number, report: Report): void {
-  if (!Number.isFinite(value)) {
-    report(at, {
-      code: 'number-not-exact',
-      message: 'This number has no place in JSON.',
-      hint: 'Write a finite number.',
-    });
-  } else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    report(at, {
-      code: 'number-not-exact',
-      message: 'This number is too large to arrive as it is written.',
-      hint: 'Write a number below 9007199254740992.',
-    });
-  }
+function dashOf({ file, at }: ScalarNode): number {
+  const dash = file.text.lastIndexOf('-', at);
+  return dash === -1 ? at : dash;
 }

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { envPairs, isUnfinished } from './lines.ts';
 import type { Node, ScalarNode } from './node.ts';
-import { isSecretVariable, placeOf } from './reference-place.ts';
+import { inBlock, isSecretVariable, placeOf } from './reference-place.ts';
 import {
   foreignReference,
   isForbiddenVariable,
@@ -8,57 +8,60 @@ import {
   mayHoldReference,
   parseTemplate,
   wholeReference,
+  type Malformed,
 } from './references.ts';
-import { diagnostic, type Finding } from './report.ts';
+import type { Finding } from './report.ts';
+import { expectationAt } from './schema-lookup.ts';
+import { isShowable } from './shown-key.ts';
 
-/** The pointer of a path, as the validator writes it. */
-export function pointer(path: readonly string[]): string {
-  return path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+/** A problem of one value. */
+export interface ValueFinding {
+  readonly node: ScalarNode;
+  readonly path: readonly string[];
+  readonly finding: Finding;
 }
 
 /**
  * What only a walk over the values can tell: keys without a value, secrets written out, and references that are malformed,
- * misplaced or forbidden. The pointers of the values reported are added to `reported`, so that each is reported once.
+ * misplaced or forbidden; and the paths of values that were reported when they were read.
  */
-export function checkReferences(root: Node, reported: Set<string>): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
+export function checkReferences(root: Node): {
+  readonly findings: readonly ValueFinding[];
+  readonly spoken: readonly (readonly string[])[];
+} {
+  const findings: ValueFinding[] = [];
+  const spoken: (readonly string[])[] = [];
   const visit = (node: Node, path: readonly string[]): void => {
+    if (node.reported) spoken.push(path);
     if (node.kind === 'map') {
       for (const { key, node: value } of node.members.values()) visit(value, [...path, key]);
     } else if (node.kind === 'list') {
       for (const [index, item] of node.items.entries()) visit(item, [...path, String(index)]);
-    } else {
+    } else if (!node.reported) {
       const finding = findingOf(node, path);
-      if (finding === null) return;
-      reported.add(pointer(path));
-      diagnostics.push(diagnostic(node.file, node.at, { ...finding, path }));
+      if (finding !== null) findings.push({ node, path, finding });
     }
   };
   visit(root, []);
-  return diagnostics;
+  return { findings, spoken };
 }
 
 function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
-  if (node.bare) {
-    return {
-      code: 'empty-value',
-      message: 'Nothing stands behind this key.',
-      hint: 'Write null to clear it, "" for empty text, {} or [] for empty, or remove the key to leave it alone.',
-    };
-  }
+  if (node.bare) return emptyValue(path);
   const place = placeOf(path);
-  if (place === 'secret') return secretFinding(node, path);
+  if (place === 'secret') return secretFinding(node.value, path);
+  if (typeof node.value === 'number') return inexact(node.value);
   if (typeof node.value !== 'string') return null;
   if (place === 'pairs') return pairsFinding(node.value);
+  if (place === 'words' && isUnfinished(node.value)) return UNFINISHED;
   if (!mayHoldReference(node.value)) return null;
-  if (place === 'plain') return path.includes('unmanaged') ? null : misplaced();
+  if (place === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
   return textFinding(node.value);
 }
 
 function textFinding(text: string): Finding | null {
   const parsed = parseTemplate(text);
-  if (isMalformed(parsed))
-    return { code: 'malformed-reference', message: parsed.message, hint: parsed.hint };
+  if (isMalformed(parsed)) return malformed(parsed, true);
   for (const part of parsed) {
     if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
       return {
@@ -71,59 +74,113 @@ function textFinding(text: string): Finding | null {
   return null;
 }
 
-function secretFinding(node: ScalarNode, path: readonly string[]): Finding | null {
-  if (node.value === null) return null;
-  if (typeof node.value !== 'string') return literal(path);
-  const reference = wholeReference(node.value);
-  if (reference !== null) {
-    if (reference.kind === 'env' && reference.fallback !== null) {
-      return {
-        code: 'malformed-reference',
-        message: 'A secret takes no default: it would stand in the file.',
-        hint: `Write \${env:${reference.name}}.`,
-      };
-    }
-    return textFinding(node.value);
+function malformed({ message, form }: Malformed, takesText: boolean): Finding {
+  const hint = takesText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
+  return { code: 'malformed-reference', message, hint };
+}
+
+function secretFinding(text: ScalarNode['value'], path: readonly string[]): Finding | null {
+  if (text === null) return null;
+  if (typeof text !== 'string') return literal(path);
+  if (text === '') return inBlock(path)[2] === 'stdio_servers' ? null : EMPTY_SECRET;
+  const reference = wholeReference(text);
+  if (reference?.kind === 'env' && reference.fallback !== null) {
+    return {
+      code: 'malformed-reference',
+      message: 'A secret takes no default: it would stand in the file.',
+      hint: `Write \${env:${reference.name}}.`,
+    };
   }
-  const foreign = foreignReference(node.value);
+  if (reference !== null) return textFinding(text);
+  const foreign = foreignReference(text);
   if (foreign !== null) {
     return {
       code: 'malformed-reference',
-      message: 'Nothing here expands this.',
+      message: 'This is no reference: nothing here expands it.',
       hint: `Write ${foreign}.`,
     };
   }
-  const parsed = mayHoldReference(node.value) ? parseTemplate(node.value) : null;
-  if (parsed !== null && isMalformed(parsed)) {
-    return { code: 'malformed-reference', message: parsed.message, hint: parsed.hint };
-  }
+  const parsed = mayHoldReference(text) ? parseTemplate(text) : null;
+  if (parsed !== null && isMalformed(parsed)) return malformed(parsed, false);
   return literal(path);
 }
 
 function literal(path: readonly string[]): Finding {
-  const name = path.findLast((segment) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(segment)) ?? 'key';
-  return {
-    code: 'literal-secret',
-    message: 'A secret does not stand in this file, as a whole or in part.',
-    hint: `Put it into a variable and write \${env:${name.toUpperCase().replaceAll('-', '_')}}, the whole value one reference.`,
-  };
+  const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
+  const reference = `\${env:${(name ?? 'NAME').toUpperCase().replaceAll('-', '_')}}`;
+  const hint = expectationAt(path).keys.includes('token')
+    ? `Put it into a variable, and write token: ${reference} under this key.`
+    : `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
+  return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint };
 }
 
 /** A line A=1,B=2: a name that says it holds a secret takes a reference, like the member of a map. */
 function pairsFinding(line: string): Finding | null {
-  for (const pair of line.split(',')) {
-    const [name = '', ...value] = pair.split('=');
-    const text = value.join('=').trim();
-    if (isSecretVariable(name) && text !== '' && wholeReference(text) === null)
-      return literal([name.trim()]);
+  const malformed = mayHoldReference(line) ? textFinding(line) : null;
+  if (malformed !== null) return malformed;
+  for (const { name, text } of envPairs(line)) {
+    if (name === '' || text === null || mayHoldReference(name)) return NO_PAIRS;
+    const finding = isSecretVariable(name) && text !== '' ? secretFinding(text, [name]) : null;
+    if (finding !== null) return finding;
   }
-  return textFinding(line);
+  return null;
 }
 
-function misplaced(): Finding {
+/** A number that would change on its way to the service. */
+function inexact(value: number): Finding | null {
+  const finite = Number.isFinite(value);
+  if (finite && (!Number.isInteger(value) || Number.isSafeInteger(value))) return null;
   return {
-    code: 'malformed-reference',
-    message: 'A reference has no meaning here.',
-    hint: 'References stand in server and in settings; write $${ for a literal ${.',
+    code: 'number-not-exact',
+    message: finite
+      ? 'This number is too large to arrive as it is written.'
+      : 'This number is not finite.',
+    hint: finite
+      ? 'Write a number below 9007199254740992.'
+      : 'JSON has no .inf and no .nan; write a number.',
   };
 }
+
+function emptyValue(path: readonly string[]): Finding {
+  const inList = /^\d+$/.test(path.at(-1) ?? '');
+  const { types, secret, filled } = expectationAt(path);
+  const ways = [
+    types.includes('null') ? 'null to clear it' : '',
+    types.includes('string') && !secret && !filled && inBlock(path)[0] === 'settings'
+      ? '"" for empty text'
+      : '',
+    types.includes('array') ? '[] for an empty list' : '',
+    types.includes('object') && !filled ? '{} for an empty map' : '',
+  ].filter((way) => way !== '');
+  return {
+    code: 'empty-value',
+    message: inList ? 'Nothing stands behind this dash.' : 'Nothing stands behind this key.',
+    hint: inList
+      ? 'Write the entry, or remove the dash.'
+      : `Write ${ways.join(', ') || 'a value'}, or remove the key to leave it alone.`,
+  };
+}
+
+const MISPLACED: Finding = {
+  code: 'malformed-reference',
+  message: 'No reference is looked up here.',
+  hint: 'Write the value itself: references are for settings, and for the url, api_key, headers and ca_file of a server.',
+};
+
+const EMPTY_SECRET: Finding = {
+  code: 'bad-value',
+  message: 'Empty text is no secret and no reference.',
+  hint: 'Write a reference, or remove the key; null clears a field that can be cleared.',
+};
+
+const NO_PAIRS: Finding = {
+  code: 'bad-value',
+  message: 'This line is not made of names with values.',
+  hint: 'Write it like A=1,B=2, or as a map; a reference stands behind the =.',
+};
+
+const UNFINISHED: Finding = {
+  code: 'bad-value',
+  message: 'A quote in this line is never closed, or a backslash ends it.',
+  hint: 'Close the quote, or write the arguments as a list.',
+};

@@ -61,10 +61,15 @@ function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelPro
     return { code, message, hint: `Add to the pipeline: SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   const withScheme = (policy.origins ?? []).some(
-    (entry) => entry.includes('://') && glob(entry).test(url.origin),
+    (entry) => entry.includes('://') && glob(originGlob(entry)).test(url.origin),
   );
   const listed =
-    withScheme || (url.protocol === 'https:' && matches(url.host, policy.origins ?? []));
+    withScheme ||
+    (url.protocol === 'https:' &&
+      matches(
+        url.host,
+        (policy.origins ?? []).map((entry) => entry.toLowerCase()),
+      ));
   if (url.protocol === 'http:' && !withScheme) {
     const message = `http: would send the key to ${shown} in the clear.`;
     return {
@@ -117,9 +122,18 @@ function matches(text: string, globs: readonly string[]): boolean {
   return globs.some((entry) => glob(entry).test(text));
 }
 
+/** An entry as an origin is written: lower case, no default port, no path. */
+function originGlob(entry: string): string {
+  if (!entry.includes('*') && URL.canParse(entry)) return new URL(entry).origin;
+  return entry
+    .toLowerCase()
+    .replace(/^https:\/\/(.*):443$/, 'https://$1')
+    .replace(/^http:\/\/(.*):80$/, 'http://$1');
+}
+
 function glob(pattern: string): RegExp {
   const escaped = pattern.replace(/\/+$/, '').replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(`^${escaped.replaceAll('*', '[^/]*')}$`, 'i');
+  return new RegExp(`^${escaped.replaceAll('*', '[^/]*')}$`);
 }
 
 function variablesIn(node: Node | undefined): string[] {

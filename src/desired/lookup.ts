@@ -33,14 +33,15 @@ function valueOf(
 ): { text: string } | { problem: string } {
   if (reference.kind === 'env') {
     const value = source.variable(reference.name);
-    const text = value === undefined || value === '' ? reference.fallback : value;
+    const blank = value?.trim() === '';
+    const text = value === undefined || blank ? reference.fallback : value;
     if (text === null)
-      return { problem: `the variable ${reference.name} is ${value === '' ? 'empty' : 'not set'}` };
+      return { problem: `the variable ${reference.name} is ${blank ? 'empty' : 'not set'}` };
     return maskOr(text, `the variable ${reference.name}`);
   }
   const file = source.file(reference.path);
   if ('problem' in file) return file;
-  if (file.text === '') return { problem: `the file ${reference.path} is empty` };
+  if (file.text.trim() === '') return { problem: `the file ${reference.path} is empty` };
   return maskOr(file.text, `the file ${reference.path}`);
 }
 

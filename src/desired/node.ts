@@ -8,6 +8,8 @@ interface Placed {
   readonly file: SourceFile;
   /** The offset at which the value starts. */
   readonly at: number;
+  /** A problem of the value itself was reported when it was read: nothing more is said of it. */
+  readonly reported: boolean;
 }
 
 export interface ScalarNode extends Placed {
@@ -52,6 +54,12 @@ export function nodeAt(root: Node, path: readonly string[]): Node | undefined {
     else node = member(node, segment);
   }
   return node;
+}
+
+/** The member that keys lead to, where a map holds it. */
+export function memberAt(root: Node, path: readonly string[]): Member | null {
+  const parent = nodeAt(root, path.slice(0, -1));
+  return parent?.kind === 'map' ? (parent.members.get(path.at(-1) ?? '') ?? null) : null;
 }
 
 /** The plain value, references as the text they are written in. */

@@ -2,9 +2,10 @@ import { fieldNamed, isSensitiveName } from '../model/field.ts';
 
 /**
  * What a place in the file takes where text stands: `secret`: one whole reference; `typed`: a number or boolean, or one whole
- * reference; `text`: text with references inside; `pairs`: a line A=1,B=2; `plain`: no reference has a meaning there.
+ * reference; `text`: text with references inside; `pairs`: a line A=1,B=2; `words`: a line of arguments; `plain`: no reference
+ * has a meaning there.
  */
-export type Place = 'secret' | 'typed' | 'text' | 'pairs' | 'plain';
+export type Place = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain';
 
 /** The path without the environment it stands in, so that every block has the same paths. */
 export function inBlock(path: readonly string[]): readonly string[] {
@@ -31,6 +32,7 @@ function serverPlace(key: string | undefined): Place {
 function mcpPlace([, , memberName, key]: readonly string[]): Place {
   if (memberName === 'api_key') return 'secret';
   if (memberName === 'timeout') return 'typed';
+  if (memberName === 'args' && key === undefined) return 'words';
   if (memberName !== 'env') return 'text';
   if (key === undefined) return 'pairs';
   return isSecretVariable(key) ? 'secret' : 'text';

@@ -1,3 +1,5 @@
+import { isShowable } from './shown-key.ts';
+
 /** A reference as the file writes it: `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`. */
 export type Reference =
   | {
@@ -11,11 +13,11 @@ export type Reference =
 /** Text with references inside, in order. */
 export type TemplatePart = string | Reference;
 
-/** Text that looks like a reference but is none; `hint` shows the right form. */
+/** Text that looks like a reference but is none; `form` is how it is written right. */
 export interface Malformed {
   readonly index: number;
   readonly message: string;
-  readonly hint: string;
+  readonly form: string;
 }
 
 const REFERENCE = /\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?|file:([^}\0]+))\}/y;
@@ -70,29 +72,41 @@ function reference(match: RegExpExecArray): Reference {
 }
 
 function malformed(text: string, index: number): Malformed {
-  const rest = text.slice(index);
-  const bare = /^\$\{\{?\s*(?:secrets\.|env\.|vars\.)?([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}?/.exec(
-    rest,
-  );
-  const message = rest.startsWith('${{')
-    ? 'An expression of a pipeline is not a reference; nothing here expands it.'
-    : rest.includes('}')
-      ? 'This looks like a reference but is none.'
-      : 'This reference has no closing brace.';
-  const example = bare?.[1] === undefined ? '${env:NAME} or ${file:PATH}' : `\${env:${bare[1]}}`;
-  return { index, message, hint: `Write ${example}, or $\${ for a literal \${.` };
+  const rest = text.slice(index, index + 200);
+  const named =
+    /^\$\{\{?\s*(?:(?:secrets|env|vars)[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\}\}?|$)/.exec(
+      rest,
+    )?.[1];
+  const form = isVariableName(named) ? `\${env:${named}}` : '${env:NAME} or ${file:PATH}';
+  return { index, message: complaint(text, index), form };
+}
+
+function complaint(text: string, index: number): string {
+  if (text.startsWith('${{', index))
+    return 'An expression of a pipeline is not a reference: nothing here expands it.';
+  return text.includes('}', index)
+    ? 'This looks like a reference but is none.'
+    : 'This reference has no closing brace.';
 }
 
 /** Other tools' ways to write a reference as the whole value of a secret; null where it is none of them. */
 export function foreignReference(text: string): string | null {
-  const match = /^(?:\$\((?:env:)?|env\(|!env\s+|\$(?:env:)?)([A-Za-z_][A-Za-z0-9_]*)\)?$/.exec(
-    text.trim(),
-  );
-  if (match?.[1] !== undefined) return `\${env:${match[1]}}`;
-  return /^\$\(.*\)$|^env\(.*\)$|^!env\b/.test(text.trim()) ? '${env:NAME}' : null;
+  const whole = text.trim();
+  const name =
+    /^(?:\$\((?:env:)?\s*([A-Za-z_]\w*)\s*\)|\$env:([A-Za-z_]\w*)|env\(\s*([A-Za-z_]\w*)\s*\)|!env\s+([A-Za-z_]\w*)|\$([A-Za-z_]\w*))$/
+      .exec(whole)
+      ?.slice(1)
+      .find((group) => group !== undefined);
+  if (isVariableName(name)) return `\${env:${name}}`;
+  return /^\$\(.*\)$|^env\(.*\)$|^!env\b/s.test(whole) ? '${env:NAME}' : null;
 }
 
-const FORBIDDEN = /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*)$/;
+/** Whether a word is written as variables are, so that a hint may repeat it; a secret that was pasted is not. */
+function isVariableName(name: string | undefined): name is string {
+  return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);
+}
+
+const FORBIDDEN = /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*)$/i;
 
 /** Variables of a pipeline's own, which a settings file can never read. */
 export function isForbiddenVariable(name: string): boolean {

@@ -1,12 +1,13 @@
 import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
-import { MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { isLetGo, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import { recordOf, type Value } from '../model/value.ts';
+import { envPairs, shellWords } from './lines.ts';
 import { lookUp } from './lookup.ts';
 import { member, textOf, type Node } from './node.ts';
 import { resolveText } from './resolve-text.ts';
-import { shellWords } from './shell-words.ts';
 import { readTimeout } from './typed-reference.ts';
 import { Unresolved } from './unresolved.ts';
 
@@ -14,7 +15,11 @@ import { Unresolved } from './unresolved.ts';
  * `mcp_config` in the one form the plan compares: every entry a map, urls and names trimmed, args a list, env a map, and
  * everything wrapped that must not be seen (api_key, args, env, urls with userinfo or query, whatever came from a reference).
  */
-export function resolveMcp(node: Node, source: ReferenceSource): Value | Unresolved {
+export function resolveMcp(
+  node: Node,
+  source: ReferenceSource,
+  unmanaged: readonly Path[],
+): Value | Unresolved {
   if (node.kind !== 'map') return null;
   const lists: [string, Value][] = [];
   const declared =
@@ -24,12 +29,20 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value | Unresol
     const resolved: Value[] = [];
     for (const entry of entries?.kind === 'list' ? entries.items : []) {
       const value = resolveEntry(list, entry, source);
-      if (value instanceof Unresolved) return value;
-      resolved.push(value);
+      if (!(value instanceof Unresolved)) resolved.push(value);
+      else if (!isLetGo(unmanaged, ['mcp_config', list, writtenIdentity(list, entry)]))
+        return value;
     }
     lists.push([list, resolved]);
   }
   return recordOf(lists);
+}
+
+/** What an entry is known by as the file writes it, references and all. */
+function writtenIdentity(list: McpList, entry: Node): string {
+  const key = identityMember(list);
+  const text = textOf(entry) ?? textOf(member(entry, key)) ?? '';
+  return key === 'url' ? bareUrl(text) : text.trim();
 }
 
 function resolveEntry(list: McpList, entry: Node, source: ReferenceSource): Value | Unresolved {
@@ -111,14 +124,7 @@ function resolveEnv(node: Node, source: ReferenceSource): Value | Unresolved {
 }
 
 function envLine(line: string, source: ReferenceSource): Value | Unresolved {
-  const pairs = line
-    .split(',')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const [name = '', ...value] = pair.split('=');
-      return [name.trim(), value.join('=').trim()] as const;
-    });
+  const pairs = envPairs(line).map(({ name, text }) => [name, text ?? ''] as const);
   return wrapRecord(pairs, source);
 }
 

@@ -16,7 +16,9 @@ export interface ServerProblem {
 export function resolveServer(
   target: Target,
   source: ReferenceSource,
-): { readonly server: ServerSettings } | { readonly problems: readonly ServerProblem[] } {
+):
+  | { readonly server: ServerSettings }
+  | { readonly problems: readonly ServerProblem[]; readonly url: string | null } {
   const problems: ServerProblem[] = [];
   const text = (path: readonly string[]): { text: string; ref: string | null } | null => {
     const written = textOf(path.reduce((node, key) => member(node, key), target.server));
@@ -51,12 +53,12 @@ export function resolveServer(
       ref: url.ref,
     });
   }
-  if (problems.length > 0) return { problems };
+  if (problems.length > 0) return { problems, url: url === null ? null : trimmed };
   const auth = textOf(member(target.server, 'auth'));
   return {
     server: {
       url: trimmed.replace(/\/+$/, ''),
-      origin: url?.ref ?? originOf(trimmed),
+      origin: url === null ? '' : (url.ref ?? originOf(trimmed)),
       apiKey,
       auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
       headers,
@@ -79,6 +81,6 @@ export function originOf(url: string): string {
 }
 
 /** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would end in an error that quotes the value. */
-function isHeaderValue(text: string): boolean {
+export function isHeaderValue(text: string): boolean {
   return /^[\t\u0020-\u007E\u0080-\u00FF]+$/.test(text) && text === text.trim();
 }

@@ -1,6 +1,5 @@
 import { fields, type Field } from '../model/field.ts';
-import type { Path } from '../model/path.ts';
-import { parsePath } from '../model/path.ts';
+import { isLetGo, parsePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, DesiredState, UnresolvedField } from '../model/state.ts';
 import { recordOf, type Value } from '../model/value.ts';
@@ -14,21 +13,24 @@ import { readStrictly } from './typed-reference.ts';
 
 /** The desired state of a target, its references looked up. Fields whose references have no value stand under `unresolved`. */
 export function resolveSettings(target: Target, source: ReferenceSource): DesiredState {
+  const unmanaged = unmanagedOf(target);
   const resolved: DesiredField[] = [];
   const unresolved: UnresolvedField[] = [];
   for (const field of fields()) {
     const node = member(target.settings, field.name);
-    if (node === undefined) continue;
-    const value = resolveField(field, node, source);
+    if (node === undefined || isLetGo(unmanaged, [field.name])) continue;
+    const value =
+      field.name === 'mcp_config'
+        ? resolveMcp(node, source, unmanaged)
+        : resolveField(field, node, source);
     if (value instanceof Unresolved)
       unresolved.push({ field, reason: value.reason, ref: value.ref });
     else resolved.push({ field, value, source: (path = []) => placeIn(node, path) });
   }
-  return { fields: resolved, unresolved, unmanaged: unmanagedOf(target), guards: guardsOf(target) };
+  return { fields: resolved, unresolved, unmanaged, guards: guardsOf(target) };
 }
 
 function resolveField(field: Field, node: Node, source: ReferenceSource): Value | Unresolved {
-  if (field.name === 'mcp_config') return resolveMcp(node, source);
   if (node.kind !== 'scalar') return resolveDeep(node, source);
   if (typeof node.value !== 'string') return node.value;
   if (field.type === 'string') return resolveText(node.value, source);

@@ -6,6 +6,7 @@ interface Schema {
   readonly title?: string;
   readonly description?: string;
   readonly type?: string | readonly string[];
+  readonly format?: string;
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
@@ -14,24 +15,38 @@ interface Schema {
   readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minLength?: number;
+  readonly minProperties?: number;
 }
 
-const schema = SCHEMA as Schema & { readonly $defs: Readonly<Record<string, Schema>> };
+type Root = Schema & { readonly $defs: Readonly<Record<string, Schema>> };
+
+let parsed: Root | undefined;
+
+/** The schema, parsed once there is something to say. */
+function root(): Root {
+  parsed ??= JSON.parse(SCHEMA) as Root;
+  return parsed;
+}
 
 /** What a place of the file takes, gathered from every branch of the schema that describes it. */
 export interface Expectation {
   readonly types: readonly string[];
   readonly reference: boolean;
+  /** Whether the text is a secret, which is written as a reference only. */
+  readonly secret: boolean;
   readonly values: readonly string[];
   readonly minimum: number | null;
   readonly maximum: number | null;
+  /** Whether text or a map may not be empty. */
+  readonly filled: boolean;
   readonly keys: readonly string[];
   readonly description: string;
 }
 
 /** What the schema expects at a path of the file, for messages only. */
 export function expectationAt(path: readonly string[]): Expectation {
-  let branches = open(schema);
+  let branches = open(root());
   for (const segment of path)
     branches = branches.flatMap((branch) => under(branch, segment)).flatMap(open);
   const references = branches.filter(
@@ -43,11 +58,13 @@ export function expectationAt(path: readonly string[]): Expectation {
   return {
     types: [...new Set(own.flatMap((branch) => branch.type ?? []))],
     reference: references.length > 0,
+    secret: own.some(({ format }) => format === 'password'),
     values: own.flatMap(
       (branch) => branch.enum ?? (branch.const === undefined ? [] : [JSON.stringify(branch.const)]),
     ),
     minimum: numbers('minimum'),
     maximum: numbers('maximum'),
+    filled: own.some(({ minLength, minProperties }) => (minLength ?? minProperties ?? 0) > 0),
     keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
     description: branches.find((branch) => branch.description !== undefined)?.description ?? '',
   };
@@ -57,7 +74,7 @@ export function expectationAt(path: readonly string[]): Expectation {
 function open(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {
     const name = branch.$ref.slice('#/$defs/'.length);
-    const target = schema.$defs[name] ?? {};
+    const target = root().$defs[name] ?? {};
     return open(
       branch.description === undefined ? target : { ...target, description: branch.description },
     );
@@ -74,4 +91,24 @@ function under(branch: Schema, segment: string): Schema[] {
   if (property !== undefined) return [property];
   if (branch.items !== undefined && /^\d+$/.test(segment)) return [branch.items];
   return typeof branch.additionalProperties === 'object' ? [branch.additionalProperties] : [];
+}
+
+let known: Set<string> | null = null;
+
+/** Every key that the schema has a name for, wherever it stands. */
+export function knownKeys(): ReadonlySet<string> {
+  known ??= new Set([root(), ...Object.values(root().$defs)].flatMap(keysIn));
+  return known;
+}
+
+function keysIn(branch: Schema): string[] {
+  const { properties = {}, additionalProperties, anyOf = [], items } = branch;
+  const map = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  const inner = [
+    ...Object.values(properties),
+    ...map,
+    ...anyOf,
+    ...(items === undefined ? [] : [items]),
+  ];
+  return [...Object.keys(properties), ...inner.flatMap(keysIn)];
 }

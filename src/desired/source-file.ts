@@ -26,9 +26,11 @@ export function locate(file: SourceFile, offset: number): Source {
   return { file: file.path, line: low + 1, column: offset - (file.lineStarts[low] ?? 0) + 1 };
 }
 
-/** The text of a line, counted from 1, without its line break. */
+const LONGEST = 400;
+
+/** The text of a line, counted from 1, without its line break; of a very long one the beginning. */
 export function lineOf(file: SourceFile, line: number): string {
   const start = file.lineStarts[line - 1] ?? file.text.length;
   const end = file.lineStarts[line] ?? file.text.length;
-  return file.text.slice(start, end).replace(/\r?\n$/, '');
+  return file.text.slice(start, Math.min(end, start + LONGEST)).replace(/\r?\n$/, '');
 }

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { checkReferences } from './check-references.ts';
-import { checkRules } from './check-rules.ts';
-import { checkSchema } from './check-schema.ts';
+import { isMisspelt } from './bad-keys.ts';
+import { checkFile } from './check-file.ts';
 import { member, textOf, type MapNode, type Member, type Node } from './node.ts';
 import { overlay } from './overlay.ts';
 import { parseFile } from './parse.ts';
+import { mayHoldReference } from './references.ts';
 import { diagnostic } from './report.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
@@ -34,66 +34,93 @@ export interface ReadOptions {
 
 type Blocks = Pick<Target, 'server' | 'settings' | 'guards' | 'unmanaged'>;
 
-/** The targets a file holds, and every problem in it. With an error there are no targets to be used. */
+/** The targets a file holds, and every problem in it, from top to bottom. With an error there are no targets to be used. */
 export function readTargets(
   loaded: LoadedFile,
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
   const top = readChecked(loaded.path, loaded.text);
   const base = loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text);
-  const diagnostics = [
-    ...top.diagnostics,
+  const ofBase = inOrder([
     ...(base?.diagnostics ?? []),
     ...(base?.root ? baseFindings(base.root) : []),
-  ];
+  ]);
   if (top.root === null || (base !== null && base.root === null))
-    return { targets: [], diagnostics };
-  const root = top.root;
-  const blocks: Blocks = merge(blocksOf(base?.root ?? undefined), blocksOf(root));
-  const environments = member(root, 'environments');
-  if (environments?.kind !== 'map') {
-    if (member(blocks.server, 'url') === undefined && !options.serverGiven) {
-      diagnostics.push(noServer(root, root.members.get('server') ?? null));
-    }
-    return {
-      targets: [{ name: nameOf(loaded.path, root, options), file: loaded.path, ...blocks }],
-      diagnostics,
-    };
-  }
-  const targets = [...environments.members.values()].map((environment) => {
-    const own = blocksOf(environment.node);
-    diagnostics.push(...keyFindings(environment, blocks.server, own.server));
-    const merged = { ...merge(blocks, own), server: serverOf(blocks.server, own.server) };
-    if (member(merged.server, 'url') === undefined && !options.serverGiven) {
-      diagnostics.push(noServer(root, environment));
-    }
-    return { name: environment.key, file: loaded.path, ...merged };
-  });
-  return { targets, diagnostics };
+    return { targets: [], diagnostics: [...inOrder(top.diagnostics), ...ofBase] };
+  const { targets, diagnostics } = targetsOf(
+    loaded.path,
+    top.root,
+    base?.root ?? undefined,
+    options,
+  );
+  return { targets, diagnostics: [...inOrder([...top.diagnostics, ...diagnostics]), ...ofBase] };
 }
 
-/** The path of the base a file extends, read without judging the rest of it. */
-export function baseOf(path: string, text: string): string | null {
-  if (!/^\uFEFF?extends\s*:|\nextends\s*:|["'{,]\s*["']?extends["']?\s*:/.test(text)) return null;
-  const { root } = parseFile(path, text);
-  return textOf(member(root ?? undefined, 'extends')) ?? null;
+function targetsOf(
+  path: string,
+  root: MapNode,
+  base: MapNode | undefined,
+  options: ReadOptions,
+): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
+  const blocks: Blocks = merge(blocksOf(base), blocksOf(root));
+  const missing = (server: Node | undefined, holder: Member | null) =>
+    options.serverGiven ? [] : missingServer(root, server, holder);
+  const environments = member(root, 'environments');
+  if (environments === undefined) {
+    return {
+      targets: [{ name: nameOf(path, root, options), file: path, ...blocks }],
+      diagnostics: missing(blocks.server, null),
+    };
+  }
+  const all = environments.kind === 'map' ? [...environments.members.values()] : [];
+  const read = all.map((environment) => {
+    const own = blocksOf(environment.node);
+    const server = serverOf(blocks.server, own.server);
+    return {
+      target: { name: environment.key, file: path, ...merge(blocks, own), server },
+      diagnostics: [
+        ...keyFindings(environment, blocks.server, own.server),
+        ...missing(server, environment),
+      ],
+    };
+  });
+  return {
+    targets: read.map(({ target }) => target),
+    diagnostics: read.flatMap((one) => one.diagnostics),
+  };
+}
+
+function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The base a file extends, read without judging the rest of the file. */
+export interface BaseReference {
+  /** As the file writes it. */
+  readonly path: string;
+  /** A diagnostic at the place where it is written. */
+  diagnose(message: string, hint: string): Diagnostic;
+}
+
+export function baseOf(path: string, text: string): BaseReference | null {
+  // An escape in a double-quoted key may spell it as well.
+  if (!text.includes('extends') && !/\\[xuU]/.test(text)) return null;
+  const node = member(parseFile(path, text).root ?? undefined, 'extends');
+  const base = textOf(node) ?? '';
+  if (node === undefined || base === '' || base.includes('\0') || mayHoldReference(base))
+    return null;
+  const diagnose = (message: string, hint: string): Diagnostic =>
+    diagnostic(node.file, node.at, { code: 'unreadable', message, hint, path: ['extends'] });
+  return { path: base, diagnose };
 }
 
 function readChecked(
   path: string,
   text: string,
 ): { root: MapNode | null; diagnostics: Diagnostic[] } {
-  const parsed = parseFile(path, text);
-  if (parsed.root?.kind !== 'map') return { root: null, diagnostics: [...parsed.diagnostics] };
-  const reported = new Set<string>();
-  const found = checkReferences(parsed.root, reported);
-  const diagnostics = [
-    ...parsed.diagnostics,
-    ...found,
-    ...checkSchema(parsed.root, reported),
-    ...checkRules(parsed.root),
-  ];
-  return { root: parsed.root, diagnostics };
+  const { root, diagnostics } = parseFile(path, text);
+  if (root?.kind !== 'map') return { root: null, diagnostics: [...diagnostics] };
+  return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }
 
 function blocksOf(node: Node | undefined): Blocks {
@@ -158,25 +185,45 @@ function baseFindings(root: MapNode): Diagnostic[] {
       diagnostic(found.keyFile, found.keyAt, {
         code: 'base-not-allowed',
         message: `A base file holds no ${key}.`,
-        hint: 'Move it into the file that extends this one.',
+        hint:
+          key === 'extends'
+            ? 'Remove it: there is one level of files.'
+            : 'Move it into the file that extends this one.',
         path: [key],
       }),
     ];
   });
 }
 
-function noServer(root: MapNode, holder: Member | null): Diagnostic {
-  const path =
-    holder === null ? [] : holder.key === 'server' ? ['server'] : ['environments', holder.key];
+/** No url, at the block that should name it; nothing where that block, or its key, has been reported as what it is. */
+function missingServer(
+  root: MapNode,
+  server: Node | undefined,
+  environment: Member | null,
+): Diagnostic[] {
+  const block = environment === null ? root : environment.node;
+  const path = environment === null ? [] : ['environments', environment.key];
+  const own = block.kind === 'map' ? block.members.get('server') : undefined;
+  const said =
+    member(server, 'url') !== undefined ||
+    (server !== undefined && server.kind !== 'map') ||
+    block.kind !== 'map' ||
+    isMisspelt(root, [], 'server') ||
+    isMisspelt(root, [], 'environments') ||
+    isMisspelt(member(root, 'server'), ['server'], 'url') ||
+    isMisspelt(block, path, 'server') ||
+    isMisspelt(own?.node, [...path, 'server'], 'url');
+  if (said) return [];
   const finding = {
     code: 'missing-key',
-    message: holder?.key === 'server' ? 'url is missing here.' : 'server.url is missing here.',
+    message: own === undefined ? 'server.url is missing here.' : 'url is missing here.',
     hint: 'Name the service: server: { url: https://agents.example.com, api_key: "${env:SETPOINT_API_KEY}" }',
-    path,
+    path: own === undefined ? path : [...path, 'server'],
   } as const;
+  const holder = own ?? environment;
   return holder === null
-    ? diagnostic(root.file, 0, finding)
-    : diagnostic(holder.keyFile, holder.keyAt, finding);
+    ? [diagnostic(root.file, 0, finding)]
+    : [diagnostic(holder.keyFile, holder.keyAt, finding)];
 }
 
 function nameOf(path: string, root: MapNode, options: ReadOptions): string {

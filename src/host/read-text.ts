@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { relative, isAbsolute } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 
@@ -9,25 +8,9 @@ export type ReadText =
   | { readonly problem: 'file-too-large' | 'not-utf8' };
 
 /** Reads a regular file as strict UTF-8, up to `limit` bytes. Throws file-unreadable; no message holds what is in it. */
-export async function readText(path: string, limit: number): Promise<ReadText> {
-  let bytes: Buffer;
-  try {
-    // Without blocking, so that a pipe cannot hang the run.
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await file.stat();
-      if (!stats.isFile())
-        throw new SetpointError('file-unreadable', `${path} is not a regular file.`);
-      if (stats.size > limit) return { problem: 'file-too-large' };
-      bytes = await file.readFile();
-    } finally {
-      await file.close();
-    }
-  } catch (thrown) {
-    if (thrown instanceof SetpointError) throw thrown;
-    throw unreadable(path, thrown);
-  }
-  if (bytes.length > limit) return { problem: 'file-too-large' };
+export function readText(path: string, limit: number): ReadText {
+  const bytes = readBytes(path, limit);
+  if (bytes === null) return { problem: 'file-too-large' };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
@@ -35,10 +18,27 @@ export async function readText(path: string, limit: number): Promise<ReadText> {
   }
 }
 
-/** Whether a file, links resolved, lies in a folder. */
-export async function liesIn(path: string, folder: string): Promise<boolean> {
+/** Opened without blocking, so that a pipe cannot hang the run. Null where there are more bytes than the limit. */
+function readBytes(path: string, limit: number): Buffer | null {
+  let handle: number | undefined;
   try {
-    const inner = relative(await realpath(folder), await realpath(path));
+    handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(handle);
+    if (!stats.isFile())
+      throw new SetpointError('file-unreadable', `${path} is not a regular file.`);
+    const bytes = stats.size > limit ? null : readFileSync(handle);
+    return bytes === null || bytes.length > limit ? null : bytes;
+  } catch (thrown) {
+    throw thrown instanceof SetpointError ? thrown : unreadable(path, thrown);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** Whether a file, links resolved, lies in a folder. */
+export function liesIn(path: string, folder: string): boolean {
+  try {
+    const inner = relative(realpathSync(folder), realpathSync(path));
     return inner !== '' && !inner.startsWith('..') && !isAbsolute(inner);
   } catch {
     return false;

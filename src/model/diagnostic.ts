@@ -37,6 +37,7 @@ export const DIAGNOSTICS = {
   syntax: 'Text that is not YAML.',
   tag: 'A YAML tag; types follow from the schema.',
   'too-deep': 'More levels inside each other than 64.',
+  unreadable: 'A file that cannot be read.',
   'unknown-key': 'A key the schema does not have.',
   'unknown-path': 'A path that leads nowhere.',
   'several-documents': 'More than one YAML document in the file.',

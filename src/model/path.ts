@@ -2,7 +2,7 @@
 export type Path = readonly string[];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-const PLAIN_IDENTITY = /^[^[\]"\s]+$/;
+const PLAIN_IDENTITY = /^[!#-Z\\^-~]+$/;
 
 /** The path as people write it and flags accept it: `mcp_config.sse_servers[https://x/sse].api_key`, `["a.b"]` for odd keys. */
 export function formatPath(path: Path): string {
@@ -10,7 +10,7 @@ export function formatPath(path: Path): string {
   for (const [index, segment] of path.entries()) {
     const identity = index === 2 && path[0] === 'mcp_config';
     if (identity && PLAIN_IDENTITY.test(segment)) text += `[${segment}]`;
-    else if (identity || !PLAIN_KEY.test(segment)) text += `[${JSON.stringify(segment)}]`;
+    else if (identity || !PLAIN_KEY.test(segment)) text += `[${quote(segment)}]`;
     else text += index === 0 ? segment : `.${segment}`;
   }
   return text;
@@ -42,10 +42,22 @@ export function isWithin(path: Path, outer: Path): boolean {
   return outer.length <= path.length && outer.every((segment, index) => segment === path[index]);
 }
 
+/** A segment in quotes, all but printable ASCII escaped, so that what is shown can be typed. */
+function quote(segment: string): string {
+  const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(segment).replaceAll(/[^ -~]/g, escape);
+}
+
 function unquote(text: string): string | null {
   try {
     return String(JSON.parse(text));
   } catch {
     return null;
   }
+}
+
+/** Whether a path is let go of: itself, what it stands in, or, for a second entry alike, the first. */
+export function isLetGo(unmanaged: readonly Path[], path: Path): boolean {
+  const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  return unmanaged.some((other) => isWithin(path, other) || samePath(first, other));
 }

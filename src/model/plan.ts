@@ -41,7 +41,8 @@ export type WarningCode =
   | 'answered-with-error'
   | 'cannot-be-read-back'
   | 'key-not-used'
-  | 'lose-unreadable';
+  | 'lose-unreadable'
+  | 'would-be-refused';
 
 /** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
 export interface Unpreservable {

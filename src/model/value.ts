@@ -8,8 +8,10 @@ export class WireNumber {
     this.token = token;
   }
 
-  toJSON(): string {
-    return this.token;
+  /** The number, or its text where a JavaScript number cannot hold it. */
+  toJSON(): number | string {
+    const number = exactly(this.token);
+    return Number.isNaN(number) ? this.token : number;
   }
 }
 

@@ -30,8 +30,10 @@ export interface ApplyRequest extends PlanRequest {
   readonly allow?: readonly string[] | undefined;
   /** Go on with the next target where one did not end well. */
   readonly keepGoing?: boolean | undefined;
-  /** Asked before each write, with the plan. Absent: every plan is approved. */
-  readonly confirm?: ((plan: EnvironmentPlan) => Promise<boolean>) | undefined;
+  /** Shown each plan that has changes, before guards and questions. */
+  readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
+  /** Asked before each write, by the target's name; one at a time. Absent: every plan is approved. */
+  readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
   /** Gives up what is in flight; the outcome then says that its state is unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
@@ -44,7 +46,7 @@ export interface ApplyRequest extends PlanRequest {
 export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const targets = await selectTargets(request);
+  const targets = selectTargets(request);
   if (targets.length > 1 && request.targets === undefined && request.all !== true) {
     throw new SetpointError(
       'usage',
@@ -63,7 +65,9 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   );
   const allowed = (request.allow ?? []).map(ruleNamed);
   let stopped = false;
-  const outcomes = await sideBySide(prepared, request.parallel ?? 1, async (target) => {
+  // A person is asked one thing at a time.
+  const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
+  const outcomes = await sideBySide(prepared, parallel, async (target) => {
     if (stopped || interruption(request.signal) !== null) return notBegun(target, request);
     const outcome = await applyTarget(target, request, rotation, allowed);
     stopped ||= outcome.error !== null && request.keepGoing !== true;
@@ -88,6 +92,7 @@ async function applyTarget(
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
   const origin = originOf(prepared);
+  const clock = request.clock ?? SYSTEM_CLOCK;
   try {
     const open = await openTarget(prepared, request);
     try {
@@ -95,21 +100,21 @@ async function applyTarget(
         desired,
         rotation,
         allowed,
-        observer: settingsObserver(open.connection, { deadline: open.deadline }),
-        actuator: settingsActuator(open.connection, { deadline: open.deadline }),
-        clock: request.clock ?? SYSTEM_CLOCK,
+        observer: settingsObserver(open.connection, open.limits),
+        actuator: settingsActuator(open.connection, open.limits),
+        clock,
         fingerprints: NO_FINGERPRINTS,
         signal: request.signal,
         abandon: request.abandon,
-        approve: async (plan, dialect) => {
-          const shown = environmentPlan(plan, {
-            name: target.name,
-            origin,
-            dialect,
-          });
-          return (
-            request.confirm?.({ ...shown, warnings: [...warnings, ...shown.warnings] }) ?? true
-          );
+        announce: async (plan, dialect) => {
+          const shown = environmentPlan(plan, { name: target.name, origin, dialect });
+          await request.onPlan?.({ ...shown, warnings: [...warnings, ...shown.warnings] });
+        },
+        approve: async () => {
+          const asked = clock.monotonic();
+          const approved = (await request.confirm?.(target.name)) ?? true;
+          open.limits.deadline += clock.monotonic() - asked;
+          return approved;
         },
       });
       return outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });

@@ -2,6 +2,7 @@ import type { EnvironmentSettings, ObservedDocument } from '../model/observed.ts
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { masked } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
+import { withoutTainted } from '../plan/tainted.ts';
 import { lookAt, originOf } from './look-at.ts';
 import type { Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
@@ -12,7 +13,7 @@ const SIDE_BY_SIDE = 8;
 
 /** What every target's service has, masked. Reads only. */
 export async function getSettings(options: Options): Promise<ObservedDocument> {
-  const prepared = prepareTargets(await selectTargets(options), options);
+  const prepared = prepareTargets(selectTargets(options), options);
   const environments = await sideBySide(prepared, options.parallel ?? SIDE_BY_SIDE, (target) =>
     settingsOf(target, options),
   );
@@ -26,7 +27,7 @@ function settingsOf(prepared: Prepared, options: Options): Promise<EnvironmentSe
       ...where,
       dialect,
       status: stored ? 'stored' : 'empty',
-      settings: stored ? masked(record) : null,
+      settings: stored ? masked(withoutTainted(record, prepared.desired)) : null,
       error: null,
     }),
     failed: (error) => ({ ...where, dialect: null, status: 'error', settings: null, error }),

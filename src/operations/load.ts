@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
@@ -27,10 +27,10 @@ export interface Loaded {
 }
 
 /** Reads every file, its base too, and all targets in them; with an error among the diagnostics there are none. */
-export async function loadTargets(options: Options): Promise<Loaded> {
+export function loadTargets(options: Options): Loaded {
   const files = [options.file ?? DEFAULT_FILE].flat();
   const read = { serverGiven: options.server !== undefined, several: files.length > 1 };
-  const loaded = await Promise.all(files.map((file) => loadFile(file, options)));
+  const loaded = files.map((file) => loadFile(file, options));
   const parts = loaded.map((file) =>
     'diagnostics' in file ? { targets: [], ...file } : readTargets(file, read),
   );
@@ -39,25 +39,24 @@ export async function loadTargets(options: Options): Promise<Loaded> {
   return { targets: parts.flatMap((part) => part.targets), diagnostics };
 }
 
-async function loadFile(
-  path: string,
-  options: Options,
-): Promise<LoadedFile | { diagnostics: Diagnostic[] }> {
-  const text = options.text ?? (await textOf(path, options));
+function loadFile(path: string, options: Options): LoadedFile | { diagnostics: Diagnostic[] } {
+  const text = options.text ?? textOf(path, options);
   if (typeof text !== 'string') return text;
   const base = baseOf(path, text);
   if (base === null) return { path, text, base: null };
-  const basePath = join(dirname(path), base);
-  if (!(await liesIn(basePath, '.'))) {
-    throw new SetpointError(
-      'file-unreadable',
-      `${path} extends ${shown(basePath)}, which is not a file under the working directory.`,
-      {
-        hint: 'A base lies under the folder the command runs in.',
-      },
-    );
+  const basePath = isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
+  if (isAbsolute(base.path) || !liesIn(basePath, '.')) {
+    const message = 'There is no such file under the working directory.';
+    return {
+      diagnostics: [
+        base.diagnose(
+          message,
+          'Name a file by its path from this one; it lies under the folder the command runs in.',
+        ),
+      ],
+    };
   }
-  const baseText = await textOf(basePath, options);
+  const baseText = textOf(basePath, options);
   return typeof baseText === 'string'
     ? { path, text, base: { path: shown(basePath), text: baseText } }
     : baseText;
@@ -68,12 +67,9 @@ function shown(path: string): string {
   return inner.startsWith('..') ? path : inner;
 }
 
-async function textOf(
-  path: string,
-  options: Options,
-): Promise<string | { diagnostics: Diagnostic[] }> {
+function textOf(path: string, options: Options): string | { diagnostics: Diagnostic[] } {
   const limit = Math.min(options.maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
-  const read = await readText(path, limit);
+  const read = readText(path, limit);
   if ('text' in read) return read.text;
   const [message, hint] =
     read.problem === 'not-utf8'
@@ -85,4 +81,9 @@ async function textOf(
   return {
     diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: read.problem, message, hint })],
   };
+}
+
+/** A file that cannot be read, said of its first character: there is nothing else to point at. */
+export function unreadable(path: string, message: string, hint: string): Diagnostic {
+  return diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint });
 }

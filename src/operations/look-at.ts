@@ -22,7 +22,7 @@ export async function lookAt<T>(
   try {
     const open = await openTarget(prepared, options);
     try {
-      const observer = settingsObserver(open.connection, { deadline: open.deadline });
+      const observer = settingsObserver(open.connection, open.limits);
       return on.seen(await observer.observe(options.signal));
     } finally {
       await open.close();

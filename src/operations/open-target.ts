@@ -8,10 +8,11 @@ import { connect, type Connection } from '../service/connect.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
 
-/** A connection to a target's service, and until when its settings may take (milliseconds of the clock's monotonic). */
+/** A connection to a target's service, and the time its settings may take. */
 export interface OpenTarget {
   readonly connection: Connection;
-  readonly deadline: number;
+  /** Until when, in milliseconds of the clock's monotonic; whoever waits for a person puts it off. */
+  readonly limits: { deadline: number };
   close(): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ export async function openTarget(
     timeout,
     clock,
     userAgent: `setpoint/${VERSION}`,
-    ca: server.caFile === null ? null : await certificates(resolve(folder, server.caFile)),
+    ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
     proxy: {
       url: options.env['HTTPS_PROXY'] ?? options.env['https_proxy'] ?? null,
       bypass: options.env['NO_PROXY'] ?? options.env['no_proxy'] ?? null,
@@ -41,7 +42,7 @@ export async function openTarget(
   });
   return {
     connection,
-    deadline: clock.monotonic() + 4 * timeout,
+    limits: { deadline: clock.monotonic() + 4 * timeout },
     close: async () => {
       await connection.close();
       await embedded?.close();
@@ -70,8 +71,8 @@ async function startEmbedded(
   }
 }
 
-async function certificates(path: string): Promise<string> {
-  const read = await readText(path, CA_LIMIT);
+function certificates(path: string): string {
+  const read = readText(path, CA_LIMIT);
   if ('text' in read && read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text;
   throw new SetpointError('file-unreadable', `${path} holds no certificates in PEM form.`);
 }

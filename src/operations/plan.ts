@@ -1,6 +1,9 @@
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { EnvironmentPlan, Plan, PlanDocument, Warning } from '../model/plan.ts';
+import type { DesiredState } from '../model/state.ts';
 import { environmentPlan, planDocument } from '../plan/plan-document.ts';
+import { guardPlan } from '../plan/guard.ts';
 import { planSettings } from '../plan/plan-settings.ts';
+import type { Rotation } from '../plan/rotation.ts';
 import { lookAt, originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
 import type { Options } from './options.ts';
@@ -21,23 +24,33 @@ const SIDE_BY_SIDE = 8;
  * Throws a SetpointError where nothing could be looked at because the files, names or flags are not right.
  */
 export async function plan(request: PlanRequest): Promise<PlanDocument> {
-  const prepared = prepareTargets(await selectTargets(request), request);
+  const prepared = prepareTargets(selectTargets(request), request);
+  const rotation = parseRotation(
+    request.rotate,
+    prepared.map(({ desired }) => desired),
+  );
   return planDocument(
     await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
-      planTarget(target, request),
+      planTarget(target, request, rotation),
     ),
   );
 }
 
-async function planTarget(prepared: Prepared, request: PlanRequest): Promise<EnvironmentPlan> {
+function planTarget(
+  prepared: Prepared,
+  request: PlanRequest,
+  rotation: Rotation,
+): Promise<EnvironmentPlan> {
   const { target, desired, warnings } = prepared;
   const where = { name: target.name, origin: originOf(prepared) };
-  const rotation = parseRotation(request.rotate, [desired]);
   return lookAt<EnvironmentPlan>(prepared, request, {
     seen: (observed) => {
       const settings = planSettings(desired, observed, { rotation, fingerprints: NO_FINGERPRINTS });
       const planned = environmentPlan(settings, { ...where, dialect: observed.dialect });
-      return { ...planned, warnings: [...warnings, ...planned.warnings] };
+      return {
+        ...planned,
+        warnings: [...warnings, ...planned.warnings, ...refusals(settings, desired)],
+      };
     },
     failed: (error) => ({
       ...where,
@@ -51,4 +64,14 @@ async function planTarget(prepared: Prepared, request: PlanRequest): Promise<Env
       error,
     }),
   });
+}
+
+/** What a guard would say of an apply; what would be lost is among the plan's own warnings. */
+function refusals(plan: Plan, { guards }: DesiredState): Warning[] {
+  const refused = guardPlan(plan, guards, ['lose-unreadable']);
+  return refused.map(({ message, hint }) => ({
+    code: 'would-be-refused',
+    message: `${message} ${hint}`,
+    path: [],
+  }));
 }

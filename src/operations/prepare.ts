@@ -4,7 +4,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
 import { listIn, sharedKey, travelProblem, type TravelPolicy } from '../desired/key-travel.ts';
-import { isAddress, originOf, resolveServer } from '../desired/resolve-server.ts';
+import { isAddress, isHeaderValue, originOf, resolveServer } from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { referenceSource } from '../host/reference-source.ts';
@@ -51,7 +51,7 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
   if (missing.length === 0) return null;
   return new SetpointError(
     'reference-missing',
-    `Some references have no value. ${missing.join(' ')}`,
+    `Some references cannot be used. ${missing.join(' ')}`,
   );
 }
 
@@ -62,11 +62,21 @@ function prepare(
   options: Options,
 ): Prepared {
   const desired = resolveSettings(target, source);
-  if (options.server !== undefined) {
-    const { server, warnings } = elsewhere(target, options.server, source, options.env);
-    return { target, desired, warnings, server: allowed(target, server, policy) };
+  const own = resolveServer(target, source);
+  const address = options.server === undefined ? null : addressOf(options.server);
+  if (address !== null && !isSameOrigin(own, address)) {
+    const { server, warnings } = elsewhere(target, address, own, options.env);
+    return {
+      target,
+      desired,
+      warnings,
+      server: server instanceof SetpointError ? server : allowed(target, server, policy),
+    };
   }
-  const found = resolveServer(target, source);
+  const found =
+    address === null || 'problems' in own
+      ? own
+      : { server: { ...own.server, url: address, origin: originOf(address) } };
   if ('problems' in found) {
     const reasons = found.problems
       .map(({ path, reason, ref }) => `${path.join('.')} (${ref}): ${reason}.`)
@@ -92,26 +102,37 @@ function allowed(
     : new SetpointError(problem.code, problem.message, { hint: problem.hint });
 }
 
-/** `--server`: the file's key goes only to the file's own origin; elsewhere SETPOINT_API_KEY goes, or none. */
+type OwnServer = ReturnType<typeof resolveServer>;
+
+function addressOf(given: string): string {
+  const url = given.trim().replace(/\/+$/, '');
+  if (isAddress(url)) return url;
+  throw new SetpointError(
+    'usage',
+    '--server takes an address: http, https or embedded:, without userinfo, query and fragment.',
+  );
+}
+
+/** Whether the file's own address, as far as it is known, has the origin of another. */
+function isSameOrigin(own: OwnServer, address: string): boolean {
+  const url = 'server' in own ? own.server.url : own.url;
+  return url !== null && url !== '' && isAddress(url) && originOf(url) === originOf(address);
+}
+
+/** `--server` at another origin than the file's: SETPOINT_API_KEY goes there, or no key. */
 function elsewhere(
   target: Target,
-  address: string,
-  source: ReferenceSource,
+  url: string,
+  own: OwnServer,
   env: Options['env'],
-): { readonly server: ServerSettings; readonly warnings: readonly Warning[] } {
-  const url = address.trim().replace(/\/+$/, '');
-  if (!isAddress(url)) {
-    throw new SetpointError(
-      'usage',
-      '--server takes an address: http, https or embedded:, without userinfo, query and fragment.',
-    );
-  }
-  const own = resolveServer(target, source);
+): { readonly server: ServerSettings | SetpointError; readonly warnings: readonly Warning[] } {
   const origin = originOf(url);
-  if ('server' in own && own.server.url !== '' && originOf(own.server.url) === origin) {
-    return { server: { ...own.server, url, origin }, warnings: [] };
-  }
   const key = env['SETPOINT_API_KEY'] ?? '';
+  if (key !== '' && !isHeaderValue(key)) {
+    const message =
+      'SETPOINT_API_KEY has characters that no header can carry, such as a line break.';
+    return { server: new SetpointError('reference-missing', message), warnings: [] };
+  }
   const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
   const auth = 'server' in own ? own.server.auth : 'both';
   const goes = apiKey === null ? 'no key goes' : 'SETPOINT_API_KEY goes';

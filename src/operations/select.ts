@@ -5,8 +5,8 @@ import { InvalidSettings, loadTargets } from './load.ts';
 import type { Options } from './options.ts';
 
 /** The targets an operation is about, in the order they were named. Throws where the files or the names are not right. */
-export async function selectTargets(options: Options): Promise<readonly Target[]> {
-  const { targets, diagnostics } = await loadTargets(options);
+export function selectTargets(options: Options): readonly Target[] {
+  const { targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const twice = targets.find(

@@ -1,12 +1,24 @@
+import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
-import { loadTargets } from './load.ts';
-import type { Options } from './options.ts';
+import { loadTargets, unreadable, type Loaded } from './load.ts';
+import { DEFAULT_FILE, type Options } from './options.ts';
 
 /** Checks the files, offline: schema, form of references, rules across fields. Variables are not looked up. */
 export async function validate(options: Options): Promise<ValidationDocument> {
-  return validationDocument((await loadTargets(options)).diagnostics);
+  return validationDocument(check(options).diagnostics);
+}
+
+/** The same with the targets that were found. A file that cannot be read is a problem like any other. */
+export function check(options: Options): Loaded {
+  try {
+    return loadTargets(options);
+  } catch (thrown) {
+    if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
+    const [file = DEFAULT_FILE] = [options.file ?? DEFAULT_FILE].flat();
+    return { targets: [], diagnostics: [unreadable(file, thrown.message, thrown.hint)] };
+  }
 }
 
 export function validationDocument(diagnostics: readonly Diagnostic[]): ValidationDocument {

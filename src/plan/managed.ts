@@ -1,13 +1,7 @@
 import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isWithin, samePath, type Path } from '../model/path.ts';
+import { isLetGo } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
-
-/** Whether a path is let go of: itself, what it stands in, or, for a second entry alike, the first. */
-export function isLetGo(unmanaged: readonly Path[], path: Path): boolean {
-  const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
-  return unmanaged.some((other) => isWithin(path, other) || samePath(first, other));
-}
 
 /** Whether the file declares a field and has not let go of it. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {

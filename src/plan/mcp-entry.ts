@@ -1,11 +1,11 @@
 import { isSensitiveName, looksLikeMask } from '../model/field.ts';
 import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
-import { Secret } from '../model/secret.ts';
 import {
   isList,
   isRecord,
   recordOf,
   sameValue,
+  secretsIn,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -41,13 +41,11 @@ function sameMember(declared: Value, actual: Value): boolean {
   return sameValue(declared, actual);
 }
 
-/** Whether a value, or anything in it, is a mask and not what is stored. */
+/** Whether a secret, or one in a value, came back as a mask and not as what is stored. */
 export function holdsMask(value: Value | undefined): boolean {
-  if (value instanceof Secret)
-    return value.compareWith((text) => (looksLikeMask(text) ? 'mask' : 'value')) === 'mask';
-  if (typeof value === 'string') return looksLikeMask(value);
-  if (isList(value)) return value.some(holdsMask);
-  return isRecord(value) && Object.values(value).some(holdsMask);
+  return secretsIn(value).some(
+    (secret) => secret.compareWith((text) => (looksLikeMask(text) ? 'mask' : 'value')) === 'mask',
+  );
 }
 
 /**
@@ -66,6 +64,15 @@ export function unreadableSecrets(list: McpList, actual: ValueRecord): string[] 
     if (holdsMask(value) || (isSensitiveName(name) && isEmpty(value))) lost.push(`env.${name}`);
   }
   return lost;
+}
+
+/** Of those, the ones that surely hide something: what is let go of may well have no key. */
+export function maskedSecrets(list: McpList, actual: ValueRecord): string[] {
+  return unreadableSecrets(list, actual).filter((name) => {
+    const [member = '', variable] = name.split('.');
+    const value = actual[member];
+    return holdsMask(variable !== undefined && isRecord(value) ? value[variable] : value);
+  });
 }
 
 /** An entry as it is sent: what was read, with the declared members over it, and no mask among what was read. */

@@ -1,15 +1,14 @@
 import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import type { Path } from '../model/path.ts';
+import { isLetGo, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
-import { isLetGo } from './managed.ts';
 import {
   compareEntry,
   holdsMask,
   mergedEntry,
-  unreadableSecrets,
+  maskedSecrets,
   type EntryComparison,
 } from './mcp-entry.ts';
 import { concealed } from './plan-plain.ts';
@@ -63,7 +62,7 @@ export function planMcpList(
     if (letGo(segment)) {
       kept.push(entry);
       entries.push(mergedEntry({}, entry));
-      unpreservable.push(...lost(list, segment, unreadableSecrets(list, entry)));
+      unpreservable.push(...lost(list, segment, maskedSecrets(list, entry)));
       continue;
     }
     const identity = identityOf(list, entry);

@@ -1,7 +1,7 @@
 import { MCP_LISTS } from '../model/mcp.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import type { Path } from '../model/path.ts';
+import { isLetGo, type Path } from '../model/path.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { entriesOf } from './mcp-entry.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
@@ -24,7 +24,9 @@ export function planMcp(
   const declared = isRecord(desired.value)
     ? desired.value
     : recordOf(MCP_LISTS.map((list) => [list, []]));
-  const lists = MCP_LISTS.filter((list) => declared[list] !== undefined).map((list) =>
+  const lists = MCP_LISTS.filter(
+    (list) => declared[list] !== undefined && !isLetGo(unmanaged, ['mcp_config', list]),
+  ).map((list) =>
     planMcpList(list, entriesOf(declared[list]), entriesOf(config[list]), {
       desired,
       unmanaged,
@@ -34,8 +36,10 @@ export function planMcp(
   if (desired.value === null) return planNull(desired, actual, lists);
   const changes = lists.flatMap((list) => list.changes);
   const unknown = lists.flatMap((list) => list.unknown);
-  const created = actual === null && changes.length === 0;
-  const others = MCP_LISTS.filter((list) => declared[list] === undefined);
+  const after = recordOf(lists.map((list) => [list.name, list.entries]));
+  const letGo = lists.some((list) => entriesOf(declared[list.name]).length > list.entries.length);
+  const created = actual === null && changes.length === 0 && !letGo && lists.length > 0;
+  const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
     ...unpreservableMcp(actual, others),
@@ -49,7 +53,7 @@ export function planMcp(
     };
   }
   return {
-    changes: created ? [wholeChange(desired, 'set', null, declared, 'not set')] : changes,
+    changes: created ? [wholeChange(desired, 'set', null, after, 'not set')] : changes,
     unknown,
     unpreservable,
     overlay: overlayOf(config, lists),

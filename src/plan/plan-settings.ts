@@ -1,17 +1,17 @@
 import { fieldNamed, fields, isFlag } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { formatPath, type Path } from '../model/path.ts';
+import { formatPath, isLetGo, type Path } from '../model/path.ts';
 import type { Plan, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, type Value } from '../model/value.ts';
 import type { FieldPlan } from './field-plan.ts';
-import { isLetGo } from './managed.ts';
+import { holdsMask } from './mcp-entry.ts';
 import { planMcp } from './plan-mcp.ts';
 import { isEmpty, planPlain } from './plan-plain.ts';
 import { planSecret } from './plan-secret.ts';
 import { planSecretsStore } from './plan-secrets-store.ts';
-import { recordToStore } from './record.ts';
+import { isCarried, recordToStore } from './record.ts';
 import type { Rotation } from './rotation.ts';
 import { unpreservableMcp } from './unpreservable.ts';
 
@@ -82,12 +82,21 @@ function unpreservableIn(
   const carried = planned.has('mcp_config')
     ? []
     : unpreservableMcp(observed.record['mcp_config'], MCP_LISTS);
+  const masks = Object.entries(observed.record)
+    .filter(
+      ([name, value]) => fieldNamed(name) === undefined && isCarried(name) && holdsMask(value),
+    )
+    .map(([name]): Unpreservable => ({
+      path: [name],
+      stops: 'always',
+      remedy: 'nothing declares this field; set it by other means',
+    }));
   const unseen = observed.stored && !planned.has('sandbox_api_key');
   const remedy = 'add the line sandbox_api_key: null, or a reference';
   const blind: Unpreservable[] = unseen
     ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
     : [];
-  return [...plans.flatMap(([, plan]) => plan.unpreservable ?? []), ...carried, ...blind];
+  return [...plans.flatMap(([, plan]) => plan.unpreservable ?? []), ...carried, ...masks, ...blind];
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {

@@ -1,7 +1,7 @@
 import { fieldNamed, isFlag } from '../model/field.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
-import { mergedEntry } from './mcp-entry.ts';
+import { holdsMask, mergedEntry } from './mcp-entry.ts';
 
 /**
  * The body of a write. The service's POST replaces the whole record, so the body is what was read, with the declared fields
@@ -13,12 +13,17 @@ export function recordToStore(
   overlay: ReadonlyMap<string, Value>,
 ): ValueRecord {
   const carried = Object.entries(observed.record).filter(
-    ([name]) => isCarried(name) && !overlay.has(name),
+    ([name, value]) => isCarried(name) && !overlay.has(name) && !hidesSecret(name, value),
   );
   const values = carried.map(
     ([name, value]) => [name, name === 'mcp_config' ? carriedMcp(value) : value] as const,
   );
   return recordOf([...values, ...overlay]);
+}
+
+/** A field of a later version whose secret comes back as a mask: the mask is not its value. */
+function hidesSecret(name: string, value: Value): boolean {
+  return fieldNamed(name) === undefined && holdsMask(value);
 }
 
 /** Whether a member of an answer is sent back as it was read. */

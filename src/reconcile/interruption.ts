@@ -5,7 +5,7 @@ export function interruption(signal: AbortSignal | undefined): SetpointError | n
   if (signal?.aborted !== true) return null;
   return signal.reason === 'SIGTERM'
     ? new SetpointError('terminated', 'Stopped by SIGTERM.')
-    : new SetpointError('interrupted', 'Stopped before it was done.');
+    : new SetpointError('interrupted', 'Stopped by SIGINT.');
 }
 
 /** The promise, given up as soon as the signal fires. What it does goes on unseen. */

@@ -49,6 +49,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       observed = look;
       plan = planSettings(input.desired, look, input);
       if (plan.changes.length === 0) return ended('in-sync', null);
+      await input.announce(plan, look.dialect);
       const [refusal] = guardPlan(plan, input.desired.guards, input.allowed);
       if (refusal !== undefined) {
         const error = new SetpointError(
@@ -58,8 +59,10 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
         );
         return ended('refused', error);
       }
-      if (!(await input.approve(plan, look.dialect)))
-        return ended('failed', new SetpointError('declined', 'The plan was declined.'));
+      if (!(await input.approve())) {
+        const declined = new SetpointError('declined', 'The plan was declined.');
+        return ended('failed', interruption(input.signal) ?? declined);
+      }
       look = await input.observer.observe(input.signal);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);

@@ -15,8 +15,10 @@ export interface ReconcileInput {
   readonly fingerprints: Fingerprints;
   readonly rotation: Rotation;
   readonly allowed: readonly Rule[];
+  /** Told each plan that has changes, before it is guarded. */
+  readonly announce: (plan: Plan, dialect: Dialect) => Promise<void>;
   /** Asked once for each plan that would be written. */
-  readonly approve: (plan: Plan, dialect: Dialect) => Promise<boolean>;
+  readonly approve: () => Promise<boolean>;
   /** A person or the system asks to stop: the write in flight is finished and verified. */
   readonly signal?: AbortSignal | undefined;
   /** They ask again: what is in flight is given up. */

@@ -42,7 +42,7 @@ export async function send(
     if (look === null) return { kind: 'unclear', error };
     if (!sameLook(before, look))
       return isDesired(input, look) ? { kind: 'stored', error } : { kind: 'unclear', error };
-    if (attempt === SENDS)
+    if (attempt === SENDS || interruption(input.signal) !== null)
       return { kind: isDesired(input, look) ? 'unclear' : 'not-stored', error };
   }
 }

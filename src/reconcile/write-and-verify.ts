@@ -74,8 +74,16 @@ function concluded(
     remaining,
     unknown,
     warnings: [...plan.warnings, ...(answered === null ? [] : [answeredWithError(answered)])],
-    error: stopped ?? error,
+    error: stopped === null ? error : finishedFirst(stopped, error),
   };
+}
+
+/** A stop that was asked for while the write was under way: it was finished all the same. */
+function finishedFirst(stopped: SetpointError, error: SetpointError | null): SetpointError {
+  const message = `${stopped.message} The write in flight was finished and ${error === null ? 'verified' : 'is not converged'}.`;
+  return new SetpointError(stopped.code, message, {
+    hint: error?.hint ?? 'Nothing is left to do here.',
+  });
 }
 
 function resultOf(change: Change, { remaining, unknown, look }: Verification): Result {
@@ -95,7 +103,7 @@ function notConverged(remaining: readonly Remainder[]): SetpointError {
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
   return new SetpointError(
     'not-converged',
-    `The write was sent, and the service does not show it: ${paths}.`,
+    `After the write the service is not what it should be: ${paths}.`,
     first === undefined ? {} : { hint: first.hint },
   );
 }

@@ -21,7 +21,7 @@ function diagnosticText(
     const number = String(line);
     const margin = ' '.repeat(number.length);
     const text = excerpt.replaceAll('\t', ' ');
-    const caret = ' '.repeat(Math.min(column - 1, text.length));
+    const caret = ' '.repeat(visible(text.slice(0, column - 1)).length);
     lines.push(
       paint(style, 'dim', `  ${number} │ `) + visible(text),
       paint(style, 'dim', `  ${margin} │ `) + caret + paint(style, color, '^'),

@@ -1,4 +1,6 @@
-/** A document as JSON, indented, with a line break at its end. Values are masked already. */
+import { escaped } from './visible.ts';
+
+/** A document as JSON, indented, with a line break at its end; what a terminal would not show is escaped. Values are masked already. */
 export function json(document: unknown): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${escaped(JSON.stringify(document, null, 2))}\n`;
 }

@@ -1,8 +1,8 @@
 import { structuredPatch } from 'diff';
-import { stringify } from 'yaml';
 import type { Json } from '../model/value.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
+import { yamlText } from './yaml-text.ts';
 
 const FOLD_AFTER = 16;
 
@@ -21,7 +21,7 @@ export function nestedDiff(before: Json, after: Json, style: Style): string[] {
 }
 
 function yamlOf(value: Json): string {
-  return value === null ? '' : stringify(value, { lineWidth: 0 });
+  return value === null ? '' : yamlText(value);
 }
 
 function colored(line: string, style: Style): string {

@@ -9,7 +9,7 @@ import { visible } from './visible.ts';
 const WORDS: Readonly<Record<Result, string>> = {
   verified: 'verified',
   unverifiable: 'sent, cannot be read back',
-  'not-sent': 'not sent',
+  'not-sent': 'not written',
   unknown: 'sent, not seen since',
 };
 

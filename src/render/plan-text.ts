@@ -4,8 +4,8 @@ import { changeText, unknownText, warningText } from './change-text.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 
-/** `plan` speaks of what an apply would do, `drift` of what was found. */
-export type Voice = 'plan' | 'drift';
+/** `plan` speaks of what an apply would do, `drift` of what was found; `strict drift` counts what is not known. */
+export type Voice = 'plan' | 'drift' | 'strict drift';
 
 export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
   const blocks = document.environments.map((environment) =>
@@ -50,11 +50,12 @@ function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
 function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
-    return `${voice === 'drift' ? 'Drift' : 'Plan'}: ${countsText(countsOf(changes))}.`;
+    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countsOf(changes))}.`;
   if (unknown.length === 0) return paint(style, 'green', 'No changes.');
   const names = unknown.map(({ path }) => visible(formatPath(path))).join(', ');
   const values = unknown.length === 1 ? '1 value' : `${unknown.length} values`;
-  return `${paint(style, 'green', 'No changes.')} ${values} could not be compared: ${names}`;
+  const counted = voice === 'strict drift' ? ' (--strict counts them)' : '';
+  return `${paint(style, 'green', 'No changes.')} ${values} could not be compared${counted}: ${names}`;
 }
 
 function countsOf(changes: EnvironmentPlan['changes']): Summary {

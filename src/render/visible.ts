@@ -6,3 +6,15 @@ const INVISIBLE =
 export function visible(text: string): string {
   return text.replaceAll(INVISIBLE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
+
+/** The same for JSON text, in JSON's own escapes; the line breaks between members stay. */
+export function escaped(json: string): string {
+  return json.replaceAll(INVISIBLE, (char) => (char === '\n' ? char : unicode(char)));
+}
+
+function unicode(char: string): string {
+  return Array.from(
+    { length: char.length },
+    (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

@@ -1,6 +1,6 @@
 import type * as Tls from 'node:tls';
 
-import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/loopback.ts';
@@ -32,6 +32,7 @@ export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher
   };
   const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
   if (settings.proxy === null || !mayProxy(settings.base)) return new Agent(limits);
+  const { EnvHttpProxyAgent } = await import('./proxy.ts');
   return new EnvHttpProxyAgent({
     ...limits,
     httpProxy: '',

@@ -1,3 +1,4 @@
+import '../quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
@@ -8,11 +9,12 @@ import { exitCodeOf, worstExitCode } from '../exit-code.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
-import { planCommand } from './plan.ts';
+import { look } from './plan.ts';
 
 /** `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. */
 export async function applyCommand(flags: Flags, io: Io): Promise<number> {
-  if (flags.dryRun === true) return planCommand(flags, io);
+  if (flags.dryRun === true)
+    return look(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
     const reporter = reporterFor(flags, io);
     const ask = flags.yes === true ? null : confirmWith(io);
@@ -22,25 +24,24 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
         'There is no terminal to ask on, and no --yes.',
       );
     }
-    const confirm = async (plan: EnvironmentPlan): Promise<boolean> => {
-      await reporter.preview((style) => `${environmentText(plan, style)}\n`);
-      return ask === null || ask(plan.name);
-    };
+    const onPlan = (plan: EnvironmentPlan): Promise<void> =>
+      reporter.preview((style) => `${environmentText(plan, style)}\n`, ask !== null);
     const options = optionsFrom(flags, io, 'writes');
     const document = await apply({
       ...options,
-      confirm,
+      onPlan,
+      confirm: ask ?? undefined,
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
       rotate: rotationOf(flags),
       abandon: io.abandon,
     });
-    await reporter.data(document, (style) => outcomeText(document, style));
+    const written = await reporter.data(document, (style) => outcomeText(document, style));
     for (const { name, error } of document.environments) {
       if (error !== null) await reporter.error(error, name);
     }
-    return worstExitCode(document.environments.map(({ error }) => exitCodeOf(error)));
+    return worstExitCode([written, ...document.environments.map(({ error }) => exitCodeOf(error))]);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -4,7 +4,11 @@ import { look } from './plan.ts';
 
 /** `setpoint drift`: exit 2 where the service is not what the file says; with --strict also where that is not known. */
 export async function driftCommand(flags: Flags, io: Io): Promise<number> {
-  return look(flags, io, 'drift', (status, { unknown }) =>
-    status === 'differs' || (flags.strict === true && unknown.length > 0) ? 2 : 0,
-  );
+  const strict = flags.strict === true;
+  return look(flags, io, {
+    voice: strict ? 'strict drift' : 'drift',
+    mode: 'reads',
+    codeOf: ({ status, unknown }) =>
+      status === 'differs' || (strict && unknown.length > 0) ? 2 : 0,
+  });
 }

@@ -1,3 +1,4 @@
+import '../quick-end.ts';
 import { didYouMean } from '../../model/suggest.ts';
 import { getSettings } from '../../operations/get-settings.ts';
 import { settingsText } from '../../render/settings-text.ts';
@@ -15,11 +16,11 @@ export async function getCommand(flags: Flags, io: Io, what = ''): Promise<numbe
       throw usage('get takes what to show.', didYouMean(what, RESOURCES) || 'There is settings.');
     const reporter = reporterFor(flags, io);
     const document = await getSettings(optionsFrom(flags, io, 'reads'));
-    await reporter.data(document, (style) => settingsText(document, style));
+    const written = await reporter.data(document, (style) => settingsText(document, style));
     for (const { name, error } of document.environments) {
       if (error !== null) await reporter.error(error, name);
     }
-    return worstExitCode(document.environments.map(({ error }) => exitCodeOf(error)));
+    return worstExitCode([written, ...document.environments.map(({ error }) => exitCodeOf(error))]);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -1,4 +1,5 @@
-import type { PlanDocument } from '../../model/plan.ts';
+import '../quick-end.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';
 import { exitCodeOf, worstExitCode } from '../exit-code.ts';
@@ -9,32 +10,35 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 /** `setpoint plan`: exit 0, or 2 with --exit-code where there are differences. */
 export async function planCommand(flags: Flags, io: Io): Promise<number> {
   const tells = flags.exitCode === true || flags.detailedExitcode === true;
-  return look(flags, io, 'plan', (status) => (tells && status === 'differs' ? 2 : 0));
+  return look(flags, io, {
+    voice: 'plan',
+    mode: 'reads',
+    codeOf: ({ status }) => (tells && status === 'differs' ? 2 : 0),
+  });
 }
 
-type Environment = PlanDocument['environments'][number];
+interface Look {
+  readonly voice: Voice;
+  /** Whose variables count: those of a command that reads, or of one that would write. */
+  readonly mode: 'reads' | 'writes';
+  readonly codeOf: (environment: EnvironmentPlan) => number;
+}
 
 /** Looks, prints what was found, and ends with the worst of what the targets came to. */
-export async function look(
-  flags: Flags,
-  io: Io,
-  voice: Voice,
-  codeOf: (status: Environment['status'], environment: Environment) => number,
-): Promise<number> {
+export async function look(flags: Flags, io: Io, { voice, mode, codeOf }: Look): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const document = await plan({ ...optionsFrom(flags, io, 'reads'), rotate: rotationOf(flags) });
-    await reporter.data(document, (style) => planText(document, style, voice));
+    const document = await plan({ ...optionsFrom(flags, io, mode), rotate: rotationOf(flags) });
+    const written = await reporter.data(document, (style) => planText(document, style, voice));
     for (const { name, error } of document.environments) {
       if (error !== null) await reporter.error(error, name);
     }
-    return worstExitCode(
-      document.environments.map((environment) =>
-        environment.error === null
-          ? codeOf(environment.status, environment)
-          : exitCodeOf(environment.error),
+    return worstExitCode([
+      written,
+      ...document.environments.map((environment) =>
+        environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),
       ),
-    );
+    ]);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -1,6 +1,6 @@
-import { loadTargets } from '../../operations/load.ts';
-import { validationDocument } from '../../operations/validate.ts';
+import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/diagnostics-text.ts';
+import { visible } from '../../render/visible.ts';
 import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -9,17 +9,19 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 export async function validateCommand(flags: Flags, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const { diagnostics, targets } = await loadTargets({
+    const { diagnostics, targets } = check({
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
     });
     const document = validationDocument(diagnostics);
-    const names = targets.map(({ name }) => name).join(', ');
-    await reporter.data(document, () => (document.valid ? `Valid: ${names}.\n` : ''));
+    const names = targets.map(({ name }) => visible(name)).join(', ');
+    const written = await reporter.data(document, () =>
+      document.valid ? `Valid: ${names}.\n` : '',
+    );
     if (diagnostics.length > 0) {
       await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
     }
-    if (document.valid) return 0;
+    if (document.valid) return written;
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     const message = `The settings have ${errors} ${errors === 1 ? 'problem' : 'problems'}.`;
     await reporter.error({ code: 'settings-invalid', message, hint: 'Mend the places above.' });

@@ -11,8 +11,7 @@ import { faultOf } from '../../../src/service/wire-fault.ts';
 describe('isLoopback', () => {
   it.each([
     'http://localhost',
-    'http://LOCALHOST.',
-    'http://a.localhost',
+    'http://LOCALHOST',
     'http://127.0.0.1',
     'http://127.9.9.9',
     'http://2130706433',
@@ -22,6 +21,8 @@ describe('isLoopback', () => {
 
   it.each([
     'http://localhost.example.com',
+    'http://localhost.',
+    'http://a.localhost',
     'http://127.0.0.1.example.com',
     'http://128.0.0.1',
     'http://0.0.0.0',

@@ -1,0 +1,127 @@
+import { Option } from 'commander';
+import type { Flags } from './flags.ts';
+import type { Io } from './io.ts';
+
+/** A command's work: returns its exit code. Loaded when the command is run, so that nothing else is. */
+export type Run = (flags: Flags, io: Io, argument?: string) => Promise<number>;
+
+export interface CommandEntry {
+  /** The name, and the argument it takes. */
+  readonly spec: string;
+  readonly summary: string;
+  readonly example: string;
+  readonly flags: readonly (() => Option)[];
+  readonly load: () => Promise<Run>;
+}
+
+const FILE = () =>
+  repeatable('-f, --file <path>', 'settings file, repeatable (default: settings.yaml)');
+const ENV = () => repeatable('-e, --env <name>', 'target or environment, repeatable');
+const ALL = () => new Option('--all', 'all targets');
+const OUTPUT = () =>
+  repeatable('-o, --output <format[=file]>', 'text or json, to stdout or to a file; repeatable');
+const OUT = () => repeatable('--out <file>', 'the same as -o json=FILE');
+const SERVER = () => new Option('--server <url>', "an address in place of the file's");
+const TIMEOUT = () => new Option('--timeout <time>', 'for one request (default: 30s)');
+const PARALLEL = () => new Option('--parallel <n>', 'targets side by side');
+const KEEP_GOING = () =>
+  new Option('--keep-going', 'go on with the next target where one did not end well');
+const ROTATE = () =>
+  repeatable('--rotate <path>', 'write a secret anew: its path, or all; repeatable');
+const ALLOW = () =>
+  repeatable(
+    '--allow <rule>',
+    'lift a guard for this run: max-changes, lose-unreadable; repeatable',
+  );
+const EXIT_CODE = () => new Option('--exit-code', 'exit 2 where there are differences');
+const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-code').hideHelp();
+const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
+const DRY_RUN = () => new Option('--dry-run', 'show the plan and stop; sends only GET');
+const YES = () => new Option('-y, --yes', 'apply without asking');
+const FILE_SIZE = () =>
+  new Option('--max-file-size <size>', 'for a settings file (default: 1MiB, at most 16MiB)');
+const NO_COLOR = () => new Option('--no-color', 'no colour (NO_COLOR and FORCE_COLOR work too)');
+const QUIET = () => new Option('-q, --quiet', 'no text, only errors');
+const VERBOSE = () =>
+  new Option(
+    '-v, --verbose',
+    'long values and all that is not managed in full; how many requests an apply sent',
+  );
+
+const SHOWN = [OUTPUT, OUT, NO_COLOR, QUIET, VERBOSE];
+const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE];
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    spec: 'validate',
+    summary: 'Check settings.yaml, offline: schema, form of references, rules across fields',
+    example: 'setpoint validate -f settings.yaml',
+    flags: [FILE, FILE_SIZE, ...SHOWN],
+    load: async () => (await import('./commands/validate.ts')).validateCommand,
+  },
+  {
+    spec: 'plan',
+    summary: 'Show what an apply would change; sends only GET',
+    example: 'setpoint plan -e staging --exit-code',
+    flags: [...TARGETS, ROTATE, EXIT_CODE, DETAILED, ...SHOWN],
+    load: async () => (await import('./commands/plan.ts')).planCommand,
+  },
+  {
+    spec: 'apply',
+    summary: 'Make the service equal to the file, and verify that it is',
+    example: 'setpoint apply -e production --yes',
+    flags: [...TARGETS, YES, DRY_RUN, KEEP_GOING, ROTATE, ALLOW, ...SHOWN],
+    load: async () => (await import('./commands/apply.ts')).applyCommand,
+  },
+  {
+    spec: 'drift',
+    summary:
+      'Tell whether the service was changed behind the file: exit 2 where it was; sends only GET',
+    example: 'setpoint drift --all -o json',
+    flags: [...TARGETS, STRICT, ...SHOWN],
+    load: async () => (await import('./commands/drift.ts')).driftCommand,
+  },
+  {
+    spec: 'get <what>',
+    summary: 'Show what the service has, masked: get settings',
+    example: 'setpoint get settings -e staging',
+    flags: [...TARGETS, ...SHOWN],
+    load: async () => (await import('./commands/get.ts')).getCommand,
+  },
+  {
+    spec: 'serve',
+    summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
+    example: 'setpoint serve --port 3000 --data dev-store.json',
+    flags: [
+      () => new Option('--port <n>', 'port; 0 takes a free one').default('3000'),
+      () => new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
+      () => new Option('--data <file>', 'keep the store in a file; in memory without it'),
+      () => new Option('--api-key <key>', 'ask for this key (also SESSION_API_KEY)'),
+      () => new Option('--server-mcp <file>', 'JSON with mcp entries that the server owns'),
+      () => repeatable('--allow-host <name>', 'answer to this Host too; repeatable'),
+    ],
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
+  },
+  {
+    spec: 'schema [name]',
+    summary: 'Print a JSON Schema: settings, plan, outcome, validation or observed',
+    example: 'setpoint schema > settings.schema.json',
+    flags: [],
+    load: async () => (await import('./commands/schema.ts')).schemaCommand,
+  },
+  {
+    spec: 'version',
+    summary: 'Print the version',
+    example: 'setpoint version -o json',
+    flags: [OUTPUT],
+    load: async () => (await import('./commands/version.ts')).versionCommand,
+  },
+];
+
+function repeatable(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  return option.argParser((value: string, before: readonly string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
+}

@@ -1,0 +1,2 @@
+/** undici's way through HTTPS_PROXY, loaded only where there is one. */
+export { EnvHttpProxyAgent } from 'undici';

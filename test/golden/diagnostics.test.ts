@@ -1,0 +1,174 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DIAGNOSTICS, type Diagnostic, type DiagnosticCode } from '../../src/model/diagnostic.ts';
+import { loadTargets } from '../../src/operations/load.ts';
+import { validationDocument } from '../../src/operations/validate.ts';
+import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+
+const ROOT = 'test/golden/diagnostics';
+const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+const PLAIN = { color: false, width: null, verbose: false };
+
+type Place = readonly [line: number, column: number, code: DiagnosticCode];
+
+/**
+ * Where a person expects the caret of every problem, thought out by hand and never taken from the output. The places of a
+ * base file stand behind those of the file that extends it.
+ */
+const PLACES: Readonly<Record<string, readonly Place[]>> = {
+  aliases: [[3, 11, 'alias'], [4, 13, 'alias'], [5, 10, 'alias'], [7, 7, 'alias']],
+  'bad-escape': [[4, 36, 'syntax']],
+  'bare-environment': [[4, 3, 'empty-value']],
+  'bare-keys': [[3, 3, 'empty-value'], [5, 3, 'empty-value'], [6, 3, 'empty-value'], [9, 7, 'empty-value'], [11, 9, 'empty-value'], [12, 1, 'empty-value']],
+  'base-file': [[4, 13, 'unknown-key'], [3, 1, 'base-not-allowed'], [4, 1, 'base-not-allowed'], [5, 1, 'base-not-allowed'], [6, 1, 'base-not-allowed'], [7, 29, 'literal-secret']],
+  'blocks-of-the-wrong-type': [[1, 10, 'bad-value'], [2, 9, 'wrong-type'], [3, 11, 'wrong-type'], [4, 15, 'wrong-type']],
+  'broken-base-file': [[2, 1, 'syntax']],
+  'byte-order-mark': [[1, 10, 'bad-value']],
+  'colon-in-value': [[4, 10, 'syntax']],
+  'comments-only': [[1, 1, 'wrong-type']],
+  crlf: [[4, 3, 'unknown-key'], [5, 16, 'literal-secret']],
+  'deep-block': [[67, 65, 'too-deep']],
+  'deep-flow': [[3, 82, 'too-deep']],
+  directive: [[1, 1, 'directive'], [2, 1, 'directive']],
+  'directive-without-marker': [[1, 1, 'directive']],
+  'duplicate-entries': [[7, 14, 'duplicate-entry'], [10, 9, 'duplicate-entry'], [14, 15, 'duplicate-entry'], [18, 60, 'duplicate-entry']],
+  'duplicate-key': [[6, 3, 'duplicate-key'], [7, 3, 'duplicate-key']],
+  'empty-blocks': [[4, 18, 'bad-value'], [5, 15, 'bad-value'], [6, 10, 'bad-value']],
+  'empty-file': [[1, 1, 'wrong-type']],
+  'empty-secrets': [[4, 16, 'bad-value'], [6, 31, 'bad-value']],
+  'environment-names': [[4, 3, 'bad-value'], [5, 3, 'bad-value']],
+  'everything-at-once': [[1, 1, 'unknown-key'], [3, 8, 'bad-value'], [4, 12, 'literal-secret'], [6, 13, 'wrong-type'], [7, 3, 'unknown-key'], [8, 16, 'malformed-reference'], [9, 3, 'empty-value'], [10, 23, 'bad-value'], [11, 10, 'alias'], [13, 26, 'bad-value'], [14, 22, 'wrong-type'], [15, 13, 'unknown-path'], [18, 15, 'key-does-not-follow']],
+  'flow-references': [[2, 53, 'syntax'], [3, 26, 'syntax'], [3, 54, 'syntax'], [3, 78, 'unknown-key']],
+  'forbidden-variables': [[2, 53, 'forbidden-variable'], [4, 13, 'forbidden-variable'], [5, 10, 'forbidden-variable'], [6, 16, 'forbidden-variable'], [7, 19, 'forbidden-variable']],
+  'foreign-references': [[4, 16, 'malformed-reference'], [5, 19, 'malformed-reference'], [6, 20, 'malformed-reference'], [9, 10, 'malformed-reference'], [10, 10, 'malformed-reference'], [11, 10, 'malformed-reference'], [12, 10, 'malformed-reference'], [13, 10, 'malformed-reference'], [14, 10, 'literal-secret'], [15, 10, 'malformed-reference']],
+  guards: [[4, 3, 'unknown-key'], [5, 3, 'unknown-key'], [6, 3, 'not-in-version']],
+  'header-names': [[5, 5, 'bad-value'], [6, 5, 'bad-value'], [8, 13, 'wrong-type']],
+  'key-does-not-follow': [[9, 7, 'key-does-not-follow'], [9, 7, 'key-does-not-follow'], [11, 36, 'key-does-not-follow']],
+  'key-without-colon': [[5, 3, 'syntax']],
+  'keys-that-are-no-text': [[3, 3, 'syntax'], [6, 5, 'syntax']],
+  'list-file': [[2, 1, 'wrong-type']],
+  'literal-secrets': [[4, 12, 'literal-secret'], [6, 18, 'literal-secret'], [7, 11, 'literal-secret'], [9, 16, 'literal-secret'], [10, 19, 'literal-secret'], [11, 20, 'literal-secret'], [14, 24, 'literal-secret'], [14, 52, 'literal-secret'], [15, 15, 'literal-secret'], [17, 12, 'literal-secret'], [18, 15, 'literal-secret']],
+  'literal-secrets-in-mcp': [[7, 18, 'literal-secret'], [9, 56, 'literal-secret'], [14, 21, 'literal-secret'], [16, 20, 'literal-secret'], [20, 14, 'literal-secret']],
+  'malformed-references': [[4, 13, 'malformed-reference'], [5, 10, 'malformed-reference'], [6, 14, 'malformed-reference'], [7, 17, 'malformed-reference'], [8, 18, 'malformed-reference'], [9, 19, 'malformed-reference'], [10, 19, 'malformed-reference'], [11, 33, 'malformed-reference'], [12, 10, 'malformed-reference'], [14, 5, 'malformed-reference']],
+  'maps-for-values': [[4, 3, 'wrong-type'], [6, 3, 'wrong-type'], [8, 3, 'wrong-type'], [10, 9, 'wrong-type'], [11, 12, 'wrong-type']],
+  'mcp-list-as-text': [[5, 18, 'wrong-type'], [6, 20, 'wrong-type'], [7, 20, 'wrong-type']],
+  'mcp-urls': [[6, 9, 'bad-value'], [7, 9, 'bad-value'], [8, 14, 'bad-value'], [9, 14, 'bad-value'], [10, 14, 'bad-value'], [11, 14, 'wrong-type'], [12, 9, 'wrong-type'], [13, 9, 'bad-value'], [14, 14, 'bad-value'], [15, 9, 'missing-key'], [16, 9, 'wrong-type']],
+  'misplaced-references': [[1, 10, 'malformed-reference'], [2, 7, 'malformed-reference'], [3, 50, 'malformed-reference'], [5, 16, 'malformed-reference'], [6, 14, 'malformed-reference']],
+  'missing-base-file': [[2, 10, 'unreadable']],
+  'missing-comma': [[3, 23, 'syntax']],
+  'missing-server': [[1, 1, 'missing-key']],
+  'missing-url': [[3, 1, 'missing-key']],
+  'missing-url-in-environment': [[5, 3, 'missing-key'], [7, 5, 'missing-key']],
+  'missing-version': [[1, 1, 'missing-key']],
+  'misspelt-server': [[2, 1, 'unknown-key']],
+  'misspelt-version': [[1, 1, 'unknown-key'], [2, 11, 'unknown-key']],
+  'multi-line-flow': [
+    [3, 45, 'literal-secret'],
+    [4, 3, 'unknown-key'],
+    [7, 10, 'bad-value'],
+    [7, 45, 'literal-secret'],
+    [10, 14, 'syntax'],
+    [10, 47, 'wrong-type'],
+  ],
+  'multi-line-secret': [[4, 16, 'literal-secret'], [7, 19, 'literal-secret']],
+  name: [[2, 7, 'bad-value'], [3, 50, 'bad-value'], [3, 66, 'bad-value']],
+  'not-utf8': [[1, 1, 'not-utf8']],
+  nulls: [[4, 29, 'wrong-type'], [5, 18, 'wrong-type'], [6, 31, 'cannot-be-had'], [8, 18, 'wrong-type'], [9, 20, 'wrong-type'], [11, 17, 'wrong-type'], [11, 32, 'wrong-type'], [12, 22, 'wrong-type']],
+  'numbers-not-exact': [[4, 24, 'number-not-exact'], [5, 19, 'number-not-exact'], [6, 23, 'number-not-exact'], [7, 35, 'number-not-exact'], [8, 24, 'number-not-exact']],
+  'numbers-out-of-range': [[4, 23, 'bad-value'], [5, 19, 'wrong-type'], [8, 50, 'bad-value'], [10, 18, 'bad-value'], [12, 16, 'bad-value']],
+  'partial-typed-reference': [[4, 19, 'wrong-type'], [5, 22, 'wrong-type']],
+  'prototype-keys': [[3, 1, 'unknown-key'], [5, 3, 'unknown-key'], [6, 3, 'unknown-key'], [7, 17, 'unknown-key']],
+  'provider-tokens': [[6, 7, 'missing-key'], [7, 15, 'wrong-type'], [8, 39, 'unknown-key'], [8, 45, 'literal-secret'], [9, 5, 'unknown-key']],
+  'reserved-character': [[4, 10, 'syntax'], [5, 18, 'syntax']],
+  sandboxes: [[3, 1, 'not-in-version'], [8, 5, 'not-in-version']],
+  'secret-with-default': [[4, 16, 'malformed-reference'], [9, 14, 'malformed-reference']],
+  'server-urls': [[3, 23, 'bad-value'], [4, 23, 'bad-value'], [5, 23, 'bad-value'], [6, 23, 'bad-value'], [7, 23, 'wrong-type'], [8, 23, 'bad-value'], [11, 12, 'bad-value']],
+  'stdio-entries': [[6, 15, 'bad-value'], [9, 18, 'bad-value'], [10, 9, 'missing-key'], [11, 9, 'missing-key'], [12, 15, 'bad-value'], [13, 18, 'bad-value'], [14, 9, 'wrong-type'], [16, 18, 'wrong-type'], [17, 19, 'wrong-type'], [17, 22, 'wrong-type'], [18, 19, 'wrong-type'], [18, 25, 'wrong-type'], [21, 15, 'bad-value'], [22, 14, 'bad-value'], [25, 15, 'wrong-type'], [26, 14, 'wrong-type'], [29, 14, 'bad-value']],
+  'surrogate-pairs': [[3, 44, 'wrong-type']],
+  'tab-indent': [[4, 1, 'syntax']],
+  tags: [[4, 16, 'tag'], [5, 19, 'tag'], [6, 13, 'tag'], [7, 15, 'tag']],
+  'text-file': [[1, 1, 'wrong-type']],
+  'too-large': [[1, 1, 'file-too-large']],
+  'two-documents': [[3, 1, 'several-documents']],
+  'two-documents-by-end-mark': [[4, 1, 'several-documents']],
+  'unclosed-brace': [[3, 11, 'syntax']],
+  'unclosed-bracket': [[3, 12, 'syntax']],
+  'uneven-indent': [[5, 1, 'syntax']],
+  'unknown-keys': [[3, 1, 'unknown-key'], [4, 1, 'unknown-key'], [5, 1, 'unknown-key'], [7, 3, 'unknown-key'], [8, 3, 'unknown-key'], [8, 16, 'literal-secret'], [9, 3, 'unknown-key'], [10, 3, 'unknown-key']],
+  'unknown-keys-in-environment': [[5, 5, 'unknown-key'], [6, 5, 'unknown-key'], [8, 7, 'unknown-key'], [9, 15, 'unknown-key']],
+  'unknown-keys-in-mcp': [[7, 9, 'unknown-key'], [8, 9, 'unknown-key'], [10, 47, 'unknown-key'], [13, 9, 'unknown-key'], [14, 5, 'unknown-key']],
+  'unknown-secret-key': [[3, 1, 'unknown-key'], [4, 13, 'unknown-key'], [6, 3, 'not-in-version']],
+  'unmanaged-paths': [[4, 5, 'unknown-path'], [5, 5, 'unknown-path'], [7, 5, 'unknown-path'], [8, 5, 'unknown-path'], [9, 5, 'unknown-path'], [10, 5, 'unknown-path'], [11, 5, 'wrong-type'], [12, 5, 'bad-value']],
+  'unterminated-quote': [[4, 10, 'syntax']],
+  'unterminated-single-quote': [[4, 14, 'syntax']],
+  'wrong-types': [[4, 13, 'wrong-type'], [5, 10, 'wrong-type'], [6, 14, 'wrong-type'], [7, 17, 'wrong-type'], [8, 19, 'wrong-type'], [9, 22, 'wrong-type'], [10, 31, 'wrong-type'], [11, 24, 'wrong-type'], [12, 18, 'wrong-type']],
+};
+
+/** A limit that the file in the folder is meant to exceed. */
+const LIMITS: Readonly<Record<string, number>> = { 'too-large': 100 };
+
+function diagnose(name: string): readonly Diagnostic[] {
+  const { diagnostics } = loadTargets({
+    file: join(ROOT, name, 'settings.yaml'),
+    env: {},
+    maxFileSize: LIMITS[name],
+  });
+  return diagnostics.map((one) => ({ ...one, file: one.file.replace(`${ROOT}/${name}/`, '') }));
+}
+
+/** Eight characters of what stands for a secret, at every place of it. */
+function canaryPieces(name: string): string[] {
+  const text = ['settings.yaml', 'base.yaml']
+    .map((file) => join(ROOT, name, file))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n');
+  const canaries = new Set(text.match(/[\w-]*CANARY[\w-]*/g));
+  return [...canaries].flatMap((canary) =>
+    Array.from({ length: canary.length - 7 }, (_, at) => canary.slice(at, at + 8).toLowerCase()),
+  );
+}
+
+describe('diagnostics', () => {
+  const folders = readdirSync(ROOT, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+
+  it('has a place for every folder, and a folder for every code', () => {
+    expect(folders.toSorted()).toEqual(Object.keys(PLACES).toSorted());
+    const codes = new Set(Object.values(PLACES).flatMap((places) => places.map(([, , code]) => code)));
+    expect([...codes].toSorted()).toEqual(Object.keys(DIAGNOSTICS).toSorted());
+  });
+
+  describe.each(folders)('%s', (name) => {
+    it('puts the caret where a person looks', () => {
+      const diagnostics = diagnose(name);
+      const places = diagnostics.map(({ line, column, code }) => [line, column, code]);
+      expect(places).toEqual(PLACES[name]);
+    });
+
+    it('reads as expected', () => {
+      const text = diagnosticsText(diagnose(name), PLAIN);
+      const path = join(ROOT, name, 'expected.txt');
+      if (UPDATE) writeFileSync(path, text);
+      expect(text).toBe(readFileSync(path, 'utf8'));
+    });
+
+    it('shows no piece of a secret, and says nothing twice', () => {
+      const diagnostics = diagnose(name);
+      const shown = (
+        diagnosticsText(diagnostics, PLAIN) + JSON.stringify(validationDocument(diagnostics))
+      ).toLowerCase();
+      expect(canaryPieces(name).filter((piece) => shown.includes(piece))).toEqual([]);
+      const said = diagnostics.map(({ file, line, column, message }) =>
+        [file, line, column, message].join(':'),
+      );
+      expect(new Set(said).size).toBe(said.length);
+      for (const { message, hint } of diagnostics) {
+        expect(message).toMatch(/^\S.*[.]$/);
+        expect(hint).toMatch(/^\S.*\S$/);
+      }
+    });
+  });
+});

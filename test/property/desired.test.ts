@@ -1,0 +1,389 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { resolveSettings } from '../../src/desired/resolve.ts';
+import { resolveServer } from '../../src/desired/resolve-server.ts';
+import { readTargets } from '../../src/desired/target.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { fields, looksLikeMask } from '../../src/model/field.ts';
+import { Secret } from '../../src/model/secret.ts';
+import { isList, isRecord, type Value } from '../../src/model/value.ts';
+import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+
+const LIMIT = 4096;
+const PLAIN = { color: false, width: null, verbose: false };
+const EMPTY = { variable: () => undefined, file: () => ({ problem: 'none' }) };
+const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).toSorted().join();
+
+function read(text: string) {
+  const base = { path: 'base.yaml', text: 'version: 1\n' };
+  return readTargets(
+    { path: 'settings.yaml', text, base: text.length % 2 === 0 ? null : base },
+    { serverGiven: false, several: false },
+  );
+}
+
+/** What holds for any text at all. */
+function checkText(text: string): void {
+  const { diagnostics, targets } = read(text);
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  for (const diagnostic of diagnostics) checkPlace(diagnostic, lines);
+  diagnosticsText(diagnostics, PLAIN);
+  const said = diagnostics.map(({ file, line, column, message }) =>
+    [file, line, column, message].join(':'),
+  );
+  expect(new Set(said).size).toBe(said.length);
+  if (diagnostics.length === 0) {
+    for (const target of targets) {
+      resolveSettings(target, EMPTY);
+      resolveServer(target, EMPTY);
+    }
+  }
+  expect(Object.getOwnPropertyNames(Object.prototype).toSorted().join()).toBe(PROTOTYPE);
+}
+
+function checkPlace({ file, line, column, message, hint }: Diagnostic, lines: string[]): void {
+  expect(message).not.toBe('');
+  expect(hint).not.toBe('');
+  if (file !== 'settings.yaml') return;
+  expect(line).toBeGreaterThanOrEqual(1);
+  expect(line).toBeLessThanOrEqual(lines.length);
+  expect(column).toBeGreaterThanOrEqual(1);
+  expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
+}
+
+const KEYS = [
+  'version',
+  'name',
+  'extends',
+  'server',
+  'url',
+  'api_key',
+  'headers',
+  'settings',
+  'mcp_config',
+  'sse_servers',
+  'shttp_servers',
+  'stdio_servers',
+  'args',
+  'env',
+  'timeout',
+  'command',
+  'secrets_store',
+  'provider_tokens',
+  'custom_secrets',
+  'token',
+  'guards',
+  'max_changes',
+  'unmanaged',
+  'environments',
+  'staging',
+  'sandboxes',
+  '__proto__',
+  'constructor',
+  '<<',
+  ...fields().map(({ name }) => name),
+];
+const PIECES = [
+  ': ',
+  ':',
+  '- ',
+  '-',
+  '? ',
+  '\n',
+  '\n  ',
+  '\n    ',
+  '\n\t',
+  '\r\n',
+  ' ',
+  '{',
+  '}',
+  '[',
+  ']',
+  ', ',
+  '"',
+  "'",
+  '|',
+  '>-',
+  '#',
+  ' # ',
+  '&a ',
+  '*a',
+  '!env ',
+  '!!str ',
+  '%YAML 1.1\n',
+  '---\n',
+  '...\n',
+  '${env:A}',
+  '${env:A:-b}',
+  '${file:/x}',
+  '$${',
+  '${',
+  '}',
+  '${{ x }}',
+  '$(x)',
+  'env(X)',
+  'null',
+  '~',
+  'true',
+  'no',
+  '1',
+  '.inf',
+  '9007199254740993',
+  '1e999',
+  '0x1F',
+  'https://x.example.com',
+  'embedded:',
+  '\uFEFF',
+  '🚀',
+  '\u0000',
+  '\u2028',
+  '\\',
+  '@',
+  '`',
+  '\ud800',
+];
+const fuzz = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...PIECES),
+      fc.constantFrom(...KEYS),
+      fc.constantFrom(...KEYS.map((key) => `${key}: `)),
+      fc.string({ maxLength: 6 }),
+    ),
+    { maxLength: 120 },
+  )
+  .map((pieces) => pieces.join('').slice(0, LIMIT));
+
+/** A value of any shape under keys that mean something. */
+const tree = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(
+      null,
+      true,
+      5,
+      1.5,
+      -1,
+      '',
+      'text',
+      '${env:A}',
+      '${X}',
+      'https://x.example.com',
+      'embedded:',
+      Infinity,
+      2 ** 60,
+    ),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...KEYS, 'other'), tie('value'), { maxKeys: 6 }),
+  ),
+})).value;
+
+describe('any text', () => {
+  it('of any characters has problems with a place, or targets', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), checkText), {
+      numRuns: 500,
+    });
+  });
+
+  it('that looks like YAML has too', () => {
+    fc.assert(fc.property(fuzz, checkText), { numRuns: 3000 });
+  });
+
+  it('that is YAML of another shape has too', () => {
+    const flow = fc.constantFrom<'flow' | 'block'>('flow', 'block');
+    fc.assert(
+      fc.property(tree, flow, (value, style) => {
+        checkText(
+          stringify(
+            { version: 1, server: { url: 'embedded:' }, settings: value },
+            { collectionStyle: style === 'flow' ? 'flow' : 'any' },
+          ).slice(0, LIMIT),
+        );
+        checkText(stringify(value, { aliasDuplicateObjects: false }).slice(0, LIMIT));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('that was right until something was cut out or put in has too', () => {
+    const right = `version: 1\nname: a\nserver: { url: "https://x.example.com", api_key: "\${env:A}" }\nsettings:\n  language: en\n  llm_api_key: \${env:B}\n  mcp_config:\n    sse_servers:\n      - https://a.example.com\n      - { url: https://b.example.com, api_key: null }\n    stdio_servers:\n      - name: a\n        command: b\n        args: [x, "y z"]\n        env: A=1,B=2\nguards: { max_changes: 3 }\nunmanaged: [language]\nenvironments:\n  staging: { settings: { agent: null } }\n`;
+    fc.assert(
+      fc.property(
+        fc.nat(right.length),
+        fc.nat(12),
+        fc.constantFrom('', ...PIECES),
+        (at, length, piece) => checkText(right.slice(0, at) + piece + right.slice(at + length)),
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a secret in the file', () => {
+  const canary = 'q7Zx9Kw2Vb5Nm3Rt8Ld4';
+  const pieces = Array.from({ length: canary.length - 7 }, (_, at) => canary.slice(at, at + 8));
+  const wrong = [
+    'version: 1',
+    `# ${canary}`,
+    `server: { url: "https://u:${canary}@x.example.com/?k=${canary}", api_key: ${canary} }`,
+    'settings:',
+    `  llm_api_key: ${canary} # ${canary}`,
+    `  search_api_key: "${canary}`,
+    `    ${canary}"`,
+    '  sandbox_api_key: |',
+    `    name: ${canary}`,
+    `    ${canary}: 1`,
+    `  ${canary}: x`,
+    `  language: \${${canary}}`,
+    '  mcp_config:',
+    '    sse_servers:',
+    `      - https://x.example.com/?k=${canary}`,
+    `      - { url: "https://${canary}@x.example.com", api_key: ${canary} }`,
+    '    stdio_servers:',
+    '      - name: a',
+    `        command: b ${canary}`,
+    `        args: -k ${canary} "`,
+    `        env: API_KEY=${canary}`,
+    '  secrets_store:',
+    `    custom_secrets: { name: ${canary}, url: "${canary}" }`,
+    `unmanaged: ["a[${canary}]", "mcp_config.sse_servers[https://x?${canary}]"]`,
+    `environments: { staging: { ${canary}: 1 } }`,
+  ].join('\n');
+
+  it('never shows, however the file is broken', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(wrong.length),
+        fc.nat(40),
+        fc.constantFrom('', ...PIECES, ...KEYS.map((key) => `\n${key}: `)),
+        (at, length, piece) => {
+          const { diagnostics } = read(wrong.slice(0, at) + piece + wrong.slice(at + length));
+          expect(diagnostics).not.toEqual([]);
+          const shown = diagnosticsText(diagnostics, PLAIN) + JSON.stringify(diagnostics);
+          expect(pieces.filter((one) => shown.includes(one))).toEqual([]);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+const NAME = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,8}$/);
+const TEXT = fc.string({ unit: 'grapheme', maxLength: 30 }).filter((text) => !text.includes('${'));
+const HOST = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/).map((host) => `https://${host}.example.com`);
+const REFERENCE = NAME.filter(
+  (name) => !/^(ACTIONS_|INPUT_|CI_JOB_|RUNNER_|GITHUB_TOKEN$)/.test(name),
+).map((name) => `\${env:${name}}`);
+
+function valueOf(field: ReturnType<typeof fields>[number]): fc.Arbitrary<unknown> {
+  if (field.name === 'mcp_config') {
+    return fc.record(
+      {
+        sse_servers: entries(
+          fc.record({ url: HOST, api_key: fc.option(REFERENCE) }, { requiredKeys: ['url'] }),
+          'url',
+        ),
+        shttp_servers: entries(
+          fc.record(
+            { url: HOST, timeout: fc.option(fc.integer({ min: 1, max: 3600 })) },
+            { requiredKeys: ['url'] },
+          ),
+          'url',
+        ),
+        stdio_servers: entries(
+          fc.record({ name: NAME, command: NAME, args: fc.array(TEXT, { maxLength: 4 }) }),
+          'name',
+        ),
+      },
+      { requiredKeys: ['sse_servers'] },
+    );
+  }
+  if (field.name === 'secrets_store')
+    return fc.record({ custom_secrets: fc.dictionary(NAME, REFERENCE, { maxKeys: 3 }) });
+  if (field.secret) return fc.option(REFERENCE);
+  const plain = {
+    string: TEXT,
+    integer: fc.integer({ min: 20 }),
+    number: fc
+      .double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 })
+      .map((n) => n + 0),
+    boolean: fc.boolean(),
+    object: fc.constant({}),
+  }[field.type];
+  const nullable = field.nullable && field.name !== 'user_consents_to_analytics';
+  return nullable ? fc.option<unknown>(plain) : plain;
+}
+
+function entries<T extends Record<string, unknown>>(entry: fc.Arbitrary<T>, key: string) {
+  return fc.uniqueArray(entry, { selector: (one) => one[key], maxLength: 3 });
+}
+
+const SETTINGS = fc.record(
+  Object.fromEntries(fields().map((field) => [field.name, valueOf(field)])),
+  { requiredKeys: [] },
+);
+
+/** The value with the reference in place of what came from one, as the file has it. */
+function written(value: Value): unknown {
+  if (value instanceof Secret) return value.ref ?? value.reveal();
+  if (isList(value)) return value.map(written);
+  if (isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, written(one)]));
+  return value;
+}
+
+describe('right settings', () => {
+  const answers = {
+    variable: (name: string) => `value of ${name}`,
+    file: () => ({ problem: 'none' }),
+  };
+
+  it('come out as they were written', () => {
+    fc.assert(
+      fc.property(
+        SETTINGS,
+        fc.constantFrom<'any' | 'flow'>('any', 'flow'),
+        fc.boolean(),
+        (settings, collectionStyle, below) => {
+          const file = below
+            ? {
+                version: 1,
+                server: { url: 'embedded:' },
+                settings: { language: 'below' },
+                environments: { e: { settings: { language: null, ...settings } } },
+              }
+            : { version: 1, server: { url: 'embedded:' }, settings };
+          const text = stringify(file, {
+            collectionStyle,
+            defaultStringType: collectionStyle === 'flow' ? 'QUOTE_DOUBLE' : 'PLAIN',
+            aliasDuplicateObjects: false,
+          });
+          const { targets, diagnostics } = read(text.length % 2 === 0 ? text : `${text}\n`);
+          expect(diagnostics).toEqual([]);
+          const [target] = targets;
+          if (target === undefined) throw new Error('no target');
+          const { fields: found, unresolved } = resolveSettings(target, answers);
+          expect(unresolved).toEqual([]);
+          const expected = below ? { language: null, ...settings } : settings;
+          expect(
+            Object.fromEntries(found.map(({ field, value }) => [field.name, written(value)])),
+          ).toEqual(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a mask is never one', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('*', '•', 'x', '#', '.'),
+        fc.integer({ min: 3, max: 60 }),
+        (char, length) => {
+          expect(looksLikeMask(char.repeat(length))).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readTargets } from '../../src/desired/target.ts';
+import { resolveSettings } from '../../src/desired/resolve.ts';
+import { fieldNamed, fields } from '../../src/model/field.ts';
+import type { DesiredState, ObservedState } from '../../src/model/state.ts';
+import { recordOf } from '../../src/model/value.ts';
+import { planSettings } from '../../src/plan/plan-settings.ts';
+import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
+import { outcomeText } from '../../src/render/outcome-text.ts';
+import { planText } from '../../src/render/plan-text.ts';
+import { conceal } from '../../src/service/conceal.ts';
+import { apply } from '../../src/operations/apply.ts';
+import { plan } from '../../src/operations/plan.ts';
+import {
+  anySemantics,
+  ENVIRONMENT,
+  honestSemantics,
+  leaks,
+  sparseSettings,
+  storedRecord,
+} from '../fixture/arbitrary.ts';
+import { quickClock } from '../fixture/settings.ts';
+import { loaded, RECORDED, startStore, type JsonRecord } from '../fixture/store-server.ts';
+
+const OPTIONS = { rotation: [], fingerprints: { compare: () => 'none' as const } };
+const STYLE = { color: false, width: null, verbose: true };
+
+function observed(stored: JsonRecord): ObservedState {
+  return {
+    dialect: 'settings-v0',
+    stored: true,
+    record: conceal(recordOf(Object.entries(loaded(stored, RECORDED)))),
+  };
+}
+
+/** A state that asks for exactly what a record holds. */
+function asDesired(state: ObservedState): DesiredState {
+  const declared = fields().filter(
+    (field) =>
+      field.readable && state.record[field.name] !== undefined && field.name !== 'secrets_store',
+  );
+  const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
+  return {
+    fields: declared.map((field) => ({ field, value: state.record[field.name] ?? null, source })),
+    unresolved: [],
+    unmanaged: [],
+    guards: { maxChanges: null, protected: false },
+  };
+}
+
+function textOf(settings: JsonRecord, url: string): string {
+  return JSON.stringify({
+    version: 1,
+    server: { url, api_key: '${env:SETPOINT_API_KEY}' },
+    settings,
+  });
+}
+
+describe('pure', () => {
+  it('a plan of a state against itself is empty', () => {
+    fc.assert(
+      fc.property(storedRecord, (stored) => {
+        const state = observed(stored);
+        expect(planSettings(asDesired(state), state, OPTIONS).changes).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('the body of a write differs from what was read only where the file declares something', () => {
+    fc.assert(
+      fc.property(storedRecord, sparseSettings, (stored, settings) => {
+        const state = observed(stored);
+        const { targets, diagnostics } = readTargets(
+          { path: 'settings.yaml', text: textOf(settings, 'https://x.example.com'), base: null },
+          { serverGiven: false, several: false },
+        );
+        expect(diagnostics).toEqual([]);
+        const [target] = targets;
+        if (target === undefined) throw new Error('no target');
+        const source = {
+          variable: (name: string) => (ENVIRONMENT as Record<string, string>)[name],
+          file: () => ({ problem: 'none' }),
+        };
+        const { record } = planSettings(resolveSettings(target, source), state, OPTIONS);
+        for (const [name, value] of Object.entries(record ?? {})) {
+          if (!(name in settings)) expect(value, name).toEqual(state.record[name]);
+          expect(
+            fieldNamed(name)?.setFlag === undefined ||
+              fieldNamed(name)?.setFlag === null ||
+              name in settings,
+          ).toBe(true);
+        }
+        for (const name of Object.keys(state.record)) {
+          const field = fieldNamed(name);
+          const sentBack = field === undefined ? !name.endsWith('_set') : field.readable;
+          if (record !== null && sentBack) expect(Object.keys(record)).toContain(name);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('over real HTTP', () => {
+  it('after an apply the plan is empty, and no field outside it has changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        storedRecord,
+        sparseSettings,
+        honestSemantics,
+        async (stored, settings, semantics) => {
+          const store = await startStore(semantics, structuredClone(stored));
+          try {
+            const asked = {
+              text: textOf(settings, store.url),
+              env: ENVIRONMENT,
+              clock: quickClock(),
+              allow: ['lose-unreadable'],
+            };
+            const [outcome] = (await apply(asked)).environments;
+            const untouched = Object.keys(stored).filter(
+              (name) => !(name in settings) && name !== 'sandbox_api_key',
+            );
+            for (const name of untouched) expect(store.stored?.[name], name).toEqual(stored[name]);
+            if (outcome?.status === 'not-converged') {
+              // Only a store that keeps a value on null may end so, and only for what was declared as null.
+              expect(semantics.onNull).toBe('keep');
+              for (const { path } of outcome.remaining)
+                expect(settings[path[0] ?? ''] ?? null).toBeNull();
+              return;
+            }
+            expect(outcome).toMatchObject({ error: null });
+            const posts = store.posts();
+            const [again] = (await apply(asked)).environments;
+            expect(again).toMatchObject({ status: 'in-sync', changes: [] });
+            expect(store.posts()).toBe(posts);
+          } finally {
+            await store.close();
+          }
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  it('no secret is in any rendering, and nothing hidden is lost without being allowed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        storedRecord,
+        sparseSettings,
+        anySemantics,
+        async (stored, settings, semantics) => {
+          const store = await startStore(semantics, structuredClone(stored));
+          try {
+            const asked = {
+              text: textOf(settings, store.url),
+              env: ENVIRONMENT,
+              clock: quickClock(),
+            };
+            const planned = await plan(asked);
+            expect(store.posts()).toBe(0);
+            const outcome = await apply({
+              ...asked,
+              rotate: 'llm_api_key' in settings ? ['llm_api_key'] : undefined,
+            });
+            const shown = [
+              planText(planned, STYLE),
+              JSON.stringify(planned),
+              outcomeText(outcome, STYLE),
+              JSON.stringify(outcome),
+            ].join('\n');
+            expect(leaks(shown)).toBe(false);
+            for (const name of ['llm_api_key', 'search_api_key'] as const) {
+              if (!(name in settings)) expect(store.stored?.[name]).toEqual(stored[name]);
+            }
+            if (!('mcp_config' in settings))
+              expect(store.stored?.['mcp_config']).toEqual(stored['mcp_config']);
+            expect(JSON.stringify(store.stored)).not.toContain('*****');
+          } finally {
+            await store.close();
+          }
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+});
+
+it('planDocument counts what its environments hold', () => {
+  fc.assert(
+    fc.property(storedRecord, storedRecord, (one, other) => {
+      const planned = planSettings(asDesired(observed(one)), observed(other), OPTIONS);
+      const { summary } = planDocument([
+        environmentPlan(planned, { name: 'x', origin: null, dialect: null }),
+      ]);
+      const { unknown, ...actions } = summary;
+      expect(Object.values(actions).reduce((sum, count) => sum + count, 0)).toBe(
+        planned.changes.length,
+      );
+      expect(unknown).toBe(planned.unknown.length);
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { DIAGNOSTICS } from '../../src/model/diagnostic.ts';
+import { ERRORS } from '../../src/model/error.ts';
+import { fields } from '../../src/model/field.ts';
+import { VERSION } from '../../src/model/version.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The rows of the tables in a page: what stands in the first two cells. */
+function rows(page: string): string[][] {
+  return [...read(page).matchAll(/^\| `([a-z0-9-]+)` \| ([^|]+) \|/gm)].map(
+    ([, code = '', cell = '']) => [code, cell.trim()],
+  );
+}
+
+describe('what is said twice is the same', () => {
+  it('docs/errors.md lists every error with its exit code', () => {
+    expect(rows('docs/errors.md')).toEqual(
+      Object.entries(ERRORS).map(([code, { exit }]) => [code, String(exit)]),
+    );
+  });
+
+  it('docs/diagnostics.md lists every diagnostic with what it stands for', () => {
+    expect(rows('docs/diagnostics.md')).toEqual(Object.entries(DIAGNOSTICS));
+  });
+
+  it('the version is that of package.json, of the schemas and of the changelog', () => {
+    expect((JSON.parse(read('package.json')) as { version: string }).version).toBe(VERSION);
+    for (const name of ['settings', 'plan', 'outcome', 'validation', 'observed'])
+      expect(read(`schemas/${name}.schema.json`)).toContain(`setpoint@${VERSION}/`);
+    expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);
+  });
+
+  it('what follows from the schema is fresh', () => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(root, 'scripts/generate.mjs'), '--check'],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it('examples/complete names every field of the schema', () => {
+    const example = read('examples/complete/settings.yaml');
+    for (const { name } of fields()) expect(example).toContain(`${name}:`);
+  });
+
+  it('the README names every exit code and every command', () => {
+    const readme = read('README.md');
+    for (const { exit } of Object.values(ERRORS))
+      expect(readme).toMatch(new RegExp(`\\| ${exit}\\b|, ${exit} \\|`));
+    for (const command of [
+      'validate',
+      'plan',
+      'apply',
+      'drift',
+      'get settings',
+      'serve',
+      'schema',
+      'version',
+    ])
+      expect(readme).toContain(`\`${command}\``);
+  });
+});
