@@ -1,39 +1,44 @@
 // Makes dist/: the library by tsc, file for file, and the command as a bundle that starts quickly: CommonJS, because
 // Node starts that a twelfth sooner than a module.
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { Script } from 'node:vm';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
+const typescript = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
   stdio: 'inherit',
 });
-if (compiled.status !== 0) process.exit(1);
+if (typescript.status !== 0) process.exit(1);
 
-/** What libraries load and this command never uses: HTTP/2, child processes, undici's parts of a browser's fetch, node:http. */
+// What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
+// fetch; and node:assert, of which undici uses one function.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)|^node:child_process$/;
+const STAND_INS = {
+  '\0unused': 'export {}',
+  '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
+};
 const lean = {
   name: 'lean',
   resolveId(id, importer = '') {
     const from = importer.replaceAll('\\', '/');
     if (id === 'undici')
       return join(root, `scripts/undici-${from.endsWith('/proxy.ts') ? 'proxy' : 'core'}.mjs`);
+    // For processors of another age: read from the package where it is needed.
+    if (id.endsWith('/llhttp-wasm.js'))
+      return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
+    const undici = from.includes('/undici/lib/');
+    if (undici && id === 'node:assert') return '\0assert';
     const path = id.startsWith('.') ? join(dirname(importer), id).replaceAll('\\', '/') : id;
-    const unused = UNUSED.test(path) || (id === 'node:http' && from.includes('/undici/lib/'));
-    return unused ? '\0unused' : null;
+    return UNUSED.test(path) || (undici && id === 'node:http') ? '\0unused' : null;
   },
-  load: (id) => (id === '\0unused' ? 'export {}' : null),
+  load: (id) => STAND_INS[id] ?? null,
 };
-const format = {
-  dir: join(dist, 'bin'),
-  format: 'cjs',
-  minify: true,
-  chunkFileNames: 'chunks/[name]-[hash].cjs',
-};
+const format = { dir: join(dist, 'bin'), format: 'cjs', minify: true, dynamicImportInCjs: false };
 
 // The entry stands alone, so that help loads nothing else; what runs a command is loaded by it.
 const entry = await rolldown({
@@ -44,13 +49,15 @@ const entry = await rolldown({
 await entry.write({
   ...format,
   entryFileNames: '[name].cjs',
-  dynamicImportInCjs: false,
-  paths: () => './chunks/run-command.cjs',
+  paths: (id) => (id.includes('run-command') ? './chunks/run-command.cjs' : id),
 });
 const commands = await rolldown({
   input: { 'run-command': join(root, 'src/cli/run-command.ts') },
   platform: 'node',
   plugins: [lean],
+  // Commands are written to load what they need; in one file they find it there.
+  onLog: (level, log, handle) =>
+    log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log),
   resolve: {
     alias: {
       // The same code as modules, of which a bundler takes what is used; its Node build is all or nothing.
@@ -61,9 +68,27 @@ const commands = await rolldown({
 await commands.write({
   ...format,
   entryFileNames: 'chunks/[name].cjs',
-  // One file for what commands share: a file that is loaded costs more than the code in it.
+  // One file, but for what few runs need: a file that is loaded costs more than the code in it.
+  chunkFileNames: ({ name }) => `chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
   codeSplitting: {
-    groups: [{ name: 'shared', minShareCount: 2, test: /^(?!.*[\\/]src[\\/](emulator|cli)[\\/])/ }],
+    groups: [{ name: 'commands', test: /^(?!.*(emulator|serve\.ts|proxy|socks5))/ }],
   },
 });
+
+// A file of ASCII alone is read and compiled sooner: a byte is a character.
+for (const name of readdirSync(join(dist, 'bin'), { recursive: true })) {
+  const path = join(dist, 'bin', name);
+  if (!name.endsWith('.cjs')) continue;
+  const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/[^\0-\x7f]/g, escape));
+}
+
+// The compiled form of what every command loads, of the very text that src/cli/compiled.ts makes of the file.
+const path = join(dist, 'bin/chunks/commands.cjs');
+const code = readFileSync(path, 'latin1');
+const script = new Script(
+  `(function (exports, require, module, __filename, __dirname) {${code}\n});`,
+  { filename: path },
+);
+writeFileSync(`${path}.compiled`, script.createCachedData());
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);

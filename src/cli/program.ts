@@ -13,10 +13,7 @@ const EXAMPLES = `Examples:
   $ setpoint apply -e production --yes
   $ setpoint drift -o json`;
 
-/**
- * The command line. `end` receives the exit code of the command that ran. Where `only` names a command, the others are there
- * by name alone: nobody asks for their flags.
- */
+/** The command line. `end` receives the exit code of the command that ran. Where `only` names a command, it alone is there. */
 export function buildProgram(io: Io, end: (code: number) => void, only?: string): Command {
   const program = new Command('setpoint')
     .description(
@@ -28,9 +25,8 @@ export function buildProgram(io: Io, end: (code: number) => void, only?: string)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: () => {} })
     .addHelpText('after', `\n${EXAMPLES}\n\n${EXIT_CODES}`);
-  const named = COMMANDS.some((entry) => nameOf(entry) === only);
-  for (const entry of COMMANDS)
-    addCommand(program, entry, io, end, !named || nameOf(entry) === only);
+  const named = COMMANDS.filter((entry) => nameOf(entry) === only);
+  for (const entry of named.length > 0 ? named : COMMANDS) addCommand(program, entry, io, end);
   return program;
 }
 
@@ -39,11 +35,10 @@ function addCommand(
   entry: CommandEntry,
   io: Io,
   end: (code: number) => void,
-  whole: boolean,
 ): void {
-  const command = program.command(entry.spec).summary(entry.summary);
-  if (!whole) return;
-  command
+  const command = program
+    .command(entry.spec)
+    .summary(entry.summary)
     .description(`${entry.summary}.`)
     .helpCommand(false)
     .addHelpText('after', `\nExample:\n  $ ${entry.example}\n\n${EXIT_CODES}`)

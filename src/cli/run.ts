@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { loadCompiled } from './compiled.ts';
 import { HELP } from './help.gen.ts';
 import type { Io } from './io.ts';
 
@@ -11,6 +13,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     io.stdout.write(HELP);
     return argv.length === 0 ? USAGE : 0;
   }
+  loadCompiled(join(import.meta.dirname, 'chunks/commands.cjs'));
   const { runCommand } = await import('./run-command.ts');
   return runCommand(argv, io);
 }

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
 import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
@@ -56,10 +56,15 @@ function loadFile(path: string, options: Options): LoadedFile | { diagnostics: D
       ],
     };
   }
-  const baseText = textOf(basePath, options);
-  return typeof baseText === 'string'
-    ? { path, text, base: { path: shown(basePath), text: baseText } }
-    : baseText;
+  try {
+    const baseText = textOf(basePath, options);
+    return typeof baseText === 'string'
+      ? { path, text, base: { path: shown(basePath), text: baseText } }
+      : baseText;
+  } catch (thrown) {
+    const { message, hint } = asSetpointError(thrown);
+    return { diagnostics: [base.diagnose(message, hint)] };
+  }
 }
 
 function shown(path: string): string {

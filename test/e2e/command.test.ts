@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -268,5 +269,25 @@ describe('streams', () => {
 
   it('-q leaves only the exit code', async () => {
     expect(await run(['drift', '-q'])).toEqual({ code: 2, stdout: '', stderr: '' });
+  });
+});
+
+describe('the compiled form of the command', () => {
+  it.each(['is of another V8', 'is not there'])('that %s is done without', async (what) => {
+    const copy = folderWith({});
+    try {
+      cpSync(join(import.meta.dirname, '../../dist/bin'), copy.path, { recursive: true });
+      const compiled = join(copy.path, 'chunks/commands.cjs.compiled');
+      if (what === 'is not there') rmSync(compiled);
+      else writeFileSync(compiled, readFileSync(compiled).fill(7, 0, 64));
+      const { stdout, status } = spawnSync(
+        process.execPath,
+        [join(copy.path, 'setpoint.cjs'), 'validate'],
+        { cwd: folder.path, env: {}, encoding: 'utf8' },
+      );
+      expect({ stdout, status }).toEqual({ stdout: 'Valid: default.\n', status: 0 });
+    } finally {
+      copy.remove();
+    }
   });
 });

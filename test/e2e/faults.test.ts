@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
@@ -14,7 +15,7 @@ afterEach(() => store.close());
 function onNth(
   method: string,
   nth: number,
-  act: (proceed: () => void, response: import('node:http').ServerResponse) => boolean,
+  act: (proceed: () => void, response: ServerResponse) => boolean,
 ): void {
   let seen = 0;
   store.intercept = (incoming, response, proceed) => {
@@ -271,13 +272,13 @@ describe('one clear sentence', () => {
     [
       'an HTML page',
       'not-this-service',
-      (response: import('node:http').ServerResponse) =>
+      (response: ServerResponse) =>
         response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
     ],
     [
       'a refused key',
       'unauthorized',
-      (response: import('node:http').ServerResponse) =>
+      (response: ServerResponse) =>
         response
           .writeHead(401, { 'content-type': 'application/json' })
           .end('{"detail":"Unauthorized"}'),
@@ -285,13 +286,13 @@ describe('one clear sentence', () => {
     [
       'a redirect',
       'redirected',
-      (response: import('node:http').ServerResponse) =>
+      (response: ServerResponse) =>
         response.writeHead(302, { location: 'https://elsewhere.example.com/?key=secret' }).end(),
     ],
     [
       'the later dialect',
       'dialect-not-spoken',
-      (response: import('node:http').ServerResponse) =>
+      (response: ServerResponse) =>
         response
           .writeHead(200, { 'content-type': 'application/json' })
           .end('{"agent_settings":{},"llm_api_key_set":false}'),

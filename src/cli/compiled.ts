@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
+import Module from 'node:module';
+import { dirname } from 'node:path';
+import { Script } from 'node:vm';
+
+/**
+ * Loads a CommonJS file by the compiled form that the build put beside it, as PATH.compiled, so that V8 need not read half a
+ * megabyte anew on every run. V8 takes only what its own version made from the same text; otherwise, and where there is no
+ * such file, the text is compiled as ever. Whoever requires the file afterwards gets the same module.
+ */
+export function loadCompiled(path: string): void {
+  if (!existsSync(`${path}.compiled`)) return;
+  const module = new Module(path);
+  module.filename = path;
+  const code = readFileSync(path, 'latin1');
+  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
+  const script = new Script(text, { filename: path, cachedData: readFileSync(`${path}.compiled`) });
+  const require = Module.createRequire(path);
+  require.cache[path] = module;
+  const run: unknown = script.runInThisContext();
+  if (typeof run !== 'function') return;
+  run.call(module.exports, module.exports, require, module, path, dirname(path));
+  module.loaded = true;
+}
