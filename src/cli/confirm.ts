@@ -19,6 +19,7 @@ export function confirmWith(io: Io): ((target: string) => Promise<boolean>) | nu
       return false;
     } finally {
       prompt.close();
+      io.stderr.write('\n');
     }
   };
 }

@@ -1,6 +1,12 @@
 /** The exit codes, as every command's help shows them. */
 export const EXIT_CODES = `Exit codes:
-  0 done, or in sync   1 failed   2 differences (drift; plan --exit-code)
-  3 usage, settings or references not right; nothing written   4 the key was refused
-  5 a guard refused   7 applied in part   8 applied, but not converged   9 timed out
+  0 done, or in sync
+  1 failed, or declined
+  2 differences (drift; plan --exit-code)
+  3 usage, settings or references not right; nothing written
+  4 the service refused the key
+  5 a guard refused the plan
+  7 applied in part
+  8 applied, but not converged
+  9 timed out
   130, 143 interrupted`;

@@ -26,7 +26,7 @@ export const ERRORS = {
     exit: 3,
     hint: 'Run setpoint plan to see the changes, then apply with --yes.',
   },
-  declined: { exit: 1, hint: 'Nothing was written.' },
+  declined: { exit: 1, hint: 'Apply again when it is right.' },
   unauthorized: {
     exit: 4,
     hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',

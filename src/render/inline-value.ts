@@ -12,7 +12,10 @@ export function inlineValue(value: Json, style: Style): string {
   if (style.verbose || text.length <= limit) return text;
   const characters = Array.from(text);
   const more = characters.length - limit;
-  return more <= 0 ? text : `${characters.slice(0, limit).join('')}… (${more} more characters)`;
+  const close = typeof value === 'string' ? '"' : '';
+  return more <= 0
+    ? text
+    : `${characters.slice(0, limit).join('')}…${close} (${more} more characters)`;
 }
 
 /** Whether a value has members, so that it is shown as a block and not on a line. */

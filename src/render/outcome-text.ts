@@ -51,7 +51,17 @@ function mark(result: Result, style: Style): string {
   return result === 'unverifiable' ? paint(style, 'cyan', '?') : paint(style, 'red', '✗');
 }
 
-function footer({ status, changes, unknown, requests }: EnvironmentOutcome, style: Style): string {
+const ENDINGS: Readonly<Record<string, string>> = {
+  declined: 'Declined.',
+  interrupted: 'Stopped.',
+  terminated: 'Stopped.',
+  skipped: 'Not begun.',
+};
+
+function footer(
+  { status, changes, unknown, requests, error }: EnvironmentOutcome,
+  style: Style,
+): string {
   const requested = style.verbose ? ` (${requests.get} GET, ${requests.post} POST)` : '';
   switch (status) {
     case 'in-sync': {
@@ -70,7 +80,8 @@ function footer({ status, changes, unknown, requests }: EnvironmentOutcome, styl
       return `${paint(style, 'red', 'Refused.')} Nothing was written.${requested}`;
     case 'failed': {
       const sent = changes.some(({ result }) => result !== 'not-sent');
-      return `${paint(style, 'red', 'Failed.')} ${sent ? 'What was sent may or may not have been stored.' : 'Nothing was written.'}${requested}`;
+      const rest = sent ? 'What was sent may or may not have been stored.' : 'Nothing was written.';
+      return `${paint(style, 'red', ENDINGS[error?.code ?? ''] ?? 'Failed.')} ${rest}${requested}`;
     }
   }
 }

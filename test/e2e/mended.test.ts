@@ -307,8 +307,7 @@ it('a plan says that a guard would refuse it', async () => {
 });
 
 it('a plan that a guard refuses is shown all the same', async () => {
-  appendFileSync(join(folder.path, 'settings.yaml'), 'guards: { max_changes: 0 }
-');
+  appendFileSync(join(folder.path, 'settings.yaml'), 'guards: { max_changes: 0 }\n');
   const ended = await run(['apply', '--yes']);
   expect(ended.code).toBe(5);
   expect(ended.stdout).toContain('"en" → "fr"');
