@@ -241,7 +241,7 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
 });
 
 describe('streams', () => {
-  it('a closed pipe ends nothing half done', async () => {
+  it('M18: a megabyte of JSON arrives whole in a pipe', async () => {
     const big = Array.from(
       { length: 4000 },
       (_, index) => `      - https://host-${index}.example.com/sse\n`,

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const options = () => ({ cwd: folder.path, env: ENV });
 
-describe('killed at any request, a second run converges', () => {
+describe('M17: killed at any request, a second run converges', () => {
   for (const when of ['before', 'after'] as const) {
     it.each([1, 2, 3, 4])(`killed at request %i, ${when} its effect`, async (nth) => {
       const first = start(['apply', '--yes'], options());
@@ -71,23 +71,26 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('%s during the write: it is finished, verified, and said', async (signal, code) => {
-    const running = start(['apply', '--yes', '-o', 'json'], options());
-    store.intercept = (request, _, proceed) => {
-      if (request.method !== 'POST') return false;
-      running.child.kill(signal);
-      setTimeout(proceed, 300);
-      return true;
-    };
-    const ended = await running.ended;
-    expect(ended.code).toBe(code);
-    expect(JSON.parse(ended.stdout)).toMatchObject({
-      environments: [
-        { status: 'applied', changes: [{ result: 'verified' }, { result: 'verified' }] },
-      ],
-    });
-    expect(store.stored).toMatchObject({ language: 'fr', agent: 'A' });
-  });
+  ] as const)(
+    'M17: %s during the write: it is finished, verified, and said',
+    async (signal, code) => {
+      const running = start(['apply', '--yes', '-o', 'json'], options());
+      store.intercept = (request, _, proceed) => {
+        if (request.method !== 'POST') return false;
+        running.child.kill(signal);
+        setTimeout(proceed, 300);
+        return true;
+      };
+      const ended = await running.ended;
+      expect(ended.code).toBe(code);
+      expect(JSON.parse(ended.stdout)).toMatchObject({
+        environments: [
+          { status: 'applied', changes: [{ result: 'verified' }, { result: 'verified' }] },
+        ],
+      });
+      expect(store.stored).toMatchObject({ language: 'fr', agent: 'A' });
+    },
+  );
 
   it('a second one gives up what is in flight, and says that its state is unknown', async () => {
     const running = start(['apply', '--yes', '-o', 'json'], options());

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { stringify } from 'yaml';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { folderWith, setpoint } from '../fixture/command.ts';
+import { startStore, type StoreServer } from '../fixture/store-server.ts';
+
+/** A secret with everything in it that a masker by text has missed. */
+const SECRET = 'p@ss"w\\ö/1+2\nline2&<x>';
+
+/** The ways a secret has been seen to leak in: M23. */
+function encodings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    json,
+    json.replaceAll(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    JSON.stringify(json).slice(1, -1),
+    encodeURI(secret),
+    encodeURIComponent(secret),
+    new URLSearchParams({ secret }).toString().slice('secret='.length),
+    bytes.toString('base64'),
+    bytes.toString('base64url'),
+    bytes.toString('base64').slice(0, 8),
+    bytes.toString('hex'),
+    secret
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;'),
+    stringify(secret).trim(),
+    inspect(secret).slice(1, -1),
+    secret.split('\n')[0] ?? '',
+    bytes.toString('latin1'),
+    secret.toUpperCase(),
+  ];
+}
+
+let store: StoreServer;
+let folder: ReturnType<typeof folderWith>;
+
+beforeEach(async () => {
+  const entry = {
+    url: `https://user:${encodeURIComponent(SECRET)}@a.example.com/sse?k=${encodeURIComponent(SECRET)}`,
+    api_key: SECRET,
+  };
+  const stored = {
+    language: 'en',
+    git_user_name: SECRET,
+    some_token: SECRET,
+    mcp_config: {
+      sse_servers: [entry],
+      stdio_servers: [{ name: 'x', command: 'c', args: [SECRET], env: { A: SECRET } }],
+      shttp_servers: [],
+    },
+  };
+  store = await startStore({}, stored);
+  folder = folderWith({
+    'settings.yaml': `version: 1\nserver: { url: "${store.url}", api_key: "\${env:KEY}" }\nsettings:\n  language: fr\n  sandbox_api_key: null\n  llm_api_key: \${env:SECRET}\n  git_user_name: \${env:SECRET}\n  mcp_config:\n    stdio_servers: [{ name: x, command: c, args: ["\${env:SECRET}", y], env: { TOKEN: "\${env:SECRET}" } }]\n`,
+  });
+});
+afterEach(async () => {
+  await store.close();
+  folder.remove();
+});
+
+describe('M23: a secret in none of seventeen encodings', () => {
+  it.each([
+    [['plan', '-v']],
+    [['plan', '-o', 'json', '--out', 'plan.json']],
+    [['drift', '-o', 'json']],
+    [['get', 'settings', '-v']],
+    [['get', 'settings', '-o', 'json=seen.json']],
+    [['apply', '--yes', '-v', '-o', 'json=outcome.json']],
+    [['apply', '--yes', '--rotate', 'all', '-o', 'json']],
+  ])('%j, though everything that can be debugged is', async (args) => {
+    const env = { KEY: 'a-key', SECRET, NODE_DEBUG: 'http,net,tls,undici,fetch,module' };
+    const { stdout, stderr } = await setpoint(args, { cwd: folder.path, env });
+    const files = readdirSync(folder.path).filter((name) => name !== 'settings.yaml');
+    const shown = [
+      stdout,
+      stderr,
+      ...files.map((name) => readFileSync(join(folder.path, name), 'utf8')),
+    ].join('\n');
+    for (const form of encodings(SECRET)) expect(shown.includes(form), form).toBe(false);
+  });
+
+  it.each([422, 500])(
+    'echoed by a server in the body, a header and the reason of a %i',
+    async (status) => {
+      store.intercept = (incoming, response, _proceed, _count, body) => {
+        if (incoming.method !== 'POST') return false;
+        response.writeHead(status, 'p@ss word', {
+          'content-type': 'application/json',
+          'x-echo': encodeURIComponent(SECRET),
+        });
+        response.end(
+          JSON.stringify({
+            detail: [{ type: SECRET, loc: ['body', SECRET], msg: body, input: body }],
+          }),
+        );
+        return true;
+      };
+      const ended = await setpoint(['apply', '--yes', '-v', '-o', 'json'], {
+        cwd: folder.path,
+        env: { KEY: 'a-key', SECRET },
+      });
+      expect(ended.code).toBe(1);
+      for (const form of [...encodings(SECRET), 'p@ss word'])
+        expect((ended.stdout + ended.stderr).includes(form), form).toBe(false);
+    },
+  );
+});
+
+it('M19: no flag takes a secret but the key of the embedded service, which guards a toy', () => {
+  const flags = COMMANDS.flatMap(({ spec, flags: of }) =>
+    of.map((option) => `${spec} ${option().long}`),
+  );
+  expect(flags.filter((flag) => /key|token|secret|pass/i.test(flag))).toEqual(['serve --api-key']);
+});
