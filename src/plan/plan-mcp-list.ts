@@ -49,23 +49,24 @@ export function planMcpList(
     segment: identityOf(list, entry).shown,
   }));
   const open = wanted.filter(({ segment }) => !letGo(segment));
-  const [removals, changes, unknown, unpreservable]: [
-    Change[],
-    Change[],
-    Unknown[],
-    Unpreservable[],
-  ] = [[], [], [], []];
+  const givenUp = wanted
+    .filter(({ segment }) => letGo(segment))
+    .map(({ entry }) => identityOf(list, entry));
+  const removals: Change[] = [];
+  const changes: Change[] = [];
+  const unknown: Unknown[] = [];
+  const unpreservable: Unpreservable[] = [];
   const entries: ValueRecord[] = [];
   const kept: ValueRecord[] = [];
   for (const [index, entry] of actual.entries()) {
     const segment = segments[index] ?? '';
-    if (letGo(segment)) {
+    const identity = identityOf(list, entry);
+    if (letGo(segment) || givenUp.some((other) => other.sameAs(identity))) {
       kept.push(entry);
       entries.push(mergedEntry({}, entry));
       unpreservable.push(...lost(list, segment, maskedSecrets(list, entry)));
       continue;
     }
-    const identity = identityOf(list, entry);
     const match = open.findIndex((candidate) => identityOf(list, candidate.entry).sameAs(identity));
     const [found] = match === -1 ? [] : open.splice(match, 1);
     if (found === undefined) {

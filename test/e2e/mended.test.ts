@@ -142,6 +142,21 @@ describe('what is let go of', () => {
   });
 });
 
+it('an entry that is let go of by its reference is not removed', async () => {
+  const entry = { url: 'https://real.example.com/sse', api_key: 'k' };
+  store.stored = {
+    ...STORED,
+    mcp_config: { sse_servers: [entry], stdio_servers: [], shttp_servers: [] },
+  };
+  const looked = await plan(
+    request(store.url, '  mcp_config: { sse_servers: ["https://${env:HOST}/sse"] }\n', {
+      env: { SETPOINT_API_KEY: 'k', HOST: 'real.example.com' },
+      unmanaged: "['mcp_config.sse_servers[https://${env:HOST}/sse]']",
+    }),
+  );
+  expect(looked.environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
+});
+
 describe('--rotate', () => {
   it('names a secret of any of the targets, and nothing that none declares', async () => {
     const text = `version: 1\nenvironments:\n  a: { server: { url: "${store.url}" }, settings: { llm_api_key: "\${env:KEY}" } }\n  b: { server: { url: "${store.url}" }, settings: { language: en } }\n`;
