@@ -37,7 +37,7 @@ export function fields(): readonly Field[] {
 
 /** The members of an answer that are not fields but flags, and are never sent back. */
 export function isFlag(name: string): boolean {
-  return name === 'provider_tokens_set' || name.endsWith('_set');
+  return name.endsWith('_set');
 }
 
 const SENSITIVE_NAME = /key|token|secret|passw|credential|authorization|cookie/i;

@@ -6,7 +6,9 @@ import type { Json, Value, ValueRecord } from './value.ts';
 export const FORMAT_VERSION = '1.0';
 
 /** `set`: there was none (null, absent or ""); `change`: there was another; `remove`: an mcp entry the file does not name. */
-export type Action = 'set' | 'change' | 'clear' | 'remove' | 'rotate';
+export const ACTIONS = ['set', 'change', 'clear', 'remove', 'rotate'] as const;
+export type Action = (typeof ACTIONS)[number];
+export type ActionCounts = Readonly<Record<Action, number>>;
 
 /**
  * One difference between the file and the service, and what an apply would do about it. One per declared field; in mcp
@@ -101,11 +103,12 @@ export interface PlanDocument {
   readonly summary: Summary;
 }
 
-export interface Summary {
-  readonly set: number;
-  readonly change: number;
-  readonly clear: number;
-  readonly remove: number;
-  readonly rotate: number;
+export interface Summary extends ActionCounts {
   readonly unknown: number;
+}
+
+export function countActions(changes: Iterable<{ readonly action: Action }>): ActionCounts {
+  const counts = { set: 0, change: 0, clear: 0, remove: 0, rotate: 0 };
+  for (const { action } of changes) counts[action] += 1;
+  return counts;
 }

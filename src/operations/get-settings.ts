@@ -4,12 +4,10 @@ import { masked } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { withoutTainted } from '../plan/tainted.ts';
 import { lookAt, originOf } from './look-at.ts';
-import type { Options } from './options.ts';
+import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { selectTargets } from './select.ts';
 import { sideBySide } from './side-by-side.ts';
-
-const SIDE_BY_SIDE = 8;
 
 /** What every target's service has, masked. Reads only. */
 export async function getSettings(options: Options): Promise<ObservedDocument> {

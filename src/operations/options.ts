@@ -27,6 +27,8 @@ export interface Options {
 }
 
 export const DEFAULT_TIMEOUT = 30_000;
+/** Targets that are looked at at a time. */
+export const SIDE_BY_SIDE = 8;
 export const DEFAULT_FILE = 'settings.yaml';
 export const DEFAULT_FILE_SIZE = 1024 * 1024;
 export const LARGEST_FILE_SIZE = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { planSettings } from '../plan/plan-settings.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { lookAt, originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
-import type { Options } from './options.ts';
+import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { parseRotation } from './parse-rotation.ts';
 import { selectTargets } from './select.ts';
@@ -16,8 +16,6 @@ export interface PlanRequest extends Options {
   /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
 }
-
-const SIDE_BY_SIDE = 8;
 
 /**
  * Looks at every target and plans, reading only. A target that cannot be looked at has status `error` in the document.

@@ -1,4 +1,5 @@
 import {
+  countActions,
   FORMAT_VERSION,
   type Change,
   type EnvironmentPlan,
@@ -42,10 +43,8 @@ export function planDocument(environments: readonly EnvironmentPlan[]): PlanDocu
 }
 
 function summaryOf(environments: readonly EnvironmentPlan[]): Summary {
-  const summary = { set: 0, change: 0, clear: 0, remove: 0, rotate: 0, unknown: 0 };
-  for (const { changes, unknown } of environments) {
-    for (const { action } of changes) summary[action] += 1;
-    summary.unknown += unknown.length;
-  }
-  return summary;
+  return {
+    ...countActions(environments.flatMap(({ changes }) => changes)),
+    unknown: environments.flatMap(({ unknown }) => unknown).length,
+  };
 }

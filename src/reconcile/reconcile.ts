@@ -5,7 +5,7 @@ import { guardPlan } from '../plan/guard.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { sameChanges } from '../plan/same-changes.ts';
 import { interruption } from './interruption.ts';
-import type { ReconcileInput, Reconciled } from './reconciled.ts';
+import { unverifiedEnd, type ReconcileInput, type Reconciled } from './reconciled.ts';
 import { writeAndVerify } from './write-and-verify.ts';
 
 const EMPTY: Plan = {
@@ -33,16 +33,8 @@ const LOOKS = 3;
 export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   let plan = EMPTY;
   let observed: ObservedState | null = null;
-  const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled => ({
-    status,
-    plan,
-    dialect: observed?.dialect ?? null,
-    results: new Map(plan.changes.map((change) => [change, 'not-sent'])),
-    remaining: [],
-    unknown: plan.unknown,
-    warnings: plan.warnings,
-    error,
-  });
+  const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
+    unverifiedEnd(status, plan, observed?.dialect ?? null, 'not-sent', error);
   try {
     let look = await input.observer.observe(input.signal);
     for (let attempt = 0; attempt < LOOKS; attempt++) {

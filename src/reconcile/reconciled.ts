@@ -36,3 +36,23 @@ export interface Reconciled {
   readonly warnings: readonly Warning[];
   readonly error: SetpointError | null;
 }
+
+/** An end at which nothing was verified: every change has the same result. */
+export function unverifiedEnd(
+  status: Reconciled['status'],
+  plan: Plan,
+  dialect: Dialect | null,
+  result: Result,
+  error: SetpointError | null,
+): Reconciled {
+  return {
+    status,
+    plan,
+    dialect,
+    results: new Map(plan.changes.map((change) => [change, result])),
+    remaining: [],
+    unknown: plan.unknown,
+    warnings: plan.warnings,
+    error,
+  };
+}

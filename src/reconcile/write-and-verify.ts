@@ -6,7 +6,7 @@ import type { ObservedState } from '../model/state.ts';
 import type { ValueRecord } from '../model/value.ts';
 import { interruption } from './interruption.ts';
 import { mendingRecord } from './mending.ts';
-import type { ReconcileInput, Reconciled } from './reconciled.ts';
+import { unverifiedEnd, type ReconcileInput, type Reconciled } from './reconciled.ts';
 import { send } from './send.ts';
 import { verify, type Verification } from './verify.ts';
 
@@ -20,40 +20,23 @@ export async function writeAndVerify(
   before: ObservedState,
 ): Promise<Reconciled> {
   const record: ValueRecord = plan.record ?? {};
-  const ended = (
-    status: Reconciled['status'],
-    result: Result,
-    error: SetpointError | null,
-  ): Reconciled => ({
-    status,
-    plan,
-    dialect: before.dialect,
-    results: new Map(plan.changes.map((change) => [change, result])),
-    remaining: [],
-    unknown: plan.unknown,
-    warnings: plan.warnings,
-    error,
-  });
+  const failed = (result: Result, error: SetpointError): Reconciled =>
+    unverifiedEnd('failed', plan, before.dialect, result, interruption(input.signal) ?? error);
   try {
     const sent = await send(input, record, before);
-    if (sent.kind === 'not-stored')
-      return ended('failed', 'not-sent', interruption(input.signal) ?? sent.error);
-    if (sent.kind === 'unclear')
-      return ended('failed', 'unknown', interruption(input.signal) ?? unclear(sent.error));
+    if (sent.kind === 'not-stored') return failed('not-sent', sent.error);
+    if (sent.kind === 'unclear') return failed('unknown', unclear(sent.error));
     let verification = await verify(input, before);
     const mending = mendingRecord(input.desired, record, before, verification.look);
     if (mending !== null && interruption(input.signal) === null) {
+      // Whatever became of it, the look that follows tells.
       await send(input, mending, verification.look);
       verification = await verify(input, before);
     }
     return concluded(input, plan, verification, sent.error);
   } catch (thrown) {
     // The write was sent and the look that was to follow failed: the service may hold anything that was on its way.
-    return ended(
-      'failed',
-      'unknown',
-      interruption(input.signal) ?? unverified(asSetpointError(thrown)),
-    );
+    return failed('unknown', unverified(asSetpointError(thrown)));
   }
 }
 

@@ -4,6 +4,7 @@ import { inlineValue } from './inline-value.ts';
 import { heading } from './plan-text.ts';
 import { unknownText, warningText } from './change-text.ts';
 import { paint, type Style } from './style.ts';
+import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
 
 const WORDS: Readonly<Record<Result, string>> = {
@@ -64,12 +65,8 @@ function footer(
 ): string {
   const requested = style.verbose ? ` (${requests.get} GET, ${requests.post} POST)` : '';
   switch (status) {
-    case 'in-sync': {
-      const names = unknown.map(({ path }) => visible(formatPath(path))).join(', ');
-      const values = unknown.length === 1 ? '1 value' : `${unknown.length} values`;
-      const compared = unknown.length === 0 ? '' : ` ${values} could not be compared: ${names}`;
-      return `${paint(style, 'green', 'No changes.')}${compared}${requested}`;
-    }
+    case 'in-sync':
+      return unchangedText(unknown, style) + requested;
     case 'applied':
       return `${paint(style, 'green', 'Applied')} ${changes.length === 1 ? '1 change' : `${changes.length} changes`}.${requested}`;
     case 'partial':

@@ -1,7 +1,14 @@
 import { formatPath } from '../model/path.ts';
-import type { EnvironmentPlan, PlanDocument, Summary } from '../model/plan.ts';
+import {
+  ACTIONS,
+  countActions,
+  type ActionCounts,
+  type EnvironmentPlan,
+  type PlanDocument,
+} from '../model/plan.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
 import { paint, type Style } from './style.ts';
+import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
 
 /** `plan` speaks of what an apply would do, `drift` of what was found; `strict drift` counts what is not known. */
@@ -50,24 +57,13 @@ function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
 function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
-    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countsOf(changes))}.`;
-  if (unknown.length === 0) return paint(style, 'green', 'No changes.');
-  const names = unknown.map(({ path }) => visible(formatPath(path))).join(', ');
-  const values = unknown.length === 1 ? '1 value' : `${unknown.length} values`;
-  const counted = voice === 'strict drift' ? ' (--strict counts them)' : '';
-  return `${paint(style, 'green', 'No changes.')} ${values} could not be compared${counted}: ${names}`;
-}
-
-function countsOf(changes: EnvironmentPlan['changes']): Summary {
-  const counts = { set: 0, change: 0, clear: 0, remove: 0, rotate: 0, unknown: 0 };
-  for (const { action } of changes) counts[action] += 1;
-  return counts;
+    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.`;
+  return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
 }
 
 /** `1 to set, 2 to change`; what is not there is left out. */
-export function countsText(summary: Summary): string {
-  return (['set', 'change', 'clear', 'remove', 'rotate'] as const)
-    .filter((action) => summary[action] > 0)
-    .map((action) => `${summary[action]} to ${action}`)
+function countsText(counts: ActionCounts): string {
+  return ACTIONS.filter((action) => counts[action] > 0)
+    .map((action) => `${counts[action]} to ${action}`)
     .join(', ');
 }

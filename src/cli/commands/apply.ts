@@ -5,7 +5,7 @@ import { apply } from '../../operations/apply.ts';
 import { outcomeText } from '../../render/outcome-text.ts';
 import { environmentText } from '../../render/plan-text.ts';
 import { confirmWith } from '../confirm.ts';
-import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { conclude } from '../conclude.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -38,10 +38,7 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
       abandon: io.abandon,
     });
     const written = await reporter.data(document, (style) => outcomeText(document, style));
-    for (const { name, error } of document.environments) {
-      if (error !== null) await reporter.error(error, name);
-    }
-    return worstExitCode([written, ...document.environments.map(({ error }) => exitCodeOf(error))]);
+    return await conclude(reporter, document.environments, written);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -2,7 +2,7 @@ import '../quick-end.ts';
 import { didYouMean } from '../../model/suggest.ts';
 import { getSettings } from '../../operations/get-settings.ts';
 import { settingsText } from '../../render/settings-text.ts';
-import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { conclude } from '../conclude.ts';
 import { optionsFrom, usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -17,10 +17,7 @@ export async function getCommand(flags: Flags, io: Io, what = ''): Promise<numbe
     const reporter = reporterFor(flags, io);
     const document = await getSettings(optionsFrom(flags, io, 'reads'));
     const written = await reporter.data(document, (style) => settingsText(document, style));
-    for (const { name, error } of document.environments) {
-      if (error !== null) await reporter.error(error, name);
-    }
-    return worstExitCode([written, ...document.environments.map(({ error }) => exitCodeOf(error))]);
+    return await conclude(reporter, document.environments, written);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -2,7 +2,7 @@ import '../quick-end.ts';
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';
-import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { conclude } from '../conclude.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -30,15 +30,7 @@ export async function look(flags: Flags, io: Io, { voice, mode, codeOf }: Look):
     const reporter = reporterFor(flags, io);
     const document = await plan({ ...optionsFrom(flags, io, mode), rotate: rotationOf(flags) });
     const written = await reporter.data(document, (style) => planText(document, style, voice));
-    for (const { name, error } of document.environments) {
-      if (error !== null) await reporter.error(error, name);
-    }
-    return worstExitCode([
-      written,
-      ...document.environments.map((environment) =>
-        environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),
-      ),
-    ]);
+    return await conclude(reporter, document.environments, written, codeOf);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
