@@ -1,58 +1,73 @@
 import type { IncomingMessage } from 'node:http';
 
 import { detail, type Answer } from './answer.ts';
+import type { Call, Service } from './call.ts';
+import {
+  getConversations,
+  getStartTasks,
+  searchConversations,
+  startConversation,
+} from './conversation-handlers.ts';
 import { isAnsweredHost } from './host-check.ts';
-import type { JsonObject } from './json.ts';
 import { isAuthorized } from './key-check.ts';
+import { matchPath } from './match-path.ts';
 import { readBody } from './read-body.ts';
-import { loadSettings, resetSettings, storeSettings, type Call } from './settings-handlers.ts';
-import type { Store } from './store.ts';
+import { pauseSandbox, resumeSandbox, searchSandboxes, startSandbox } from './sandbox-handlers.ts';
+import { searchSandboxSpecs } from './search-sandbox-specs.ts';
+import { loadSettings, resetSettings, storeSettings } from './settings-handlers.ts';
 
-export interface Service {
-  readonly store: Store;
-  readonly serverMcp: JsonObject | undefined;
-  readonly apiKey: string | undefined;
-  readonly allowHosts: readonly string[];
-}
+type Methods = Readonly<Record<string, (call: Call) => Promise<Answer>>>;
 
-type Handler = (call: Call) => Promise<Answer>;
-
-const routes: ReadonlyMap<string, ReadonlyMap<string, Handler>> = new Map([
-  [
-    '/api/settings',
-    new Map([
-      ['GET', loadSettings],
-      ['POST', storeSettings],
-    ]),
-  ],
-  ['/api/reset-settings', new Map([['POST', resetSettings]])],
-]);
+const routes: readonly (readonly [pattern: string, methods: Methods])[] = [
+  ['/api/settings', { GET: loadSettings, POST: storeSettings }],
+  ['/api/reset-settings', { POST: resetSettings }],
+  ['/api/v1/sandboxes', { POST: startSandbox }],
+  ['/api/v1/sandboxes/search', { GET: searchSandboxes }],
+  ['/api/v1/sandboxes/{id}/pause', { POST: pauseSandbox }],
+  ['/api/v1/sandboxes/{id}/resume', { POST: resumeSandbox }],
+  ['/api/v1/sandbox-specs/search', { GET: searchSandboxSpecs }],
+  ['/api/v1/app-conversations', { GET: getConversations, POST: startConversation }],
+  ['/api/v1/app-conversations/search', { GET: searchConversations }],
+  ['/api/v1/app-conversations/start-tasks', { GET: getStartTasks }],
+];
 
 /** The answer to a request: who asks is looked at first, then what is asked for, then the body, last the key. */
 export async function answerRequest(request: IncomingMessage, service: Service): Promise<Answer> {
-  const { headers } = request;
+  const { headers, method = '' } = request;
   if (!isAnsweredHost(headers.host, service.allowHosts)) return detail(421, 'Misdirected Request');
   if (headers.origin !== undefined) return detail(403, 'Requests from web pages are refused');
   const body = await readBody(request);
   if (body === undefined) return detail(413, 'Content Too Large');
-  const methods = routes.get(pathOf(request.url ?? ''));
-  if (methods === undefined) return detail(404, 'Not Found');
-  const handler = methods.get(request.method ?? '');
-  if (handler === undefined) return notAllowed(methods);
+  const { path, query } = partsOf(request.url ?? '');
+  const route = routeOf(path);
+  if (route === undefined) return detail(404, 'Not Found');
+  const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
+  if (handler === undefined) return notAllowed(route.methods);
   return handler({
-    store: service.store,
-    serverMcp: service.serverMcp,
+    service,
     authorized: isAuthorized(headers['x-session-api-key'], service.apiKey),
+    query: new URLSearchParams(query),
+    id: route.id,
     contentType: headers['content-type'],
     body,
   });
 }
 
-function pathOf(target: string): string {
-  return target.split('?', 1)[0] ?? '';
+function partsOf(target: string): { readonly path: string; readonly query: string } {
+  const mark = target.indexOf('?');
+  if (mark < 0) return { path: target, query: '' };
+  return { path: target.slice(0, mark), query: target.slice(mark + 1) };
 }
 
-function notAllowed(methods: ReadonlyMap<string, Handler>): Answer {
-  const allow = [...methods.keys()].join(', ');
+function routeOf(path: string): { readonly methods: Methods; readonly id: string } | undefined {
+  for (const [pattern, methods] of routes) {
+    const id = matchPath(pattern, path);
+    if (id !== undefined) return { methods, id };
+  }
+  return undefined;
+}
+
+function notAllowed(methods: Methods): Answer {
+  const allow = Object.keys(methods).join(', ');
   return { kind: 'json', status: 405, body: { detail: 'Method Not Allowed' }, allow };
 }

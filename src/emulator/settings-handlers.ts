@@ -1,36 +1,26 @@
-import { detail, json, type Answer } from './answer.ts';
+import { json, unauthorized, type Answer } from './answer.ts';
+import type { Call } from './call.ts';
 import { decodeBody } from './decode-body.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { loadAnswer } from './load-answer.ts';
 import { mergeSettings } from './merge-settings.ts';
 import type { StoreContents } from './store-document.ts';
 import type { Store } from './store.ts';
+import { unprocessable } from './unprocessable.ts';
 import { validateSettings } from './validate-settings.ts';
-import type { Problem } from './verdict.ts';
-
-/** What a handler may use of the service and of the request. */
-export interface Call {
-  readonly store: Store;
-  readonly serverMcp: JsonObject | undefined;
-  readonly authorized: boolean;
-  readonly contentType: string | undefined;
-  readonly body: Buffer;
-}
-
-const unauthorized = detail(401, 'Unauthorized');
 
 /** GET /api/settings. Source: specification 4.3; observed: "load on an empty store", "store every field, then load". */
-export async function loadSettings({ store, serverMcp, authorized }: Call): Promise<Answer> {
+export async function loadSettings({ service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
-  const contents = await readStore(store);
+  const contents = await readStore(service.store);
   if (contents === undefined) return { kind: 'crash' };
   if (contents.settings === undefined) return json(404, { error: 'Settings not found' });
-  return json(200, loadAnswer(contents.settings, serverMcp));
+  return json(200, loadAnswer(contents.settings, service.serverMcp));
 }
 
 /** POST /api/settings: the body is read as JSON before the key is looked at. Source: specification 4.2; observed: "body is not JSON". */
 export async function storeSettings({
-  store,
+  service,
   authorized,
   contentType,
   body,
@@ -40,8 +30,8 @@ export async function storeSettings({
   if (!authorized) return unauthorized;
   const verdict = validateSettings(decoded.value);
   if (verdict.kind === 'crash') return { kind: 'crash' };
-  if (verdict.kind === 'bad') return json(422, { detail: verdict.problems.map(detailItem) });
-  return keep(store, verdict.value);
+  if (verdict.kind === 'bad') return unprocessable(verdict.problems);
+  return keep(service.store, verdict.value);
 }
 
 /** POST /api/reset-settings, which is no more. Source: observed: the real server's answer to it. */
@@ -52,8 +42,10 @@ export async function resetSettings({ authorized }: Call): Promise<Answer> {
 
 async function keep(store: Store, sent: JsonObject): Promise<Answer> {
   try {
-    await store.update(({ settings }) => ({ settings: mergeSettings(settings, sent) }));
-    return json(200, { message: 'Settings stored' });
+    return await store.update((before) => ({
+      contents: { ...before, settings: mergeSettings(before.settings, sent) },
+      answer: json(200, { message: 'Settings stored' }),
+    }));
   } catch {
     return json(500, { error: 'Something went wrong storing settings' });
   }
@@ -65,9 +57,4 @@ async function readStore(store: Store): Promise<StoreContents | undefined> {
   } catch {
     return undefined;
   }
-}
-
-function detailItem({ type, loc, msg, input }: Problem): Json {
-  const item = { type, loc, msg, input };
-  return type === 'value_error' ? { ...item, ctx: { error: {} } } : item;
 }

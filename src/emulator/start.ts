@@ -1,26 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { sendAnswer, type Answer } from './answer.ts';
+import type { Service } from './call.ts';
+import type { EmulatorOptions } from './emulator-options.ts';
 import { isLoopback } from './host-check.ts';
+import { readKnobs } from './knobs.ts';
 import { listen } from './listen.ts';
-import { answerRequest, type Service } from './routes.ts';
-import { readServerMcp, type ServerMcp } from './server-mcp.ts';
+import { answerRequest } from './routes.ts';
+import { readServerMcp } from './server-mcp.ts';
+import { sessionKeys } from './session-keys.ts';
 import { openStore } from './store.ts';
 
-export interface EmulatorOptions {
-  /** TCP port, 0 to 65535. Default: 0, a free one. */
-  readonly port?: number;
-  /** Name or address to listen on. Default: 127.0.0.1. Anything off loopback needs an `apiKey`. */
-  readonly host?: string;
-  /** Path of the file that keeps the store, created at the first store. Default: none, the store lives in memory. */
-  readonly data?: string;
-  /** What the X-Session-API-Key header must be. Default: none, the header is ignored; an empty key counts as none. */
-  readonly apiKey?: string;
-  /** mcp entries that the server owns and puts first in every load. Default: none. */
-  readonly serverMcp?: ServerMcp;
-  /** Names, without port, that a Host header may hold besides those of loopback. Default: none. */
-  readonly allowHosts?: readonly string[];
-}
+export type { EmulatorOptions } from './emulator-options.ts';
 
 export interface Emulator {
   /** Where it answers, without a slash at the end: `http://127.0.0.1:41234`, `http://[::1]:41234`. */
@@ -30,17 +21,22 @@ export interface Emulator {
 }
 
 /**
- * Starts the embedded service: the settings of one user, stored and loaded as a real server does. It runs no agents,
- * limits no rates, logs nothing.
+ * Starts the embedded service: the settings, the sandboxes and the conversations of one user, kept and answered as a real
+ * server does. It runs no agents: what it tells of sandboxes and conversations is made up. It limits no rates, logs
+ * nothing, and nothing goes on in it between requests: it remembers what was asked for and when, and works out from the
+ * time how far that has come. So services that come and go on one store are one service.
+ *
+ * With a key, every endpoint asks for it. The server whose exchanges were recorded left those under /api/v1 open; later
+ * ones ask too.
  *
  * Requests must name loopback or one of `allowHosts` in Host (else 421) and carry no Origin (else 403); bodies hold at
  * most 1 MiB (else 413).
  *
  * Rejects with an Error, one sentence or two for people, when `host` is off loopback and there is no key, when `data`
- * is there but was not written by this service, when `serverMcp` breaks the rules of mcp entries, and when the port
- * cannot be had.
+ * is there but was not written by this service, when `serverMcp` breaks the rules of mcp entries, when another
+ * option has no value that it takes, and when the port cannot be had.
  *
- * Source: specification 4.2, 4.3 and 5; observed: every case of the contract.
+ * Source: specification 4 and 5; observed: every case of the contract; service behaviour for all under /api/v1.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
@@ -49,17 +45,33 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
     );
   }
+  const knobs = readKnobs(options);
+  const now = () => Math.floor((options.now ?? Date.now)());
   const service: Service = {
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
     apiKey,
     allowHosts,
+    knobs,
+    startedAt: now(),
+    now,
+    sessionKey: sessionKeys(),
+    takeEmptyList: countdown(knobs.emptyLists),
   };
   const listening = await listen(port, host, (request, response) => {
     void respond(request, response, service);
   });
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${listening.port}`, close: () => listening.close() };
+}
+
+/** True for the first times that it is called, that many, then false. */
+function countdown(times: number): () => boolean {
+  let left = times;
+  return () => {
+    left -= 1;
+    return left >= 0;
+  };
 }
 
 async function respond(

@@ -1,22 +1,40 @@
-import { readStoreDocument, writeStoreDocument, type StoreContents } from './store-document.ts';
+import {
+  emptyStore,
+  readStoreDocument,
+  writeStoreDocument,
+  type StoreContents,
+  type StoreReading,
+} from './store-document.ts';
 import { textInFile, textInMemory, type TextPlace } from './text-file.ts';
 
-/** Both operations read anew each time, so that services on one file see each other's writes. Updates take turns. */
+/** What an update leaves behind, and what it found out while it had its turn. */
+export interface Updated<T> {
+  readonly contents: StoreContents;
+  readonly answer: T;
+}
+
+/**
+ * Both operations read anew each time, so that services on one file see each other's writes. Updates take turns, and
+ * write only where the contents are others than before.
+ */
 export interface Store {
   read(): Promise<StoreContents>;
-  update(change: (before: StoreContents) => StoreContents): Promise<void>;
+  update<T>(change: (before: StoreContents) => Updated<T>): Promise<T>;
 }
 
 /** Opens the store of that path, or one in memory; throws an Error where the file is there but is not a store. */
 export async function openStore(path: string | undefined): Promise<Store> {
   const place = path === undefined ? textInMemory() : textInFile(path);
   const name = path ?? 'memory';
-  let lastTurn: Promise<void> = Promise.resolve();
+  let lastTurn: Promise<unknown> = Promise.resolve();
   const store: Store = {
     read: () => readContents(place, name),
     update: (change) => {
       const turn = lastTurn.then(async () => {
-        await place.write(writeStoreDocument(change(await readContents(place, name))));
+        const before = await readContents(place, name);
+        const { contents, answer } = change(before);
+        if (contents !== before) await place.write(writeStoreDocument(contents));
+        return answer;
       });
       lastTurn = turn.catch(() => {});
       return turn;
@@ -34,8 +52,8 @@ async function readContents(place: TextPlace, name: string): Promise<StoreConten
   );
 }
 
-function readStoreText(text: string | undefined): ReturnType<typeof readStoreDocument> {
-  if (text === undefined) return { kind: 'contents', contents: { settings: undefined } };
+function readStoreText(text: string | undefined): StoreReading {
+  if (text === undefined) return { kind: 'contents', contents: emptyStore };
   return readStoreDocument(text);
 }
 

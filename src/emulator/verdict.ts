@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Where a value stands in the request: names of members, and positions in lists, from 0. */
 export type Location = readonly (string | bigint)[];
@@ -9,6 +9,8 @@ export interface Problem {
   readonly loc: Location;
   readonly msg: string;
   readonly input: Json;
+  /** What the rule's sentence was made of, where it is answered too. */
+  readonly ctx?: JsonObject;
 }
 
 /** What a rule says of a value; `crash` is where the real server's own code fails, which it answers with a 500. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { startEmulator } from '../../emulator/start.ts';
+import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/sandbox-outcome.ts';
+import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
 import { SetpointError } from '../../model/error.ts';
 import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
@@ -12,6 +13,14 @@ interface ServeFlags extends Flags {
   readonly apiKey?: string;
   readonly serverMcp?: string;
   readonly allowHost?: readonly string[];
+  readonly startMs?: string;
+  readonly becomes?: string;
+  readonly maxRunning?: string;
+  readonly emptyLists?: string;
+  readonly pageSize?: string;
+  readonly requireIds?: boolean;
+  readonly runMs?: string;
+  readonly spec?: readonly string[];
 }
 
 /** `setpoint serve`: the embedded service until a signal ends it. The url is the first line on stdout. */
@@ -34,6 +43,7 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
       ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
       ...(serverMcp === undefined ? {} : { serverMcp: await jsonFile(serverMcp) }),
       ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+      ...behaviourFrom(flags as ServeFlags),
     }).catch((thrown: unknown) => {
       const message =
         thrown instanceof Error ? thrown.message : 'The embedded service could not start.';
@@ -45,7 +55,7 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
     await write(io.stdout, `${emulator.url}\n`);
     await write(
       io.stderr,
-      `The embedded service answers there. It keeps settings ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Ctrl-C ends it.\n`,
+      `The embedded service answers there. It keeps settings and sandboxes ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Ctrl-C ends it.\n`,
     );
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
@@ -56,6 +66,37 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** How sandboxes and conversations behave, as far as flags say it. */
+function behaviourFrom(flags: ServeFlags): EmulatorOptions {
+  const { becomes, requireIds, spec } = flags;
+  if (becomes !== undefined && !isSandboxOutcome(becomes))
+    throw usage(`--becomes takes one of ${sandboxOutcomes.join(', ')}.`);
+  if (spec?.includes('') === true) throw usage('--spec takes the id of a sandbox spec.');
+  return {
+    ...wholeNumber('startMs', '--start-ms', flags.startMs, { unit: ' of milliseconds' }),
+    ...(becomes === undefined ? {} : { becomes }),
+    ...wholeNumber('maxRunning', '--max-running', flags.maxRunning, { least: 1 }),
+    ...wholeNumber('emptyLists', '--empty-lists', flags.emptyLists),
+    ...wholeNumber('pageSize', '--page-size', flags.pageSize, { least: 1, most: 100 }),
+    ...(requireIds === undefined ? {} : { requireIds }),
+    ...wholeNumber('runMs', '--run-ms', flags.runMs, { unit: ' of milliseconds' }),
+    ...(spec === undefined ? {} : { specs: spec }),
+  };
+}
+
+function wholeNumber<Name extends string>(
+  name: Name,
+  flag: string,
+  text: string | undefined,
+  { unit = '', least = 0, most = 999_999_999 } = {},
+): Partial<Readonly<Record<Name, number>>> {
+  if (text === undefined) return {};
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most)
+    return { [name]: number } as Record<Name, number>;
+  throw usage(`${flag} takes a whole number${unit} from ${least} to ${most}.`);
 }
 
 async function jsonFile(path: string): Promise<Record<string, never>> {

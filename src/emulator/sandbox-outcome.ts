@@ -1,0 +1,13 @@
+/** The words for what becomes of a sandbox that starts, as the option `becomes` takes them. */
+export const sandboxOutcomes = ['running', 'flapping', 'starting', 'error', 'missing'] as const;
+
+/**
+ * `running`: STARTING, then RUNNING; `flapping`: STARTING, ERROR for as long again, then RUNNING; `starting`: STARTING
+ * for good, though it is up; `error` and `missing`: STARTING, then ERROR or MISSING for good.
+ * Source: service behaviour: containers that boot read ERROR until they answer; processes read STARTING while they idle.
+ */
+export type SandboxOutcome = (typeof sandboxOutcomes)[number];
+
+export function isSandboxOutcome(value: unknown): value is SandboxOutcome {
+  return sandboxOutcomes.some((outcome) => outcome === value);
+}
