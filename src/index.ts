@@ -1,8 +1,9 @@
 export { plan, type PlanRequest } from './operations/plan.ts';
 export { apply, type ApplyRequest } from './operations/apply.ts';
 export { drift } from './operations/drift.ts';
+export { smoke, type SmokeRequest } from './operations/smoke.ts';
 export { validate } from './operations/validate.ts';
-export { getSettings } from './operations/get-settings.ts';
+export { get, type GetRequest } from './operations/get.ts';
 export { InvalidSettings } from './operations/load.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
 export { SetpointError, type ErrorCode } from './model/error.ts';
@@ -27,7 +28,16 @@ export type {
   Remainder,
   Result,
 } from './model/outcome.ts';
-export type { EnvironmentSettings, ObservedDocument } from './model/observed.ts';
+export type {
+  ConversationReport,
+  EnvironmentObserved,
+  ObservedDocument,
+  Resource,
+  SandboxReport,
+  SpecReport,
+} from './model/observed.ts';
+export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.ts';
+export type { SandboxProgress } from './reconcile/reconciled.ts';
 export type { ValidationDocument } from './model/validation.ts';
 export type { Clock } from './model/ports.ts';
 export type { Dialect } from './model/state.ts';

@@ -23,6 +23,10 @@ const OUTPUT = () =>
 const OUT = () => repeatable('--out <file>', 'the same as -o json=FILE');
 const SERVER = () => new Option('--server <url>', "an address in place of the file's");
 const TIMEOUT = () => new Option('--timeout <time>', 'for one request (default: 30s)');
+const WAIT = () =>
+  new Option('--wait <time>', 'for sandboxes to run, or a conversation to start (default: 300s)');
+const NO_WAIT = () => new Option('--no-wait', 'do not wait for sandboxes');
+const MESSAGE = () => new Option('--message <text>', 'the first message of the conversation');
 const PARALLEL = () => new Option('--parallel <n>', 'targets side by side');
 const KEEP_GOING = () =>
   new Option('--keep-going', 'go on with the next target where one did not end well');
@@ -37,7 +41,7 @@ const EXIT_CODE = () => new Option('--exit-code', 'exit 2 where there are differ
 const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-code').hideHelp();
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const DRY_RUN = () => new Option('--dry-run', 'show the plan and stop; sends only GET');
-const YES = () => new Option('-y, --yes', 'apply without asking');
+const YES = () => new Option('-y, --yes', 'do not ask');
 const FILE_SIZE = () =>
   new Option('--max-file-size <size>', 'for a settings file (default: 1MiB, at most 16MiB)');
 const NO_COLOR = () => new Option('--no-color', 'no colour (NO_COLOR and FORCE_COLOR work too)');
@@ -70,7 +74,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'apply',
     summary: 'Make the service equal to the file, and verify that it is',
     example: 'setpoint apply -e production --yes',
-    flags: [...TARGETS, YES, DRY_RUN, KEEP_GOING, ROTATE, ALLOW, ...SHOWN],
+    flags: [...TARGETS, YES, DRY_RUN, KEEP_GOING, WAIT, NO_WAIT, ROTATE, ALLOW, ...SHOWN],
     load: async () => (await import('./commands/apply.ts')).applyCommand,
   },
   {
@@ -83,10 +87,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     spec: 'get <what>',
-    summary: 'Show what the service has, masked: get settings',
-    example: 'setpoint get settings -e staging',
+    summary: 'Show what the service has, masked: settings, sandboxes, specs, conversations',
+    example: 'setpoint get sandboxes,conversations -e staging',
     flags: [...TARGETS, ...SHOWN],
     load: async () => (await import('./commands/get.ts')).getCommand,
+  },
+  {
+    spec: 'smoke',
+    summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
+    example: 'setpoint smoke -e staging --message "Say hello."',
+    flags: [...TARGETS, MESSAGE, YES, WAIT, ...SHOWN],
+    load: async () => (await import('./commands/smoke.ts')).smokeCommand,
   },
   {
     spec: 'serve',
@@ -99,12 +110,32 @@ export const COMMANDS: readonly CommandEntry[] = [
       () => new Option('--api-key <key>', 'ask for this key (also SESSION_API_KEY)'),
       () => new Option('--server-mcp <file>', 'JSON with mcp entries that the server owns'),
       () => repeatable('--allow-host <name>', 'answer to this Host too; repeatable'),
+      () => new Option('--start-ms <n>', 'milliseconds that a sandbox is STARTING (default: 500)'),
+      () =>
+        new Option(
+          '--becomes <state>',
+          'what becomes of a sandbox that starts: running, flapping, starting, error or missing (default: running)',
+        ),
+      () =>
+        new Option(
+          '--max-running <n>',
+          'pause the oldest sandboxes where more would run (default: none)',
+        ),
+      () =>
+        new Option(
+          '--empty-lists <n>',
+          'answer the first n lists of sandboxes as empty (default: 0)',
+        ),
+      () => new Option('--page-size <n>', 'the most items on a page (default: 100)'),
+      () => new Option('--require-ids', 'list conversations only by their ids, as real servers do'),
+      () => new Option('--run-ms <n>', 'milliseconds that an initial message runs (default: 2000)'),
+      () => repeatable('--spec <id>', 'a sandbox spec, the first is the default; repeatable'),
     ],
     load: async () => (await import('./commands/serve.ts')).serveCommand,
   },
   {
     spec: 'schema [name]',
-    summary: 'Print a JSON Schema: settings, plan, outcome, validation or observed',
+    summary: 'Print a JSON Schema: settings, plan, outcome, validation, observed or smoke',
     example: 'setpoint schema > settings.schema.json',
     flags: [],
     load: async () => (await import('./commands/schema.ts')).schemaCommand,

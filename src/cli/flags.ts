@@ -12,6 +12,9 @@ export interface Flags {
   readonly out?: readonly string[];
   readonly server?: string;
   readonly timeout?: string;
+  /** False where --no-wait was given. */
+  readonly wait?: string | boolean;
+  readonly message?: string;
   readonly parallel?: string;
   readonly keepGoing?: boolean;
   readonly rotate?: readonly string[];
@@ -40,7 +43,8 @@ export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Op
     env,
     targets,
     server: flags.server ?? (reads === 'reads' ? nonEmpty(env['SETPOINT_SERVER']) : undefined),
-    timeout: timeout === undefined || timeout === '' ? undefined : duration(timeout),
+    timeout: timeout === undefined || timeout === '' ? undefined : duration('--timeout', timeout),
+    wait: flags.wait === false ? 0 : waitOf(flags.wait),
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
     maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
     signal: io.signal,
@@ -86,12 +90,16 @@ function outputOf(text: string): Output {
   return { format, path };
 }
 
-function duration(text: string): number {
+function waitOf(wait: Flags['wait']): number | undefined {
+  return typeof wait === 'string' ? duration('--wait', wait) : undefined;
+}
+
+function duration(flag: string, text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
   const unit = { ms: 1, s: 1000, m: 60_000 }[match?.[2] ?? 's'] ?? 1000;
   const milliseconds = Number(match?.[1]) * unit;
   if (!(milliseconds >= 1) || milliseconds > 3_600_000)
-    throw usage('--timeout takes a time such as 30s, 500ms or 2m, up to an hour.');
+    throw usage(`${flag} takes a time such as 30s, 500ms or 2m, up to an hour.`);
   return milliseconds;
 }
 

@@ -17,7 +17,7 @@ const EXAMPLES = `Examples:
 export function buildProgram(io: Io, end: (code: number) => void, only?: string): Command {
   const program = new Command('setpoint')
     .description(
-      "Keeps the settings of an agent platform's service equal to a committed settings.yaml.",
+      "Keeps the settings and sandboxes of an agent platform's service equal to a committed settings.yaml.",
     )
     .version(`setpoint ${VERSION}`, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')

@@ -3,7 +3,6 @@ import { checkReferences } from './check-references.ts';
 import { checkRules } from './check-rules.ts';
 import { checkSchema, pointer } from './check-schema.ts';
 import type { MapNode } from './node.ts';
-import { inBlock } from './reference-place.ts';
 import { diagnostic, type PlacedFinding } from './report.ts';
 
 /** Every problem of the blocks in a file, each once: what only follows from another one is left out. */
@@ -29,14 +28,11 @@ export function checkFile(root: MapNode): Diagnostic[] {
       at: node.at,
       finding: { ...finding, path },
     }));
-  const found = [...own, ...ofSchema].filter(
-    ({ finding }) => inBlock(finding.path)[0] !== 'sandboxes',
-  );
   const said = new Set([...told, ...pointersOf(ofSchema, ['bad-value', 'wrong-type'])]);
-  const ofRules = checkRules(root).filter(
-    ({ finding }) => !said.has(pointer(finding.path)) || finding.code === 'not-in-version',
+  const ofRules = checkRules(root).filter(({ finding }) => !said.has(pointer(finding.path)));
+  return [...own, ...ofSchema, ...ofRules].map(({ file, at, finding }) =>
+    diagnostic(file, at, finding),
   );
-  return [...found, ...ofRules].map(({ file, at, finding }) => diagnostic(file, at, finding));
 }
 
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);

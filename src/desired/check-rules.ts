@@ -3,6 +3,7 @@ import { bareUrl } from '../model/identity.ts';
 import { identityMember, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { parsePath } from '../model/path.ts';
 import { didYouMean } from '../model/suggest.ts';
+import { checkSandboxes } from './check-sandboxes.ts';
 import { member, textOf, type MapNode, type Node } from './node.ts';
 import { mayHoldReference } from './references.ts';
 import type { PlacedFinding } from './report.ts';
@@ -11,11 +12,11 @@ type Path = readonly string[];
 type Rule = (block: MapNode, path: Path) => PlacedFinding[];
 
 const RULES: readonly Rule[] = [
-  notInVersion,
   impossibleUrl,
   unreachableValues,
   impossibleEntryUrls,
   duplicateEntries,
+  checkSandboxes,
   unmanagedPaths,
 ];
 
@@ -34,18 +35,6 @@ export function checkRules(root: MapNode): PlacedFinding[] {
 
 function at(node: Node, finding: PlacedFinding['finding']): PlacedFinding {
   return { file: node.file, at: node.at, finding };
-}
-
-function notInVersion(block: MapNode, path: Path): PlacedFinding[] {
-  const sandboxes = block.members.get('sandboxes');
-  if (sandboxes === undefined) return [];
-  const finding = {
-    code: 'not-in-version',
-    message: 'Sandboxes are not in this version of setpoint.',
-    hint: 'Remove the block; settings are applied without it.',
-    path: [...path, 'sandboxes'],
-  } as const;
-  return [{ file: sandboxes.keyFile, at: sandboxes.keyAt, finding }];
 }
 
 /** A url that has the form of one, but a host or port that no url can have. */

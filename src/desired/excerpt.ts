@@ -72,6 +72,8 @@ function isOpen(value: string, path: readonly string[]): boolean {
     case 'version':
     case 'guards':
       return NUMBER_OR_WORD.test(value);
+    case 'sandboxes':
+      return NUMBER_OR_WORD.test(value) || isPlainWord(value.replaceAll(':', '-'));
     case 'name':
     case 'extends':
       return isPlainWord(value);

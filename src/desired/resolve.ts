@@ -3,6 +3,7 @@ import { isLetGo, parsePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, DesiredState, UnresolvedField } from '../model/state.ts';
 import { recordOf, type Value } from '../model/value.ts';
+import { desiredSandboxes } from './desired-sandboxes.ts';
 import { member, nodeAt, textOf, type Node } from './node.ts';
 import { resolveMcp } from './resolve-mcp.ts';
 import { resolveText } from './resolve-text.ts';
@@ -27,7 +28,13 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
       unresolved.push({ field, reason: value.reason, ref: value.ref });
     else resolved.push({ field, value, source: (path = []) => placeIn(node, path) });
   }
-  return { fields: resolved, unresolved, unmanaged, guards: guardsOf(target) };
+  return {
+    fields: resolved,
+    unresolved,
+    unmanaged,
+    sandboxes: desiredSandboxes(target),
+    guards: guardsOf(target),
+  };
 }
 
 function resolveField(field: Field, node: Node, source: ReferenceSource): Value | Unresolved {

@@ -21,6 +21,7 @@ export interface Target {
   readonly file: string;
   readonly server: Node | undefined;
   readonly settings: Node | undefined;
+  readonly sandboxes: Node | undefined;
   readonly guards: Node | undefined;
   readonly unmanaged: Node | undefined;
 }
@@ -32,7 +33,7 @@ export interface ReadOptions {
   readonly several: boolean;
 }
 
-type Blocks = Pick<Target, 'server' | 'settings' | 'guards' | 'unmanaged'>;
+type Blocks = Pick<Target, 'server' | 'settings' | 'sandboxes' | 'guards' | 'unmanaged'>;
 
 /** The targets a file holds, and every problem in it, from top to bottom. With an error there are no targets to be used. */
 export function readTargets(
@@ -127,6 +128,7 @@ function blocksOf(node: Node | undefined): Blocks {
   return {
     server: member(node, 'server'),
     settings: member(node, 'settings'),
+    sandboxes: member(node, 'sandboxes'),
     guards: member(node, 'guards'),
     unmanaged: member(node, 'unmanaged'),
   };
@@ -136,6 +138,7 @@ function merge(below: Blocks, above: Blocks): Blocks {
   return {
     server: overlay(below.server, above.server),
     settings: overlay(below.settings, above.settings),
+    sandboxes: overlay(below.sandboxes, above.sandboxes),
     guards: overlay(below.guards, above.guards),
     unmanaged: overlay(below.unmanaged, above.unmanaged),
   };

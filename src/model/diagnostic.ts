@@ -22,7 +22,7 @@ export const DIAGNOSTICS = {
   'base-not-allowed': 'A base file holds a block that only the file above it may hold.',
   'cannot-be-had': 'A value that the service has no way to reach.',
   directive: 'A YAML directive, which would change how the file is read.',
-  'duplicate-entry': 'The same mcp server twice in one list.',
+  'duplicate-entry': 'The same mcp server, sandbox or sandbox spec twice in one list.',
   'duplicate-key': 'The same key twice in one map.',
   'empty-value': 'A key without a value.',
   'file-too-large': 'The file is larger than the limit.',

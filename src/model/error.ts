@@ -54,10 +54,19 @@ export const ERRORS = {
     exit: 1,
     hint: 'Try again; if it stays so, look at what stands between here and the service.',
   },
-  'response-too-large': { exit: 1, hint: 'Check server.url; settings are never this large.' },
+  'response-too-large': {
+    exit: 1,
+    hint: 'Check server.url; no answer of this service is this large.',
+  },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
   'server-error': { exit: 1, hint: 'Look into the log of the service.' },
   'settings-refused': { exit: 1, hint: 'Mend the fields named; nothing was written.' },
+  'spec-refused': { exit: 3, hint: 'Name a spec that the service has: setpoint get specs.' },
+  'applied-in-part': {
+    exit: 7,
+    hint: 'Run setpoint plan to see what is left.',
+  },
+  'conversation-failed': { exit: 1, hint: 'Look into the log of the service.' },
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
   contended: {
     exit: 1,

@@ -2,20 +2,50 @@ import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
 import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
 
-/** What one target's service has. `settings` is null where nothing is stored, or where it could not be looked at. */
-export interface EnvironmentSettings {
+export const RESOURCES = ['settings', 'sandboxes', 'specs', 'conversations'] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null where the service says none. */
+export interface SandboxReport {
+  readonly id: string;
+  readonly spec: string | null;
+  readonly status: string;
+  readonly created_at: string | null;
+}
+
+export interface SpecReport {
+  readonly id: string;
+  /** The one that is started where none is named: the first. */
+  readonly default: boolean;
+}
+
+export interface ConversationReport {
+  readonly id: string;
+  readonly sandbox: string | null;
+  readonly status: string | null;
+  readonly created_at: string | null;
+}
+
+/** What one target's service has. A resource that was not asked for, or could not be looked at, is null. */
+export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: Dialect | null;
-  readonly status: 'stored' | 'empty' | 'error';
+  /** `stored` and `empty` tell of the settings; `seen`, where they were not asked for. */
+  readonly status: 'stored' | 'empty' | 'seen' | 'error';
   readonly settings: Json;
+  readonly sandboxes: readonly SandboxReport[] | null;
+  readonly specs: readonly SpecReport[] | null;
+  readonly conversations: readonly ConversationReport[] | null;
   readonly error: ErrorReport | null;
 }
 
-/** What `get settings` found, masked. schemas/observed.schema.json is its schema. */
+/** What `get` found, masked. schemas/observed.schema.json is its schema. */
 export interface ObservedDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'observed';
   readonly tool: Tool;
-  readonly environments: readonly EnvironmentSettings[];
+  readonly observed_at: string;
+  readonly resources: readonly Resource[];
+  readonly environments: readonly EnvironmentObserved[];
 }

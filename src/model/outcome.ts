@@ -10,10 +10,13 @@ export type Result = 'verified' | 'unverifiable' | 'not-sent' | 'unknown';
 
 export interface OutcomeChange extends Change<Json> {
   readonly result: Result;
+  /** The id of a sandbox that was started. */
+  readonly sandbox?: string;
 }
 
 /** A difference that was still there after the write: masked, like everything in a document. */
 export interface Remainder {
+  readonly resource: Change['resource'];
   readonly path: readonly string[];
   readonly expected: Json;
   readonly actual: Json;

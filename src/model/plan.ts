@@ -1,4 +1,5 @@
 import type { Path } from './path.ts';
+import type { DesiredSandboxes } from './sandbox.ts';
 import type { Source } from './source.ts';
 import type { Dialect } from './state.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
@@ -6,16 +7,20 @@ import type { Json, Value, ValueRecord } from './value.ts';
 export const FORMAT_VERSION = '1.0';
 
 /** `set`: there was none (null, absent or ""); `change`: there was another; `remove`: an mcp entry the file does not name. */
-export const ACTIONS = ['set', 'change', 'clear', 'remove', 'rotate'] as const;
-export type Action = (typeof ACTIONS)[number];
+export const SETTINGS_ACTIONS = ['set', 'change', 'clear', 'remove', 'rotate'] as const;
+export const SANDBOX_ACTIONS = ['start', 'resume', 'pause'] as const;
+export type SettingsAction = (typeof SETTINGS_ACTIONS)[number];
+export type SandboxAction = (typeof SANDBOX_ACTIONS)[number];
+export type Action = SettingsAction | SandboxAction;
 export type ActionCounts = Readonly<Record<Action, number>>;
 
 /**
  * One difference between the file and the service, and what an apply would do about it. One per declared field; in mcp
- * lists one per entry. `sensitive` where a masked value is part of it; `ref` names the references it came from.
+ * lists one per entry; one per sandbox, whose path is its id, or, for one to be started, the spec and a number (`#1`).
+ * `sensitive` where a masked value is part of it; `ref` names the references it came from.
  */
 export interface Change<V = Value> {
-  readonly resource: 'settings';
+  readonly resource: 'settings' | 'sandbox';
   readonly path: Path;
   readonly action: Action;
   readonly before: V;
@@ -44,6 +49,10 @@ export type WarningCode =
   | 'cannot-be-read-back'
   | 'key-not-used'
   | 'lose-unreadable'
+  | 'sandbox-busy'
+  | 'sandbox-displaced'
+  | 'sandbox-failed'
+  | 'sandbox-gone'
   | 'would-be-refused';
 
 /** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
@@ -55,17 +64,50 @@ export interface Unpreservable {
 }
 
 /**
- * The plan: a value, computed by one pure function from the desired and the observed state, and the only thing that an
- * apply can execute. `record` is the whole body of the write: what was read, with the declared fields laid over it; null
- * where there is nothing to write. `unpreservable` is empty unless a write would lose something.
+ * What is to be done about the settings. `record` is the whole body of the write: what was read, with the declared fields
+ * laid over it; null where there is nothing to write. `unpreservable` is empty unless a write would lose something.
  */
-export interface Plan {
+export interface SettingsPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
   readonly unmanaged: readonly Path[];
   readonly unpreservable: readonly Unpreservable[];
   readonly record: ValueRecord | null;
+}
+
+/** One sandbox to be started, resumed or paused. `sandbox` is its id; null for one that is yet to be started. */
+export interface SandboxStep {
+  readonly action: SandboxAction;
+  readonly sandbox: string | null;
+  readonly item: DesiredSandboxes;
+  readonly change: Change;
+}
+
+/** A declared sandbox that cannot be had: it is gone, or in a state that nothing leads out of. */
+export interface UnmetSandbox extends Warning {
+  readonly hint: string;
+}
+
+/** What is to be done about the sandboxes: resumes before starts within an item, items in the order of the file. */
+export interface SandboxPlan {
+  readonly steps: readonly SandboxStep[];
+  readonly unmet: readonly UnmetSandbox[];
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * The plan: a value, computed by pure functions from the desired and the observed state, and the only thing that an apply
+ * can execute: the settings first, then the sandboxes.
+ */
+export interface Plan {
+  readonly settings: SettingsPlan;
+  readonly sandboxes: SandboxPlan;
+}
+
+/** Every change of a plan in the order in which they are made. */
+export function changesOf({ settings, sandboxes }: Plan): Change[] {
+  return [...settings.changes, ...sandboxes.steps.map(({ change }) => change)];
 }
 
 export interface Tool {
@@ -108,7 +150,16 @@ export interface Summary extends ActionCounts {
 }
 
 export function countActions(changes: Iterable<{ readonly action: Action }>): ActionCounts {
-  const counts = { set: 0, change: 0, clear: 0, remove: 0, rotate: 0 };
+  const counts = {
+    set: 0,
+    change: 0,
+    clear: 0,
+    remove: 0,
+    rotate: 0,
+    start: 0,
+    resume: 0,
+    pause: 0,
+  };
   for (const { action } of changes) counts[action] += 1;
   return counts;
 }

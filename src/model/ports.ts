@@ -1,5 +1,6 @@
 import type { SetpointError } from './error.ts';
 import type { Path } from './path.ts';
+import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
 import type { ValueRecord } from './value.ts';
 
@@ -13,8 +14,9 @@ export interface Observer {
  * Whether a write took effect. `stored`: the service said so. `not-applied`: it surely did not; `retry` tells whether the
  * same write may be tried again. `ambiguous`: it may have, and only another look can tell.
  */
-export type WriteAnswer =
-  | { readonly kind: 'stored' }
+export type WriteAnswer = { readonly kind: 'stored' } | WriteFailure;
+
+export type WriteFailure =
   | { readonly kind: 'not-applied'; readonly retry: boolean; readonly error: SetpointError }
   | { readonly kind: 'ambiguous'; readonly error: SetpointError };
 
@@ -22,6 +24,46 @@ export type WriteAnswer =
 export interface Actuator {
   /** Sends the whole record once. Never retries by itself, and never throws for what a service can do. */
   store(record: ValueRecord): Promise<WriteAnswer>;
+}
+
+/** Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. */
+export interface SandboxObserver {
+  /** `at` is the service's own time of the look, in milliseconds since 1970. */
+  sandboxes(
+    signal?: AbortSignal,
+  ): Promise<{ readonly sandboxes: readonly Sandbox[]; readonly at: number }>;
+  specs(signal?: AbortSignal): Promise<readonly SandboxSpec[]>;
+  conversations(signal?: AbortSignal): Promise<readonly Conversation[]>;
+}
+
+/** `started`: the service named the sandbox. */
+export type StartAnswer = { readonly kind: 'started'; readonly id: string } | WriteFailure;
+
+/**
+ * Changes the sandboxes of a service, one request for each call, never repeated by itself. A start is not idempotent: sent
+ * twice it makes two sandboxes. That a pause or a resume is stored means that it has begun.
+ */
+export interface SandboxActuator {
+  /** Starts one sandbox from a spec; from the service's default where it is null. */
+  start(spec: string | null): Promise<StartAnswer>;
+  resume(id: string): Promise<WriteAnswer>;
+  pause(id: string): Promise<WriteAnswer>;
+}
+
+/** Where a conversation that is being started is at. `status` is the service's word in capitals: READY and ERROR are its ends. */
+export interface StartTask {
+  readonly id: string;
+  readonly status: string;
+  readonly conversation: string | null;
+  readonly sandbox: string | null;
+}
+
+/** Starts conversations and follows them. A start is sent once. */
+export interface Conversing {
+  start(
+    message: string,
+  ): Promise<{ readonly kind: 'begun'; readonly task: StartTask } | WriteFailure>;
+  task(id: string, signal?: AbortSignal): Promise<StartTask>;
 }
 
 /** Time. Budgets count on `monotonic`; only documents use `now`. Both in milliseconds. */

@@ -65,7 +65,7 @@ export type ShttpServer =
       timeout?: (number | null) | Reference;
     };
 /**
- * Sandboxes that run or are paused. Not in this version of setpoint.
+ * Sandboxes that run or are paused. None is ever deleted. Items by id claim theirs first, then those by spec; an item without spec counts the rest.
  */
 export type SettingsFile1 = Sandbox[];
 /**
@@ -74,7 +74,7 @@ export type SettingsFile1 = Sandbox[];
 export type SettingsFile2 = string[];
 
 /**
- * The desired settings of an agent-platform service. What is absent is not managed and never touched; null clears; [] and {} are empty.
+ * The desired settings and sandboxes of an agent-platform service. What is absent is not managed and never touched; null clears; [] and {} are empty.
  */
 export interface SettingsFile {
   /**
@@ -274,13 +274,16 @@ export interface StdioServer {
       }
     | (string | null);
 }
+/**
+ * Either a number that are up (running, with spec and surplus), or one sandbox by its id (with state).
+ */
 export interface Sandbox {
   /**
    * The sandbox spec this item counts and starts; without it, every sandbox that no other item claims, and the server's default spec.
    */
   spec?: string;
   /**
-   * How many are up, at least; with surplus: pause, exactly.
+   * How many are up, at least; with surplus: pause, exactly. Paused ones are resumed, oldest first, before new ones are started.
    */
   running?: number;
   /**
@@ -296,7 +299,7 @@ export interface Sandbox {
    */
   state?: 'running' | 'paused';
   /**
-   * What to do where a sandbox to be paused has a conversation running.
+   * What to do where a sandbox to be paused has a conversation running: leave it alone, or pause it all the same.
    */
   when_busy?: 'skip' | 'pause';
 }

@@ -1,5 +1,6 @@
 import type { Field } from './field.ts';
 import type { Path } from './path.ts';
+import type { DesiredSandboxes } from './sandbox.ts';
 import type { Secret } from './secret.ts';
 import type { Source } from './source.ts';
 import type { Value, ValueRecord } from './value.ts';
@@ -19,12 +20,14 @@ export interface UnresolvedField {
   readonly ref: string;
 }
 
-/** What one target's file asks of the settings. Only managed fields are in it; order is the specification's. */
+/** What one target's file asks for. Only managed fields are in it; order is the specification's. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
   readonly unresolved: readonly UnresolvedField[];
   /** Declared, and let go of. */
   readonly unmanaged: readonly Path[];
+  /** Where there are none, nothing is asked of the service's sandboxes, and nothing is asked about them. */
+  readonly sandboxes: readonly DesiredSandboxes[];
   readonly guards: GuardSettings;
 }
 

@@ -1,6 +1,6 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
-import { FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
+import { changesOf, FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
 import { didYouMean } from '../model/suggest.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
@@ -10,22 +10,23 @@ import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import type { Reconciled } from '../reconcile/reconciled.ts';
+import type { Reconciled, SandboxProgress } from '../reconcile/reconciled.ts';
+import { sandboxActuator } from '../service/actuate-sandboxes.ts';
 import { settingsActuator } from '../service/actuate.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
 import { originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
 import { openTarget } from './open-target.ts';
 import { parseRotation } from './parse-rotation.ts';
+import { DEFAULT_WAIT } from './options.ts';
 import type { PlanRequest } from './plan.ts';
 import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
-import { selectTargets } from './select.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sandboxObserverOf } from './sandbox-observer.ts';
+import { sideBySide } from '../reconcile/side-by-side.ts';
 
-export interface ApplyRequest extends PlanRequest {
-  /** Take every target where there are several and none is named. */
-  readonly all?: boolean | undefined;
+export interface ApplyRequest extends PlanRequest, WritingRequest {
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
   /** Go on with the next target where one did not end well. */
@@ -34,6 +35,8 @@ export interface ApplyRequest extends PlanRequest {
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
   /** Asked before each write, by the target's name; one at a time. Absent: every plan is approved. */
   readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
+  /** Told what the sandboxes that are waited for are at, by the target's name. */
+  readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
   /** Gives up what is in flight; the outcome then says that its state is unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
@@ -46,17 +49,7 @@ export interface ApplyRequest extends PlanRequest {
 export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const targets = selectTargets(request);
-  if (targets.length > 1 && request.targets === undefined && request.all !== true) {
-    throw new SetpointError(
-      'usage',
-      `There are ${targets.length} targets, and apply takes those it is told.`,
-      {
-        hint: `Name them with -e (${targets.map(({ name }) => name).join(', ')}), or take all with --all.`,
-      },
-    );
-  }
-  const prepared = prepareTargets(targets, request);
+  const prepared = prepareTargets(chooseTargets(request, 'apply'), request);
   const problem = whyNotApplied(prepared);
   if (problem !== null) throw problem;
   const rotation = parseRotation(
@@ -102,6 +95,12 @@ async function applyTarget(
         allowed,
         observer: settingsObserver(open.connection, open.limits),
         actuator: settingsActuator(open.connection, open.limits),
+        sandboxes: {
+          observer: sandboxObserverOf(open),
+          actuator: sandboxActuator(open.connection),
+        },
+        wait: request.wait ?? DEFAULT_WAIT,
+        progress: (waiting) => request.onProgress?.(target.name, waiting),
         clock,
         fingerprints: NO_FINGERPRINTS,
         signal: request.signal,
@@ -110,12 +109,7 @@ async function applyTarget(
           const shown = environmentPlan(plan, { name: target.name, origin, dialect });
           await request.onPlan?.({ ...shown, warnings: [...warnings, ...shown.warnings] });
         },
-        approve: async () => {
-          const asked = clock.monotonic();
-          const approved = (await request.confirm?.(target.name)) ?? true;
-          open.limits.deadline += clock.monotonic() - asked;
-          return approved;
-        },
+        approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
       return outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
     } finally {
@@ -138,9 +132,10 @@ function outcomeOf(
     dialect: reconciled.dialect,
     status: reconciled.status,
     allowed,
-    changes: reconciled.plan.changes.map((change) => ({
+    changes: changesOf(reconciled.plan).map((change) => ({
       ...maskedChange(change),
       result: reconciled.results.get(change) ?? 'not-sent',
+      ...startedAs(reconciled.started.get(change)),
     })),
     remaining: reconciled.remaining,
     unknown: reconciled.unknown,
@@ -148,6 +143,11 @@ function outcomeOf(
     requests,
     error: reconciled.error === null ? null : errorReport(reconciled.error),
   };
+}
+
+/** The id of a sandbox that was started; nothing for other changes. */
+function startedAs(sandbox: string | undefined): { readonly sandbox?: string } {
+  return sandbox === undefined ? {} : { sandbox };
 }
 
 function failed(prepared: Prepared, error: SetpointError): EnvironmentOutcome {

@@ -5,14 +5,17 @@ import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
 import { connect, type Connection } from '../service/connect.ts';
+import type { TimeLimits } from '../service/limits.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
 
 /** A connection to a target's service, and the time its settings may take. */
 export interface OpenTarget {
   readonly connection: Connection;
-  /** Until when, in milliseconds of the clock's monotonic; whoever waits for a person puts it off. */
-  readonly limits: { deadline: number };
+  /** Until when the settings may take, in milliseconds of the clock's monotonic. */
+  readonly limits: TimeLimits;
+  /** Does what does not count towards that time: asking a person, looking at the sandboxes. */
+  readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
   close(): Promise<void>;
 }
 
@@ -40,9 +43,18 @@ export async function openTarget(
     },
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
+  const limits = { deadline: clock.monotonic() + 4 * timeout };
   return {
     connection,
-    limits: { deadline: clock.monotonic() + 4 * timeout },
+    limits,
+    aside: async (work) => {
+      const begun = clock.monotonic();
+      try {
+        return await work();
+      } finally {
+        limits.deadline += clock.monotonic() - begun;
+      }
+    },
     close: async () => {
       await connection.close();
       await embedded?.close();

@@ -22,11 +22,14 @@ export interface Options {
   /** undici's dispatcher, in place of the network. */
   readonly dispatcher?: Dispatcher | undefined;
   readonly clock?: Clock | undefined;
+  /** Milliseconds that sandboxes are waited for until they run; 0 does not wait. Default: 300,000. */
+  readonly wait?: number | undefined;
   /** Stops the operation: before a write at once, during one after it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export const DEFAULT_TIMEOUT = 30_000;
+export const DEFAULT_WAIT = 300_000;
 /** Targets that are looked at at a time. */
 export const SIDE_BY_SIDE = 8;
 export const DEFAULT_FILE = 'settings.yaml';

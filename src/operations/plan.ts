@@ -4,13 +4,16 @@ import { environmentPlan, planDocument } from '../plan/plan-document.ts';
 import { guardPlan } from '../plan/guard.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import type { Rotation } from '../plan/rotation.ts';
+import { planOfSandboxes } from '../reconcile/look-at-sandboxes.ts';
+import { settingsObserver } from '../service/observe.ts';
 import { lookAt, originOf } from './look-at.ts';
 import { NO_FINGERPRINTS } from './no-fingerprints.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { parseRotation } from './parse-rotation.ts';
 import { selectTargets } from './select.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sandboxObserverOf } from './sandbox-observer.ts';
+import { sideBySide } from '../reconcile/side-by-side.ts';
 
 export interface PlanRequest extends Options {
   /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
@@ -42,12 +45,17 @@ function planTarget(
   const { target, desired, warnings } = prepared;
   const where = { name: target.name, origin: originOf(prepared) };
   return lookAt<EnvironmentPlan>(prepared, request, {
-    seen: (observed) => {
-      const settings = planSettings(desired, observed, { rotation, fingerprints: NO_FINGERPRINTS });
-      const planned = environmentPlan(settings, { ...where, dialect: observed.dialect });
+    open: async (target) => {
+      const { signal } = request;
+      const observed = await settingsObserver(target.connection, target.limits).observe(signal);
+      const whole: Plan = {
+        settings: planSettings(desired, observed, { rotation, fingerprints: NO_FINGERPRINTS }),
+        sandboxes: await planOfSandboxes(sandboxObserverOf(target), desired.sandboxes, signal),
+      };
+      const planned = environmentPlan(whole, { ...where, dialect: observed.dialect });
       return {
         ...planned,
-        warnings: [...warnings, ...planned.warnings, ...refusals(settings, desired)],
+        warnings: [...warnings, ...planned.warnings, ...refusals(whole, desired)],
       };
     },
     failed: (error) => ({

@@ -1,5 +1,5 @@
 import { formatPath } from '../model/path.ts';
-import type { Plan } from '../model/plan.ts';
+import { changesOf, type Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/state.ts';
 
 /** The rules that `--allow` lifts, each for one run. */
@@ -14,14 +14,14 @@ export interface Refusal {
 
 /** The rules by which a plan refuses itself, those in `allowed` lifted. An empty plan is never refused. */
 export function guardPlan(plan: Plan, guards: GuardSettings, allowed: readonly Rule[]): Refusal[] {
-  if (plan.changes.length === 0) return [];
+  if (changesOf(plan).length === 0) return [];
   return [...tooMany(plan, guards), ...losing(plan, guards)].filter(
     ({ rule }) => !allowed.includes(rule),
   );
 }
 
 function tooMany(plan: Plan, { maxChanges }: GuardSettings): Refusal[] {
-  const count = plan.changes.length;
+  const count = changesOf(plan).length;
   if (maxChanges === null || count <= maxChanges) return [];
   const message = `The plan makes ${count} ${count === 1 ? 'change' : 'changes'}; guards.max_changes is ${maxChanges}.`;
   return [
@@ -34,7 +34,9 @@ function tooMany(plan: Plan, { maxChanges }: GuardSettings): Refusal[] {
 }
 
 function losing(plan: Plan, guards: GuardSettings): Refusal[] {
-  const lost = plan.unpreservable.filter(({ stops }) => stops === 'always' || guards.protected);
+  const lost = plan.settings.unpreservable.filter(
+    ({ stops }) => stops === 'always' || guards.protected,
+  );
   return lost.map(({ path, remedy }) => ({
     rule: 'lose-unreadable',
     message: `A write would wipe ${formatPath(path)}: the service does not say what it holds.`,

@@ -1,11 +1,14 @@
 import {
+  changesOf,
   countActions,
   FORMAT_VERSION,
   type Change,
   type EnvironmentPlan,
   type Plan,
   type PlanDocument,
+  type SandboxPlan,
   type Summary,
+  type Warning,
 } from '../model/plan.ts';
 import { masked, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
@@ -20,16 +23,32 @@ export function environmentPlan(
   plan: Plan,
   target: Pick<EnvironmentPlan, 'name' | 'origin' | 'dialect'>,
 ): EnvironmentPlan {
+  const { settings, sandboxes } = plan;
+  const changes = changesOf(plan);
   return {
     ...target,
-    status: plan.changes.length === 0 ? 'in-sync' : 'differs',
-    complete: plan.unknown.length === 0,
-    changes: plan.changes.map(maskedChange),
-    unknown: plan.unknown,
-    warnings: plan.warnings,
-    unmanaged: plan.unmanaged,
+    status: changes.length === 0 && sandboxes.unmet.length === 0 ? 'in-sync' : 'differs',
+    complete: settings.unknown.length === 0,
+    changes: changes.map(maskedChange),
+    unknown: settings.unknown,
+    warnings: warningsOf(plan),
+    unmanaged: settings.unmanaged,
     error: null,
   };
+}
+
+export function warningsOf({ settings, sandboxes }: Plan): Warning[] {
+  return [...settings.warnings, ...sandboxWarnings(sandboxes)];
+}
+
+/** What is worth knowing of the sandboxes, declared ones that cannot be had first. */
+export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
+  const gone = unmet.map(({ code, message, hint, path }) => ({
+    code,
+    message: `${message} ${hint}`,
+    path,
+  }));
+  return [...gone, ...warnings];
 }
 
 export function planDocument(environments: readonly EnvironmentPlan[]): PlanDocument {

@@ -1,6 +1,6 @@
 import { isSensitiveUrl } from '../model/identity.ts';
 import type { Field } from '../model/field.ts';
-import type { Action } from '../model/plan.ts';
+import type { SettingsAction } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { sameValue, type Value } from '../model/value.ts';
@@ -35,7 +35,7 @@ export function planPlain(
   };
 }
 
-const REASONS: Readonly<Record<Action, string>> = {
+const REASONS: Readonly<Record<SettingsAction, string>> = {
   set: 'not set',
   change: 'differs',
   clear: 'set, will be cleared',
@@ -64,7 +64,7 @@ function isSame(field: Field, desired: Value, actual: Value): boolean {
   return sameValue(desired, actual);
 }
 
-function actionFor(field: Field, desired: Value, actual: Value): Action {
+function actionFor(field: Field, desired: Value, actual: Value): SettingsAction {
   if (desired === null || (field.onNull === 'keeps' && isEmpty(desired))) return 'clear';
   return isEmpty(actual) ? 'set' : 'change';
 }

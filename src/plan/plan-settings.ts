@@ -1,7 +1,7 @@
 import { fieldNamed, fields, isFlag } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { formatPath, isLetGo, type Path } from '../model/path.ts';
-import type { Plan, Unpreservable, Warning } from '../model/plan.ts';
+import type { SettingsPlan, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, type Value } from '../model/value.ts';
@@ -31,7 +31,7 @@ export function planSettings(
   desired: DesiredState,
   observed: ObservedState,
   options: PlanOptions,
-): Plan {
+): SettingsPlan {
   const managed = desired.fields.filter(({ field }) => !isLetGo(desired.unmanaged, [field.name]));
   const plans = managed.map(
     (field) => [field.field.name, planField(field, desired, observed, options)] as const,

@@ -1,25 +1,38 @@
-import { SetpointError, asSetpointError } from '../model/error.ts';
-import type { Plan } from '../model/plan.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import { changesOf, type Plan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { guardPlan } from '../plan/guard.ts';
+import { sandboxWarnings } from '../plan/plan-document.ts';
+import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { sameChanges } from '../plan/same-changes.ts';
 import { interruption } from './interruption.ts';
-import { unverifiedEnd, type ReconcileInput, type Reconciled } from './reconciled.ts';
+import { planOfSandboxes } from './look-at-sandboxes.ts';
+import { inPart, reconcileSandboxes } from './reconcile-sandboxes.ts';
+import {
+  sameResult,
+  unverifiedEnd,
+  type PartEnd,
+  type ReconcileInput,
+  type Reconciled,
+} from './reconciled.ts';
 import { writeAndVerify } from './write-and-verify.ts';
 
 const EMPTY: Plan = {
-  changes: [],
-  unknown: [],
-  warnings: [],
-  unmanaged: [],
-  unpreservable: [],
-  record: null,
+  settings: {
+    changes: [],
+    unknown: [],
+    warnings: [],
+    unmanaged: [],
+    unpreservable: [],
+    record: null,
+  },
+  sandboxes: NO_SANDBOXES,
 };
 const LOOKS = 3;
 
 /**
- * Reconcile once: observe, plan, guard, look again, write, verify.
+ * Reconcile once: observe, plan, guard, look again, write, verify; the settings first, then the sandboxes.
  *
  * - Level-based: it knows nothing of earlier runs and reads everything anew, so a run that was killed at any point is
  *   finished by the next one.
@@ -37,10 +50,13 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
     unverifiedEnd(status, plan, observed?.dialect ?? null, 'not-sent', error);
   try {
     let look = await input.observer.observe(input.signal);
+    observed = look;
+    const { observer } = input.sandboxes;
+    const sandboxes = await planOfSandboxes(observer, input.desired.sandboxes, input.signal);
     for (let attempt = 0; attempt < LOOKS; attempt++) {
       observed = look;
-      plan = planSettings(input.desired, look, input);
-      if (plan.changes.length === 0) return ended('in-sync', null);
+      plan = { settings: planSettings(input.desired, look, input), sandboxes };
+      if (changesOf(plan).length === 0) return withoutChanges(plan, ended);
       await input.announce(plan, look.dialect);
       const [refusal] = guardPlan(plan, input.desired.guards, input.allowed);
       if (refusal !== undefined) {
@@ -55,11 +71,16 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
         const declined = new SetpointError('declined', 'The plan was declined.');
         return ended('failed', interruption(input.signal) ?? declined);
       }
+      if (plan.settings.changes.length === 0)
+        return await thenSandboxes(input, plan, look, inSync(plan));
       look = await input.observer.observe(input.signal);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
       const again = planSettings(input.desired, look, input);
-      if (sameChanges(plan, again)) return await writeAndVerify(input, again, look);
+      if (sameChanges(plan.settings, again)) {
+        plan = { ...plan, settings: again };
+        return await thenSandboxes(input, plan, look, await writeAndVerify(input, again, look));
+      }
     }
     return ended(
       'failed',
@@ -69,6 +90,64 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       ),
     );
   } catch (thrown) {
-    return ended('failed', interruption(input.signal) ?? asSetpointError(thrown));
+    const error = interruption(input.signal) ?? asSetpointError(thrown);
+    return ended(error.code === 'spec-refused' ? 'refused' : 'failed', error);
   }
+}
+
+/** Nothing to be done: in sync, but for declared sandboxes that cannot be had. */
+function withoutChanges(
+  { sandboxes }: Plan,
+  ended: (status: Reconciled['status'], error: SetpointError | null) => Reconciled,
+): Reconciled {
+  const [unmet] = sandboxes.unmet;
+  if (unmet === undefined) return ended('in-sync', null);
+  return ended(
+    'partial',
+    new SetpointError('applied-in-part', unmet.message, { hint: unmet.hint }),
+  );
+}
+
+function inSync({ settings }: Plan): PartEnd {
+  const { unknown, warnings } = settings;
+  return {
+    status: 'in-sync',
+    results: new Map(),
+    remaining: [],
+    unknown,
+    warnings,
+    error: null,
+  };
+}
+
+/** Goes on with the sandboxes where the settings are as declared, and makes one end of the two. */
+async function thenSandboxes(
+  input: ReconcileInput,
+  plan: Plan,
+  { dialect }: ObservedState,
+  settings: PartEnd,
+): Promise<Reconciled> {
+  const { steps, unmet } = plan.sandboxes;
+  const end = { plan, dialect, started: new Map(), unknown: settings.unknown };
+  if (settings.error !== null || (steps.length === 0 && unmet.length === 0)) {
+    const notSent = sameResult(
+      steps.map(({ change }) => change),
+      'not-sent',
+    );
+    const warnings = [...settings.warnings, ...sandboxWarnings(plan.sandboxes)];
+    return { ...settings, ...end, warnings, results: new Map([...settings.results, ...notSent]) };
+  }
+  const sandboxes = await reconcileSandboxes(input, plan.sandboxes);
+  const { status, error, started } = sandboxes;
+  // What was written of the settings stays written, whatever became of the sandboxes.
+  const inPartOnly = settings.status === 'applied' && status === 'failed' && error !== null;
+  return {
+    ...end,
+    started,
+    status: inPartOnly ? 'partial' : status,
+    results: new Map([...settings.results, ...sandboxes.results]),
+    remaining: sandboxes.remaining,
+    warnings: [...settings.warnings, ...sandboxes.warnings],
+    error: inPartOnly && interruption(input.signal) === null ? inPart(error) : error,
+  };
 }

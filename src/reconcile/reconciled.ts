@@ -1,9 +1,17 @@
 import type { SetpointError } from '../model/error.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
-import type { Change, Plan, Unknown, Warning } from '../model/plan.ts';
-import type { Actuator, Clock, Fingerprints, Observer } from '../model/ports.ts';
+import { changesOf, type Change, type Plan, type Unknown, type Warning } from '../model/plan.ts';
+import type {
+  Actuator,
+  Clock,
+  Fingerprints,
+  Observer,
+  SandboxActuator,
+  SandboxObserver,
+} from '../model/ports.ts';
 import type { DesiredState, Dialect } from '../model/state.ts';
 import type { Rule } from '../plan/guard.ts';
+import { warningsOf } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 
 /** What one reconcile works with. The two signals stop it: before a write at once, during one only when `abandon` fires. */
@@ -11,10 +19,15 @@ export interface ReconcileInput {
   readonly desired: DesiredState;
   readonly observer: Observer;
   readonly actuator: Actuator;
+  readonly sandboxes: { readonly observer: SandboxObserver; readonly actuator: SandboxActuator };
   readonly clock: Clock;
   readonly fingerprints: Fingerprints;
   readonly rotation: Rotation;
   readonly allowed: readonly Rule[];
+  /** How long sandboxes are waited for, in milliseconds; 0 does not wait. */
+  readonly wait: number;
+  /** Told what the sandboxes that are waited for are at, after each look at them. */
+  readonly progress: (waiting: readonly SandboxProgress[]) => void;
   /** Told each plan that has changes, before it is guarded. */
   readonly announce: (plan: Plan, dialect: Dialect) => Promise<void>;
   /** Asked once for each plan that would be written. */
@@ -25,17 +38,34 @@ export interface ReconcileInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
+/** A sandbox that is waited for. `id` is null until the service has named it, `status` null until it is listed. */
+export interface SandboxProgress {
+  readonly action: 'start' | 'resume' | 'pause';
+  readonly id: string | null;
+  readonly spec: string | null;
+  readonly status: string | null;
+  readonly done: boolean;
+}
+
 /** How a reconcile ended. `error` says why where it is not as it should be; a stop that was verified has one too. */
 export interface Reconciled {
-  readonly status: 'in-sync' | 'applied' | 'not-converged' | 'refused' | 'failed';
+  readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
   readonly plan: Plan;
   readonly dialect: Dialect | null;
   readonly results: ReadonlyMap<Change, Result>;
+  /** The ids of sandboxes that were started. */
+  readonly started: ReadonlyMap<Change, string>;
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
   readonly error: SetpointError | null;
 }
+
+/** How one part of a plan ended: what is said of the settings, or of the sandboxes, in a `Reconciled`. */
+export type PartEnd = Pick<
+  Reconciled,
+  'status' | 'results' | 'remaining' | 'unknown' | 'warnings' | 'error'
+>;
 
 /** An end at which nothing was verified: every change has the same result. */
 export function unverifiedEnd(
@@ -49,10 +79,18 @@ export function unverifiedEnd(
     status,
     plan,
     dialect,
-    results: new Map(plan.changes.map((change) => [change, result])),
+    results: sameResult(changesOf(plan), result),
+    started: new Map(),
     remaining: [],
-    unknown: plan.unknown,
-    warnings: plan.warnings,
+    unknown: plan.settings.unknown,
+    warnings: warningsOf(plan),
     error,
   };
+}
+
+export function sameResult(
+  changes: readonly Change[],
+  result: Result,
+): ReadonlyMap<Change, Result> {
+  return new Map(changes.map((change) => [change, result]));
 }

@@ -68,7 +68,7 @@ async function lookAfter(input: ReconcileInput): Promise<ObservedState | null> {
 const PAUSE = 500;
 
 /** How long the service asked to be left alone, in milliseconds; half a second where it did not say. */
-function pauseAfter(error: SetpointError): number {
+export function pauseAfter(error: SetpointError): number {
   const wanted: unknown = 'retryAfter' in error ? error.retryAfter : null;
   return typeof wanted === 'number' ? wanted : PAUSE;
 }

@@ -40,6 +40,7 @@ function compare(
   const plan = planSettings(desired, look, { rotation: [], fingerprints });
   const touched = touchedBetween(before, look, desired).map(
     ({ path, before: was, after }): Remainder => ({
+      resource: 'settings',
       path,
       expected: masked(was),
       actual: masked(after),
@@ -50,6 +51,7 @@ function compare(
   const fallen = fallenFlags(before, look)
     .filter(([name]) => !managesField(desired, name ?? ''))
     .map((path): Remainder => ({
+      resource: 'settings',
       path,
       expected: '(sensitive)',
       actual: null,
@@ -65,6 +67,7 @@ function compare(
 
 function remainder(change: Change): Remainder {
   return {
+    resource: 'settings',
     path: change.path,
     expected: masked(change.after),
     actual: masked(change.before),

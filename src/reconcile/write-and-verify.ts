@@ -1,12 +1,12 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
 import { formatPath, samePath } from '../model/path.ts';
-import type { Change, Plan, Warning } from '../model/plan.ts';
+import type { Change, SettingsPlan, Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { ValueRecord } from '../model/value.ts';
 import { interruption } from './interruption.ts';
 import { mendingRecord } from './mending.ts';
-import { unverifiedEnd, type ReconcileInput, type Reconciled } from './reconciled.ts';
+import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
 import { send } from './send.ts';
 import { verify, type Verification } from './verify.ts';
 
@@ -16,12 +16,18 @@ import { verify, type Verification } from './verify.ts';
  */
 export async function writeAndVerify(
   input: ReconcileInput,
-  plan: Plan,
+  plan: SettingsPlan,
   before: ObservedState,
-): Promise<Reconciled> {
+): Promise<PartEnd> {
   const record: ValueRecord = plan.record ?? {};
-  const failed = (result: Result, error: SetpointError): Reconciled =>
-    unverifiedEnd('failed', plan, before.dialect, result, interruption(input.signal) ?? error);
+  const failed = (result: Result, error: SetpointError): PartEnd => ({
+    status: 'failed',
+    results: sameResult(plan.changes, result),
+    remaining: [],
+    unknown: plan.unknown,
+    warnings: plan.warnings,
+    error: interruption(input.signal) ?? error,
+  });
   try {
     const sent = await send(input, record, before);
     if (sent.kind === 'not-stored') return failed('not-sent', sent.error);
@@ -42,17 +48,15 @@ export async function writeAndVerify(
 
 function concluded(
   input: ReconcileInput,
-  plan: Plan,
+  plan: SettingsPlan,
   verification: Verification,
   answered: SetpointError | null,
-): Reconciled {
-  const { remaining, unknown, look } = verification;
+): PartEnd {
+  const { remaining, unknown } = verification;
   const stopped = interruption(input.signal);
   const error = remaining.length > 0 ? notConverged(remaining) : null;
   return {
     status: remaining.length > 0 ? 'not-converged' : 'applied',
-    plan,
-    dialect: look.dialect,
     results: new Map(plan.changes.map((change) => [change, resultOf(change, verification)])),
     remaining,
     unknown,

@@ -12,17 +12,37 @@ const MARKS: Readonly<Record<Action, readonly [string, Paint]>> = {
   rotate: ['~', 'yellow'],
   clear: ['-', 'red'],
   remove: ['-', 'red'],
+  start: ['+', 'green'],
+  resume: ['~', 'yellow'],
+  pause: ['~', 'yellow'],
+};
+
+const PARTICIPLES: Readonly<Record<string, string>> = {
+  start: 'started',
+  resume: 'resumed',
+  pause: 'paused',
 };
 
 /** A change as people read it: what happens to which path, the values or the reason, the reference, a diff where it is nested. */
 export function changeText(change: Change<Json>, style: Style): string[] {
   const [mark, color] = MARKS[change.action];
-  const head = `${paint(style, color, mark)} ${paint(style, 'bold', visible(formatPath(change.path)))}`;
+  const head = `${paint(style, color, mark)} ${paint(style, 'bold', changeName(change))}`;
+  if (change.resource === 'sandbox')
+    return [`  ${head}: will be ${PARTICIPLES[change.action]}, ${visible(change.reason)}`];
   const from = change.ref === null ? '' : paint(style, 'dim', ` (${visible(change.ref)})`);
   if (!isNested(change.before) && !isNested(change.after))
     return [`  ${head}: ${scalarText(change, style)}${from}`];
   const diff = nestedDiff(change.before, change.after, style).map((line) => `      ${line}`);
   return [`  ${head}: ${reasonOf(change)}${from}`, ...diff];
+}
+
+/** What a change is about: the path of a setting as flags take it, or a sandbox. */
+export function changeName({ resource, path }: Pick<Change, 'resource' | 'path'>): string {
+  if (resource === 'settings') return visible(formatPath(path));
+  const [first = '', number] = path;
+  return number === undefined
+    ? `sandbox ${visible(first)}`
+    : `new sandbox ${number} (${visible(first)})`;
 }
 
 function scalarText(change: Change<Json>, style: Style): string {

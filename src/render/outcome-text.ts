@@ -1,8 +1,12 @@
-import type { EnvironmentOutcome, OutcomeDocument, Result } from '../model/outcome.ts';
-import { formatPath } from '../model/path.ts';
+import type {
+  EnvironmentOutcome,
+  OutcomeChange,
+  OutcomeDocument,
+  Result,
+} from '../model/outcome.ts';
 import { inlineValue } from './inline-value.ts';
 import { heading } from './plan-text.ts';
-import { unknownText, warningText } from './change-text.ts';
+import { changeName, unknownText, warningText } from './change-text.ts';
 import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
@@ -23,11 +27,10 @@ function environmentText(environment: EnvironmentOutcome, style: Style): string 
   const lines = [heading(environment, style)];
   const body = [
     ...environment.changes.map(
-      ({ path, result }) =>
-        `  ${mark(result, style)} ${visible(formatPath(path))}: ${WORDS[result]}`,
+      (change) => `  ${mark(change.result, style)} ${changeName(change)}: ${resultText(change)}`,
     ),
-    ...environment.remaining.flatMap(({ path, expected, actual, reason }) => [
-      `  ${paint(style, 'red', '!')} ${visible(formatPath(path))}: ${visible(reason)}`,
+    ...environment.remaining.flatMap(({ expected, actual, reason, ...place }) => [
+      `  ${paint(style, 'red', '!')} ${changeName(place)}: ${visible(reason)}`,
       `      expected ${inlineValue(expected, style)}`,
       `      found    ${inlineValue(actual, style)}`,
     ]),
@@ -40,12 +43,25 @@ function environmentText(environment: EnvironmentOutcome, style: Style): string 
   return `${[...lines, '', footer(environment, style)].join('\n')}\n`;
 }
 
+const AFTERWARDS: ReadonlySet<string> = new Set(['answered-with-error', 'sandbox-displaced']);
+
 /** The plan has shown the others, where there was one. */
 function newWarnings({ changes, warnings }: EnvironmentOutcome): EnvironmentOutcome['warnings'] {
-  return changes.length === 0
-    ? warnings
-    : warnings.filter(({ code }) => code === 'answered-with-error');
+  return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
 }
+
+/** A sandbox that was started has a name from then on. */
+function resultText({ resource, action, result, sandbox }: OutcomeChange): string {
+  const named = sandbox === undefined ? '' : `${visible(sandbox)}, `;
+  const word = resource === 'sandbox' && result === 'verified' ? STATES[action] : undefined;
+  return `${named}${word ?? WORDS[result]}`;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  start: 'started',
+  resume: 'resumed',
+  pause: 'paused',
+};
 
 function mark(result: Result, style: Style): string {
   if (result === 'verified') return paint(style, 'green', '✓');

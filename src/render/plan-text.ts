@@ -1,7 +1,8 @@
 import { formatPath } from '../model/path.ts';
 import {
-  ACTIONS,
   countActions,
+  SANDBOX_ACTIONS,
+  SETTINGS_ACTIONS,
   type ActionCounts,
   type EnvironmentPlan,
   type PlanDocument,
@@ -58,12 +59,19 @@ function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voi
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
     return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.`;
+  if (status === 'differs')
+    return paint(style, 'yellow', 'Nothing can be done, and not all is as declared: see above.');
   return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
 }
 
-/** `1 to set, 2 to change`; what is not there is left out. */
+/** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`; what is not there is left out. */
 function countsText(counts: ActionCounts): string {
-  return ACTIONS.filter((action) => counts[action] > 0)
-    .map((action) => `${counts[action]} to ${action}`)
-    .join(', ');
+  const settings = SETTINGS_ACTIONS.filter((action) => counts[action] > 0).map(
+    (action) => `${counts[action]} to ${action}`,
+  );
+  const sandboxes = SANDBOX_ACTIONS.filter((action) => counts[action] > 0).map((action, index) => {
+    const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
+    return `${counts[action]}${noun} to ${action}`;
+  });
+  return [settings.join(', '), sandboxes.join(', ')].filter((part) => part !== '').join('; ');
 }

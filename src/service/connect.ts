@@ -40,6 +40,10 @@ interface ConnectionRequest {
   readonly body: string | null;
   /** Milliseconds; the phases of the request have limits of their own besides. */
   readonly timeout: number;
+  /** Milliseconds until an answer begins. Default: 10,000. */
+  readonly headersTimeout?: number;
+  /** Bytes of an answer. Default: 1 MiB. */
+  readonly largestBody?: number;
   readonly signal?: AbortSignal | undefined;
   readonly wantsBody: (status: number) => boolean;
 }
@@ -67,6 +71,7 @@ export interface Connection {
 
 const CONNECT_MS = 5_000;
 const HEADERS_MS = 10_000;
+const LARGEST_BODY = 1_048_576;
 const LONGEST_TIMER = 2_147_483_647;
 
 /**
@@ -114,9 +119,10 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
         body,
         deadlines: {
           connect: Math.min(CONNECT_MS, request.timeout),
-          headers: Math.min(HEADERS_MS, request.timeout),
+          headers: Math.min(request.headersTimeout ?? HEADERS_MS, request.timeout),
           total: request.timeout,
         },
+        largestBody: request.largestBody ?? LARGEST_BODY,
         signal,
         wantsBody,
         onSent() {

@@ -3,15 +3,14 @@ import type { Dispatcher } from 'undici';
 import { contentEncoding, unpack, type ContentEncoding } from './content-encoding.ts';
 import { faultOf, type FaultDetail, type Phase, type WireFault } from './wire-fault.ts';
 
-/** The most that is read of a body, packed or unpacked. */
-const LARGEST_BODY = 1_048_576;
-
 interface WireRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly deadlines: Deadlines;
+  /** The most bytes that are read of an answer, packed or unpacked. */
+  readonly largestBody: number;
   readonly signal: AbortSignal | undefined;
   /** Whether the body matters under a status; where it does not, the answer is complete without it. */
   readonly wantsBody: (status: number) => boolean;
@@ -59,7 +58,7 @@ export async function exchange(
   });
   if (answer.kind === 'fault' || !(answer.body instanceof Uint8Array)) return answer;
   await socketIsFree();
-  return { ...answer, body: await unpack(answer.body, encoding, LARGEST_BODY) };
+  return { ...answer, body: await unpack(answer.body, encoding, request.largestBody) };
 }
 
 function givenUp(reason: unknown): WireAnswer {
@@ -138,7 +137,7 @@ class PendingExchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#over) return;
     this.#size += chunk.length;
-    if (this.#size > LARGEST_BODY) this.#fail({ kind: 'body-too-large' });
+    if (this.#size > this.#request.largestBody) this.#fail({ kind: 'body-too-large' });
     else this.#chunks.push(chunk);
   }
 

@@ -76,7 +76,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'body-too-large':
       return new ServiceError(
         'response-too-large',
-        `${place} failed: the answer is larger than 1 MiB.`,
+        `${place} failed: the answer is larger than any of this service.`,
         options(),
       );
     case 'aborted':

@@ -50,7 +50,7 @@ function notJson(place: string, status: number, contentType: string): ServiceErr
     'not-this-service',
     `${place} was answered with ${kindOf(contentType)} where JSON was due (status ${status}).`,
     {
-      hint: 'Check server.url, its path prefix too; a sign-in page before the service, or a service without /api/settings, answers so.',
+      hint: 'Check server.url, its path prefix too; a sign-in page before the service, or a service without this path, answers so.',
     },
   );
 }

@@ -1,22 +1,17 @@
 import { SetpointError } from '../model/error.ts';
-import type { Observer } from '../model/ports.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
 import { EMPTY_STORE, isEmptyStore, settingsIn, SETTINGS_PATH } from './dialect.ts';
 import { faultError } from './fault-error.ts';
 import { jsonOf, type Reply } from './json-reply.ts';
-import { timeLeft, type SettingsLimits } from './limits.ts';
+import { timeLeft, type TimeLimits } from './limits.ts';
 import { ServiceError } from './service-error.ts';
 import { statusError } from './status-error.ts';
 
-/** An observer that asks once: GET /api/settings. Its errors tell by `retry` whether to ask again. */
-export function singleLook(connection: Connection, limits: SettingsLimits): Observer {
-  return { observe: (signal) => look(connection, limits, signal) };
-}
-
-async function look(
+/** One GET /api/settings. Its errors tell by `retry` whether to ask again. */
+export async function look(
   connection: Connection,
-  limits: SettingsLimits,
+  limits: TimeLimits,
   signal: AbortSignal | undefined,
 ): Promise<ObservedState> {
   const place = connection.place('GET', SETTINGS_PATH);

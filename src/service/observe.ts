@@ -1,8 +1,8 @@
 import type { Observer } from '../model/ports.ts';
 import type { Connection } from './connect.ts';
 import { SETTINGS_PATH } from './dialect.ts';
-import { UNLIMITED, type SettingsLimits } from './limits.ts';
-import { singleLook } from './look.ts';
+import { UNLIMITED, type TimeLimits } from './limits.ts';
+import { look } from './look.ts';
 import { retrying } from './retry.ts';
 
 /**
@@ -10,17 +10,14 @@ import { retrying } from './retry.ts';
  * and what came of it: unreachable, tls, timed-out, redirected, unauthorized, rate-limited, server-error, bad-response,
  * response-too-large, not-this-service, dialect-not-spoken, interrupted.
  */
-export function settingsObserver(
-  connection: Connection,
-  limits: SettingsLimits = UNLIMITED,
-): Observer {
-  return retrying(
-    singleLook(connection, limits),
-    {
-      clock: connection.clock,
-      place: connection.place('GET', SETTINGS_PATH),
-      random: connection.random,
-    },
-    limits,
-  );
+export function settingsObserver(connection: Connection, limits: TimeLimits = UNLIMITED): Observer {
+  const { clock, random } = connection;
+  const place = connection.place('GET', SETTINGS_PATH);
+  return {
+    observe: retrying(
+      (signal) => look(connection, limits, signal),
+      { clock, place, random },
+      limits,
+    ),
+  };
 }

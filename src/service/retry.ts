@@ -1,7 +1,6 @@
-import type { Clock, Observer } from '../model/ports.ts';
-import type { ObservedState } from '../model/state.ts';
+import type { Clock } from '../model/ports.ts';
 import { interruption } from './fault-error.ts';
-import type { SettingsLimits } from './limits.ts';
+import type { TimeLimits } from './limits.ts';
 import { ServiceError } from './service-error.ts';
 
 /** `random` is from 0 to 1; `place` is the request as messages name it. */
@@ -16,21 +15,21 @@ const FIRST_WAIT = 500;
 const LONGEST_BACKOFF = 8_000;
 
 /**
- * An observer that asks again where its error says that this may help: four times in all, with a wait of random length (up
+ * A question that is asked again where its error says that this may help: four times in all, with a wait of random length (up
  * to 0.5 s, then 1 s, then 2 s) or the one that the service asked for in between. It never waits past the deadline.
  */
-export function retrying(
-  observer: Observer,
+export function retrying<T>(
+  ask: (signal?: AbortSignal) => Promise<T>,
   { clock, place, random }: RetryOptions,
-  limits: SettingsLimits,
-): Observer {
-  return { observe };
+  limits: TimeLimits,
+): (signal?: AbortSignal) => Promise<T> {
+  return answered;
 
-  async function observe(signal?: AbortSignal): Promise<ObservedState> {
+  async function answered(signal?: AbortSignal): Promise<T> {
     let seldom = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await observer.observe(signal);
+        return await ask(signal);
       } catch (thrown) {
         if (!(thrown instanceof ServiceError)) throw thrown;
         if (thrown.retry === 'once') seldom += 1;

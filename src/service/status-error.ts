@@ -32,7 +32,7 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 409:
     case 412:
     case 423:
-      return error('contended', 'came while something else was at the settings', {
+      return error('contended', 'came while the service was busy with something else', {
         retry: 'again',
       });
     case 413:
@@ -51,7 +51,7 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     );
   }
   if (status >= 400) return error('bad-response', 'was refused by the service');
-  return error('bad-response', 'was answered with a success that holds no settings');
+  return error('bad-response', 'was answered with a success that holds nothing');
 }
 
 function refusedKey(place: string, status: number, sent: boolean): ServiceError {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
-import { getSettings } from '../../src/operations/get-settings.ts';
+import { get } from '../../src/operations/get.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
@@ -180,7 +180,7 @@ it("--server at the file's own origin needs the file's key like the file does", 
 
 it('get settings masks what the file reads from a reference, wherever it stands', async () => {
   store.stored = { language: 'tainted-value', llm_model: 'tainted-value', agent: 'x-tainted' };
-  const document = await getSettings(
+  const document = await get(
     request(store.url, '  llm_model: ${env:V}\n', {
       env: { SETPOINT_API_KEY: 'k', V: 'tainted-value' },
     }),

@@ -81,7 +81,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   'prototype-keys': [[3, 1, 'unknown-key'], [5, 3, 'unknown-key'], [6, 3, 'unknown-key'], [7, 17, 'unknown-key']],
   'provider-tokens': [[6, 7, 'missing-key'], [7, 15, 'wrong-type'], [8, 39, 'unknown-key'], [8, 45, 'literal-secret'], [9, 5, 'unknown-key']],
   'reserved-character': [[4, 10, 'syntax'], [5, 18, 'syntax']],
-  sandboxes: [[3, 1, 'not-in-version'], [8, 5, 'not-in-version']],
+  sandboxes: [[4, 14, 'wrong-type'], [5, 5, 'empty-value'], [6, 5, 'duplicate-entry'], [7, 5, 'unknown-key'], [8, 5, 'missing-key'], [8, 9, 'duplicate-entry'], [9, 5, 'unknown-key'], [10, 5, 'unknown-key'], [11, 9, 'duplicate-entry'], [12, 12, 'bad-value'], [13, 11, 'duplicate-entry'], [14, 5, 'unknown-key'], [15, 11, 'duplicate-entry'], [16, 14, 'bad-value'], [17, 16, 'bad-value'], [18, 5, 'duplicate-entry'], [18, 14, 'bad-value'], [19, 5, 'wrong-type'], [20, 5, 'missing-key'], [21, 5, 'missing-key'], [24, 16, 'wrong-type'], [27, 17, 'malformed-reference'], [28, 11, 'unknown-key'], [31, 17, 'wrong-type'], [33, 15, 'bad-value']],
   'secret-with-default': [[4, 16, 'malformed-reference'], [9, 14, 'malformed-reference']],
   'server-urls': [[3, 23, 'bad-value'], [4, 23, 'bad-value'], [5, 23, 'bad-value'], [6, 23, 'bad-value'], [7, 23, 'wrong-type'], [8, 23, 'bad-value'], [11, 12, 'bad-value']],
   'stdio-entries': [[6, 15, 'bad-value'], [9, 18, 'bad-value'], [10, 9, 'missing-key'], [11, 9, 'missing-key'], [12, 15, 'bad-value'], [13, 18, 'bad-value'], [14, 9, 'wrong-type'], [16, 18, 'wrong-type'], [17, 19, 'wrong-type'], [17, 22, 'wrong-type'], [18, 19, 'wrong-type'], [18, 25, 'wrong-type'], [21, 15, 'bad-value'], [22, 14, 'bad-value'], [25, 15, 'wrong-type'], [26, 14, 'wrong-type'], [29, 14, 'bad-value']],

@@ -6,6 +6,7 @@ import { fieldNamed, fields } from '../../src/model/field.ts';
 import type { DesiredState, ObservedState } from '../../src/model/state.ts';
 import { recordOf } from '../../src/model/value.ts';
 import { planSettings } from '../../src/plan/plan-settings.ts';
+import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
 import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
 import { outcomeText } from '../../src/render/outcome-text.ts';
 import { planText } from '../../src/render/plan-text.ts';
@@ -45,6 +46,7 @@ function asDesired(state: ObservedState): DesiredState {
     fields: declared.map((field) => ({ field, value: state.record[field.name] ?? null, source })),
     unresolved: [],
     unmanaged: [],
+    sandboxes: [],
     guards: { maxChanges: null, protected: false },
   };
 }
@@ -193,7 +195,10 @@ it('planDocument counts what its environments hold', () => {
     fc.property(storedRecord, storedRecord, (one, other) => {
       const planned = planSettings(asDesired(observed(one)), observed(other), OPTIONS);
       const { summary } = planDocument([
-        environmentPlan(planned, { name: 'x', origin: null, dialect: null }),
+        environmentPlan(
+          { settings: planned, sandboxes: NO_SANDBOXES },
+          { name: 'x', origin: null, dialect: null },
+        ),
       ]);
       const { unknown, ...actions } = summary;
       expect(Object.values(actions).reduce((sum, count) => sum + count, 0)).toBe(

@@ -9,6 +9,7 @@ import { conclude } from '../conclude.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
+import { progressView } from '../sandbox-progress.ts';
 import { look } from './plan.ts';
 
 /** `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. */
@@ -17,7 +18,7 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
     return look(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
     const reporter = reporterFor(flags, io);
-    const ask = flags.yes === true ? null : confirmWith(io);
+    const ask = flags.yes === true ? null : confirmWith(io, (target) => `Apply this to ${target}?`);
     if (flags.yes !== true && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
@@ -27,16 +28,18 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
     const onPlan = (plan: EnvironmentPlan): Promise<void> =>
       reporter.preview((style) => `${environmentText(plan, style)}\n`, ask !== null);
     const options = optionsFrom(flags, io, 'writes');
+    const progress = progressView(io.stderr);
     const document = await apply({
       ...options,
       onPlan,
+      onProgress: flags.quiet === true ? undefined : progress.update,
       confirm: ask ?? undefined,
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
       rotate: rotationOf(flags),
       abandon: io.abandon,
-    });
+    }).finally(progress.end);
     const written = await reporter.data(document, (style) => outcomeText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {

@@ -1,24 +1,31 @@
 import '../quick-end.ts';
+import { RESOURCES, type Resource } from '../../model/observed.ts';
 import { didYouMean } from '../../model/suggest.ts';
-import { getSettings } from '../../operations/get-settings.ts';
-import { settingsText } from '../../render/settings-text.ts';
+import { get } from '../../operations/get.ts';
+import { observedText } from '../../render/observed-text.ts';
 import { conclude } from '../conclude.ts';
 import { optionsFrom, usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-const RESOURCES = ['settings'];
-
-/** `setpoint get settings`: what each service has, masked. */
+/** `setpoint get settings,sandboxes`: what each service has, masked. */
 export async function getCommand(flags: Flags, io: Io, what = ''): Promise<number> {
   try {
-    if (!RESOURCES.includes(what))
-      throw usage('get takes what to show.', didYouMean(what, RESOURCES) || 'There is settings.');
+    const resources = [...new Set(what.split(',').map(resourceNamed))];
     const reporter = reporterFor(flags, io);
-    const document = await getSettings(optionsFrom(flags, io, 'reads'));
-    const written = await reporter.data(document, (style) => settingsText(document, style));
+    const document = await get({ ...optionsFrom(flags, io, 'reads'), resources });
+    const written = await reporter.data(document, (style) => observedText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+function resourceNamed(text: string): Resource {
+  const resource = RESOURCES.find((known) => known === text.trim());
+  if (resource !== undefined) return resource;
+  throw usage(
+    'get takes what to show, several apart by commas.',
+    didYouMean(text, RESOURCES) || `There is ${RESOURCES.join(', ')}.`,
+  );
 }

@@ -23,7 +23,7 @@ describe('one problem, one report', () => {
     ['version: 1\nenviroments: { a: {} }\n', ['2:1 unknown-key']],
     ['version: 1\nenvironments:\n  a:\n  b: 5\n', ['3:3 empty-value', '4:6 wrong-type']],
     ['version: 1\nenvironments: 5\n', ['2:15 wrong-type']],
-    ['version: 1\nsandboxes:\n  - running:\n', ['1:1 missing-key', '2:1 not-in-version']],
+    ['version: 1\nsandboxes:\n  - running:\n', ['1:1 missing-key', '3:5 empty-value']],
     ['version:\n', ['1:1 empty-value', '1:1 missing-key']],
   ])('%j', (text, found) => {
     expect(problems(text)).toEqual(found);

@@ -16,6 +16,7 @@ function desired(name: string, value: Value): DesiredState {
     fields: [{ field, value, source }],
     unresolved: [],
     unmanaged: [],
+    sandboxes: [],
     guards: { maxChanges: null, protected: false },
   };
 }

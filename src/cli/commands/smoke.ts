@@ -1,0 +1,49 @@
+import '../quick-end.ts';
+import { SetpointError } from '../../model/error.ts';
+import { smoke } from '../../operations/smoke.ts';
+import { smokeText, stepText } from '../../render/smoke-text.ts';
+import { visible } from '../../render/visible.ts';
+import { conclude } from '../conclude.ts';
+import { confirmWith } from '../confirm.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+const COST =
+  'This starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';
+
+/** `setpoint smoke`: starts a conversation, shows every step, and claims no more than that one can start. */
+export async function smokeCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const ask = flags.yes === true ? null : confirmWith(io, (target) => `Start one on ${target}?`);
+    if (flags.yes !== true && ask === null) {
+      throw new SetpointError(
+        'confirmation-needed',
+        `There is no terminal to ask on, and no --yes. ${COST}`,
+        { hint: 'Run it with --yes where that is meant.' },
+      );
+    }
+    const document = await smoke({
+      ...optionsFrom(flags, io, 'writes'),
+      all: flags.all,
+      message: flags.message,
+      confirm:
+        ask === null
+          ? undefined
+          : async (target) => {
+              await reporter.words(() => `${COST}\n`);
+              return ask(target);
+            },
+      onStep: (target, step) => {
+        if (flags.quiet !== true)
+          void reporter.words(() => `${visible(target)}${stepText(step)}\n`);
+      },
+      abandon: io.abandon,
+    });
+    const written = await reporter.data(document, (style) => smokeText(document, style));
+    return await conclude(reporter, document.environments, written);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

@@ -1,0 +1,106 @@
+import { isMisspelt } from './bad-keys.ts';
+import { member, textOf, type MapNode, type Member, type Node } from './node.ts';
+import type { PlacedFinding } from './report.ts';
+
+type Path = readonly string[];
+
+/** What the schema does not say of a block's sandboxes in words: which keys go together, and what is claimed twice. */
+export function checkSandboxes(block: MapNode, path: Path): PlacedFinding[] {
+  const list = member(block, 'sandboxes');
+  if (list?.kind !== 'list') return [];
+  const items = list.items.flatMap((node, index) =>
+    node.kind === 'map' ? [{ node, path: [...path, 'sandboxes', String(index)] }] : [],
+  );
+  return [...items.flatMap(keyFindings), ...claimedTwice(items)];
+}
+
+interface Item {
+  readonly node: MapNode;
+  readonly path: Path;
+}
+
+const OF_A_NUMBER = ['spec', 'running', 'surplus'];
+
+function keyFindings({ node, path }: Item): PlacedFinding[] {
+  const byId = node.members.has('id');
+  const foreign = (byId ? OF_A_NUMBER : ['state']).flatMap((key) => node.members.get(key) ?? []);
+  const needed = byId ? 'state' : 'running';
+  return [
+    ...foreign.map((found) => misplaced(found, path)),
+    ...(node.members.has(needed) || isMisspelt(node, path, needed) || (foreign.length > 0 && !byId)
+      ? []
+      : [missing(node, path)]),
+  ];
+}
+
+function misplaced({ key, keyFile, keyAt }: Member, path: Path): PlacedFinding {
+  const [message, hint] =
+    key === 'state'
+      ? [
+          'state is for one sandbox, and this item names none.',
+          'Name it by id, or write running: and a number.',
+        ]
+      : [
+          `${key} is for a number of sandboxes, and this item names one by its id.`,
+          'Keep id and state here, and make the number an item of its own.',
+        ];
+  const finding = { code: 'unknown-key', message, hint, path: [...path, key] } as const;
+  return { file: keyFile, at: keyAt, finding };
+}
+
+function missing(node: MapNode, path: Path): PlacedFinding {
+  const finding = node.members.has('id')
+    ? {
+        message: 'state is missing here.',
+        hint: 'Add state: running, or state: paused.',
+      }
+    : {
+        message: 'This item names neither a number nor a sandbox.',
+        hint: 'Add running: and how many are to be up, or id and state of one sandbox.',
+      };
+  return { file: node.file, at: node.at, finding: { code: 'missing-key', ...finding, path } };
+}
+
+/** The same id, the same spec, or a second item that counts the rest: an error at each of them. */
+function claimedTwice(items: readonly Item[]): PlacedFinding[] {
+  const claims = items.map(({ node, path }) => claimOf(node, path));
+  return claims.flatMap((claim) => {
+    if (claim === null) return [];
+    if (claims.filter((other) => other?.what === claim.what).length === 1) return [];
+    return [{ file: claim.at.file, at: claim.at.at, finding: claim.finding }];
+  });
+}
+
+function claimOf(
+  node: MapNode,
+  path: Path,
+): { what: string; at: Node; finding: PlacedFinding['finding'] } | null {
+  for (const key of ['id', 'spec']) {
+    const claimed = member(node, key);
+    if (claimed === undefined) continue;
+    const text = textOf(claimed);
+    if (text === undefined || text === '') return null;
+    const noun = key === 'id' ? 'sandbox' : 'spec';
+    return {
+      what: `${key} ${text}`,
+      at: claimed,
+      finding: {
+        code: 'duplicate-entry',
+        message: `Two items are about this ${noun}.`,
+        hint: 'Keep one of them.',
+        path: [...path, key],
+      },
+    };
+  }
+  if (!node.members.has('running')) return null;
+  return {
+    what: 'rest',
+    at: node,
+    finding: {
+      code: 'duplicate-entry',
+      message: 'Two items have no spec, so that both count the sandboxes nobody else claims.',
+      hint: 'Keep one of them, or give one a spec.',
+      path,
+    },
+  };
+}

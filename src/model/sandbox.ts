@@ -1,0 +1,67 @@
+import type { Source } from './source.ts';
+
+/**
+ * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
+ * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, where the service does not say.
+ * What a listing carries besides, keys of sessions among it, is not kept. Source: observed.
+ */
+export interface Sandbox {
+  readonly id: string;
+  readonly spec: string | null;
+  readonly status: string;
+  readonly createdAt: number | null;
+}
+
+/** A template that sandboxes are started from. The first of a list is the service's default. */
+export interface SandboxSpec {
+  readonly id: string;
+}
+
+/** A conversation as the service lists it. `status` is what it is at: idle, running, paused, finished, …; null where that is not known. */
+export interface Conversation {
+  readonly id: string;
+  readonly sandbox: string | null;
+  readonly status: string | null;
+  readonly createdAt: number | null;
+}
+
+/** How an apply of `sandboxes:` sees the service. */
+export interface ObservedSandboxes {
+  readonly sandboxes: readonly Sandbox[];
+  /** The specs there are; null where nothing declared names one. */
+  readonly specs: readonly SandboxSpec[] | null;
+  /** The sandboxes in which a conversation runs; null where that has not been looked up. */
+  readonly busy: ReadonlySet<string> | null;
+  /** The service's own time of the look, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** An item that counts: at least, or with `surplus: 'pause'` exactly, `running` are up. Without `spec` it counts what nobody else claims. */
+export interface CountedSandboxes {
+  readonly kind: 'counted';
+  readonly spec: string | null;
+  readonly running: number;
+  readonly surplus: 'keep' | 'pause';
+  readonly whenBusy: 'skip' | 'pause';
+  readonly source: Source;
+}
+
+/** An item about one sandbox. */
+export interface NamedSandbox {
+  readonly kind: 'named';
+  readonly id: string;
+  readonly state: 'running' | 'paused';
+  readonly whenBusy: 'skip' | 'pause';
+  readonly source: Source;
+}
+
+export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
+
+/** An ERROR younger than this, in milliseconds, is taken for a start under way: one backend reads so while it boots. Source: observed. */
+const BOOT_TIME = 5 * 60_000;
+
+/** Whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING for good. */
+export function isUp({ status, createdAt }: Sandbox, at: number): boolean {
+  if (status === 'ERROR') return createdAt !== null && at - createdAt < BOOT_TIME;
+  return status !== 'PAUSED' && status !== 'MISSING';
+}

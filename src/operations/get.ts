@@ -1,0 +1,107 @@
+import type {
+  ConversationReport,
+  EnvironmentObserved,
+  ObservedDocument,
+  Resource,
+  SandboxReport,
+} from '../model/observed.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import type { Conversation, Sandbox } from '../model/sandbox.ts';
+import { masked } from '../model/value.ts';
+import { TOOL } from '../model/version.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { withoutTainted } from '../plan/tainted.ts';
+import { sideBySide } from '../reconcile/side-by-side.ts';
+import { settingsObserver } from '../service/observe.ts';
+import { lookAt, originOf } from './look-at.ts';
+import type { OpenTarget } from './open-target.ts';
+import { SIDE_BY_SIDE, type Options } from './options.ts';
+import { prepareTargets, type Prepared } from './prepare.ts';
+import { sandboxObserverOf } from './sandbox-observer.ts';
+import { selectTargets } from './select.ts';
+
+export interface GetRequest extends Options {
+  /** What to look at. Default: the settings. */
+  readonly resources?: readonly Resource[] | undefined;
+}
+
+/** What every target's service has, masked. Reads only. */
+export async function get(request: GetRequest): Promise<ObservedDocument> {
+  const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
+  const prepared = prepareTargets(selectTargets(request), request);
+  const at = new Date(clock.now()).toISOString();
+  const environments = await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
+    observedOf(target, request, resources),
+  );
+  return {
+    format_version: FORMAT_VERSION,
+    kind: 'observed',
+    tool: TOOL,
+    observed_at: at,
+    resources,
+    environments,
+  };
+}
+
+function observedOf(
+  prepared: Prepared,
+  options: Options,
+  resources: readonly Resource[],
+): Promise<EnvironmentObserved> {
+  const nothing = {
+    name: prepared.target.name,
+    origin: originOf(prepared),
+    dialect: null,
+    status: 'seen' as const,
+    settings: null,
+    sandboxes: null,
+    specs: null,
+    conversations: null,
+  };
+  return lookAt<EnvironmentObserved>(prepared, options, {
+    open: async (target) => {
+      const asked = <T>(resource: Resource, look: () => Promise<T>): Promise<T | null> =>
+        resources.includes(resource) ? look() : Promise.resolve(null);
+      const observer = sandboxObserverOf(target);
+      const { signal } = options;
+      const settings = await asked('settings', () => settingsOf(target, prepared, signal));
+      const found = await asked('sandboxes', () => observer.sandboxes(signal));
+      const specs = await asked('specs', () => observer.specs(signal));
+      const conversations = await asked('conversations', () => observer.conversations(signal));
+      return {
+        ...nothing,
+        ...settings,
+        sandboxes: found?.sandboxes.map(sandboxReport) ?? null,
+        specs: specs?.map(({ id }, index) => ({ id, default: index === 0 })) ?? null,
+        conversations: conversations?.map(conversationReport) ?? null,
+        error: null,
+      };
+    },
+    failed: (error) => ({ ...nothing, status: 'error', error }),
+  });
+}
+
+async function settingsOf(
+  { connection, limits }: OpenTarget,
+  { desired }: Prepared,
+  signal: AbortSignal | undefined,
+): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings'>> {
+  const { dialect, stored, record } = await settingsObserver(connection, limits).observe(signal);
+  return {
+    dialect,
+    status: stored ? 'stored' : 'empty',
+    settings: stored ? masked(withoutTainted(record, desired)) : null,
+  };
+}
+
+function sandboxReport({ id, spec, status, createdAt }: Sandbox): SandboxReport {
+  return { id, spec, status, created_at: timeText(createdAt) };
+}
+
+function conversationReport({ id, sandbox, status, createdAt }: Conversation): ConversationReport {
+  return { id, sandbox, status, created_at: timeText(createdAt) };
+}
+
+function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

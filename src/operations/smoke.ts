@@ -1,0 +1,87 @@
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
+import { TOOL } from '../model/version.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { followConversation, type Followed } from '../reconcile/follow-conversation.ts';
+import { interruption } from '../reconcile/interruption.ts';
+import { sideBySide } from '../reconcile/side-by-side.ts';
+import { conversing } from '../service/converse.ts';
+import { chooseTargets, type WritingRequest } from './choose-targets.ts';
+import { errorReport } from './error-report.ts';
+import { originOf } from './look-at.ts';
+import { openTarget } from './open-target.ts';
+import { DEFAULT_WAIT } from './options.ts';
+import { prepareTargets, type Prepared } from './prepare.ts';
+
+export interface SmokeRequest extends WritingRequest {
+  /** The first message of the conversation. Default: a greeting. */
+  readonly message?: string | undefined;
+  /** Asked before each conversation is started. Absent: every one is approved. */
+  readonly confirm?: ((target: string, origin: string | null) => Promise<boolean>) | undefined;
+  /** Told every step as it is seen. */
+  readonly onStep?: ((target: string, step: SmokeStep) => void) | undefined;
+  readonly abandon?: AbortSignal | undefined;
+}
+
+const GREETING = 'Hello. Answer with one word, please.';
+
+/**
+ * Starts one conversation on each target, one after another, and follows it until it is ready. That costs a call to the
+ * model, and leaves a conversation and a sandbox behind. Throws a SetpointError where nothing was begun.
+ */
+export async function smoke(request: SmokeRequest): Promise<SmokeDocument> {
+  const clock = request.clock ?? SYSTEM_CLOCK;
+  const startedAt = clock.now();
+  const prepared = prepareTargets(chooseTargets(request, 'smoke'), request);
+  for (const { server } of prepared) if (server instanceof SetpointError) throw server;
+  const environments = await sideBySide(prepared, 1, (target) => tryTarget(target, request));
+  return {
+    format_version: FORMAT_VERSION,
+    kind: 'smoke',
+    tool: TOOL,
+    started_at: new Date(startedAt).toISOString(),
+    finished_at: new Date(clock.now()).toISOString(),
+    environments,
+  };
+}
+
+async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<EnvironmentSmoke> {
+  const { name } = prepared.target;
+  const origin = originOf(prepared);
+  const ended = ({ error, ...followed }: Followed): EnvironmentSmoke => ({
+    name,
+    origin,
+    status: error === null ? 'ready' : 'failed',
+    ...followed,
+    error: error === null ? null : errorReport(error),
+  });
+  const notBegun = (error: SetpointError): EnvironmentSmoke =>
+    ended({ steps: [], conversation: null, sandbox: null, error });
+  const stopped = interruption(request.signal);
+  if (stopped !== null) return notBegun(stopped);
+  try {
+    if ((await request.confirm?.(name, origin)) === false) {
+      const declined = new SetpointError('declined', 'The conversation was declined.');
+      return notBegun(interruption(request.signal) ?? declined);
+    }
+    const open = await openTarget(prepared, request);
+    try {
+      return ended(
+        await followConversation({
+          conversing: conversing(open.connection),
+          message: request.message ?? GREETING,
+          clock: request.clock ?? SYSTEM_CLOCK,
+          wait: request.wait ?? DEFAULT_WAIT,
+          onStep: (step) => request.onStep?.(name, step),
+          signal: request.signal,
+          abandon: request.abandon,
+        }),
+      );
+    } finally {
+      await open.close();
+    }
+  } catch (thrown) {
+    return notBegun(asSetpointError(thrown));
+  }
+}

@@ -1,0 +1,33 @@
+import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
+import { heading } from './plan-text.ts';
+import { paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+/** What came of each conversation, and what it leaves behind. */
+export function smokeText(document: SmokeDocument, style: Style): string {
+  return document.environments.map((environment) => environmentText(environment, style)).join('\n');
+}
+
+function environmentText(environment: EnvironmentSmoke, style: Style): string {
+  const { status, steps } = environment;
+  const verdict =
+    status === 'ready'
+      ? `${paint(style, 'green', 'A conversation can start.')} Nothing else was tested.`
+      : paint(style, 'red', 'No conversation was ready.');
+  const seen = steps.length === 0 ? [] : [...steps.map(stepText), ''];
+  const lines = [heading(environment, style), '', ...seen, verdict, ...left(environment)];
+  return `${lines.join('\n')}\n`;
+}
+
+/** `  12.4s  WAITING_FOR_SANDBOX` */
+export function stepText({ status, seconds }: SmokeStep): string {
+  return `  ${`${seconds.toFixed(1)}s`.padStart(7)}  ${visible(status)}`;
+}
+
+function left({ conversation, sandbox }: EnvironmentSmoke): string[] {
+  const things = [
+    conversation === null ? '' : `conversation ${visible(conversation)}`,
+    sandbox === null ? '' : `sandbox ${visible(sandbox)}`,
+  ].filter((thing) => thing !== '');
+  return things.length === 0 ? [] : [`Left behind: ${things.join(', ')}.`];
+}

@@ -1,0 +1,66 @@
+import type { StartTask } from '../model/ports.ts';
+import type { Conversation, Sandbox, SandboxSpec } from '../model/sandbox.ts';
+import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
+
+/**
+ * The records of /api/v1 as far as setpoint reads them, and no further: keys of sessions and addresses that hold one are left
+ * behind. What is new or missing is no error; a record without an id is null. Source: observed (the specification leaves the
+ * shapes open).
+ */
+export function sandboxIn(value: Value): Sandbox | null {
+  const id = idIn(value);
+  if (id === null || !isRecord(value)) return null;
+  return {
+    id,
+    spec: textIn(value, 'sandbox_spec_id'),
+    status: (textIn(value, 'status') ?? 'UNKNOWN').toUpperCase(),
+    createdAt: timeIn(value, 'created_at'),
+  };
+}
+
+export function specIn(value: Value): SandboxSpec | null {
+  const id = idIn(value);
+  return id === null ? null : { id };
+}
+
+export function conversationIn(value: Value): Conversation | null {
+  const id = idIn(value);
+  if (id === null || !isRecord(value)) return null;
+  return {
+    id,
+    sandbox: textIn(value, 'sandbox_id'),
+    status: textIn(value, 'execution_status')?.toLowerCase() ?? null,
+    createdAt: timeIn(value, 'created_at'),
+  };
+}
+
+export function startTaskIn(value: Value): StartTask | null {
+  const id = idIn(value);
+  if (id === null || !isRecord(value)) return null;
+  return {
+    id,
+    status: (textIn(value, 'status') ?? 'UNKNOWN').toUpperCase(),
+    conversation: textIn(value, 'app_conversation_id'),
+    sandbox: textIn(value, 'sandbox_id'),
+  };
+}
+
+const LONGEST_ID = 300;
+
+/** An id that can be part of an address: dots alone would lead elsewhere. */
+function idIn(value: Value): string | null {
+  const id = isRecord(value) ? textIn(value, 'id') : null;
+  return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) ? null : id;
+}
+
+function textIn(record: ValueRecord, key: string): string | null {
+  const value = record[key];
+  return typeof value === 'string' ? value : null;
+}
+
+/** A time without a zone is UTC: the service writes both. */
+function timeIn(record: ValueRecord, key: string): number | null {
+  const text = textIn(record, key) ?? '';
+  const time = Date.parse(/T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
+  return Number.isNaN(time) ? null : time;
+}

@@ -1,0 +1,89 @@
+import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
+import type { Connection } from './connect.ts';
+import type { TimeLimits } from './limits.ts';
+import { ServiceError } from './service-error.ts';
+import { getV1 } from './v1-request.ts';
+
+const PAGE = 100;
+const MOST_PAGES = 1000;
+/** A page of what moved back while another was read adds nothing; several do not. */
+const MOST_BARREN = 2;
+
+export interface Listing<T> {
+  readonly items: readonly T[];
+  /** When the first page was answered. */
+  readonly at: number;
+}
+
+/**
+ * A list to its last page. Pages are offsets, so that one may show again what another has shown: an id counts once. A list
+ * that cannot be what it seems is an error and never a shorter list: a page come to twice, one after another that adds
+ * nothing, one without items, an item without an id.
+ */
+export async function listPages<T extends { readonly id: string }>(
+  connection: Connection,
+  path: string,
+  read: (item: Value) => T | null,
+  limits: TimeLimits,
+  signal?: AbortSignal,
+): Promise<Listing<T>> {
+  const place = connection.place('GET', path);
+  const items = new Map<string, T>();
+  const seen = new Set<string>();
+  let at: number | null = null;
+  let barren = 0;
+  for (let next: string | null = null, pages = 1; ; pages += 1) {
+    const query: string = next === null ? '' : `&page_id=${encodeURIComponent(next)}`;
+    const answer = await getV1(connection, `${path}?limit=${PAGE}${query}`, limits, signal);
+    at ??= answer.at;
+    const before = items.size;
+    const page = pageIn(place, answer.json);
+    for (const item of itemsIn(place, page.items, read)) items.set(item.id, item);
+    next = page.next;
+    if (next === null) return { items: [...items.values()], at };
+    barren = items.size === before ? barren + 1 : 0;
+    if (seen.has(next) || barren > MOST_BARREN || pages === MOST_PAGES) throw endless(place);
+    seen.add(next);
+  }
+}
+
+/** The items of an answer that is a page or a whole list. */
+export function itemsIn<T>(
+  place: string,
+  items: readonly Value[],
+  read: (item: Value) => T | null,
+): T[] {
+  return items.map((item) => {
+    const one = read(item);
+    if (one === null)
+      throw unlike(place, 'with an item that has no id, so that its list cannot be believed');
+    return one;
+  });
+}
+
+export interface Page {
+  readonly items: readonly Value[];
+  readonly next: string | null;
+}
+
+export function pageIn(place: string, json: Value): Page {
+  const items = isRecord(json) ? json['items'] : undefined;
+  if (!isRecord(json) || !isList(items)) throw unlike(place, 'with something that is no list');
+  const next = json['next_page_id'] ?? null;
+  if (next === null || next === '') return { items, next: null };
+  if (typeof next === 'string') return { items, next };
+  if (typeof next === 'number' || next instanceof WireNumber)
+    return { items, next: next instanceof WireNumber ? next.token : String(next) };
+  throw unlike(place, 'with a next page that is no text');
+}
+
+function unlike(place: string, words: string): ServiceError {
+  return new ServiceError('bad-response', `${place} was answered ${words}.`);
+}
+
+function endless(place: string): ServiceError {
+  return new ServiceError(
+    'bad-response',
+    `${place} was answered with pages that do not end, so that its list cannot be believed.`,
+  );
+}

@@ -1,0 +1,73 @@
+import type { SetpointError } from '../model/error.ts';
+import type { WriteFailure } from '../model/ports.ts';
+import { isRecord, type ValueRecord } from '../model/value.ts';
+import type { Connection } from './connect.ts';
+import { faultError } from './fault-error.ts';
+import { jsonOf, type Reply } from './json-reply.ts';
+import { timeLeft, UNLIMITED, type TimeLimits } from './limits.ts';
+import { ServiceError } from './service-error.ts';
+import { statusError } from './status-error.ts';
+
+interface Post {
+  readonly path: string;
+  readonly body: string | null;
+  /** Milliseconds; an answer may begin as late as `headersTimeout`, 10 s where it is not given. */
+  readonly timeout: number;
+  readonly headersTimeout?: number;
+  readonly limits?: TimeLimits;
+  /** What a 422 is told as, where there is more to tell than its status. */
+  readonly refused?: (place: string, reply: Reply) => SetpointError;
+}
+
+/** `done`: the service said so, with the object it answered. */
+export type PostAnswer = { readonly kind: 'done'; readonly answer: ValueRecord } | WriteFailure;
+
+/**
+ * Sends one POST, once, and tells whether it took effect. A status alone is no proof of success: the body may have been cut,
+ * or written by something in between. A request under way is ended by its own deadline alone.
+ */
+export async function post(connection: Connection, request: Post): Promise<PostAnswer> {
+  const { path, body, refused } = request;
+  const place = connection.place('POST', path);
+  const timeout = timeLeft(connection.clock, request.limits ?? UNLIMITED, request.timeout);
+  if (timeout <= 0) {
+    return notApplied(
+      new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`),
+    );
+  }
+  const answer = await connection.send({
+    method: 'POST',
+    path,
+    body,
+    timeout,
+    ...(request.headersTimeout === undefined ? {} : { headersTimeout: request.headersTimeout }),
+    wantsBody: (status) => status === 200 || status === 201 || status === 422,
+  });
+  if (answer.kind === 'fault') {
+    const error = faultError(place, answer.fault, connection.proxied);
+    return answer.fault.phase === 'connect' ? notApplied(error) : ambiguous(error);
+  }
+  const { status } = answer;
+  if (status === 200 || status === 201) return confirmed(place, answer);
+  if (status === 422 && refused !== undefined) return notApplied(refused(place, answer));
+  const error = statusError(connection, place, answer);
+  return status < 300 || status === 408 || status >= 500 ? ambiguous(error) : notApplied(error);
+}
+
+function confirmed(place: string, reply: Reply): PostAnswer {
+  const read = jsonOf(place, reply);
+  if ('error' in read) return ambiguous(read.error);
+  if (isRecord(read.json)) return { kind: 'done', answer: read.json };
+  return ambiguous(
+    new ServiceError('bad-response', `${place} was answered with JSON that is no object.`),
+  );
+}
+
+function notApplied(error: SetpointError): WriteFailure {
+  const retry = error instanceof ServiceError && error.retry === 'again';
+  return { kind: 'not-applied', retry, error };
+}
+
+export function ambiguous(error: SetpointError): WriteFailure {
+  return { kind: 'ambiguous', error };
+}

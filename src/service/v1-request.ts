@@ -1,0 +1,70 @@
+import type { Value } from '../model/value.ts';
+import type { Connection } from './connect.ts';
+import { faultError } from './fault-error.ts';
+import { headerOf } from './exchange.ts';
+import { jsonOf } from './json-reply.ts';
+import { timeLeft, type TimeLimits } from './limits.ts';
+import { retrying } from './retry.ts';
+import { ServiceError } from './service-error.ts';
+import { statusError } from './status-error.ts';
+
+const LARGEST_LIST = 8 * 1_048_576;
+
+/** What one list may take and one start, at most: three and six times a request to the settings. Milliseconds. */
+export function listTimeout({ timeout }: Connection): number {
+  return Math.min(90_000, 3 * timeout);
+}
+
+export function startTimeout({ timeout }: Connection): number {
+  return Math.min(180_000, 6 * timeout);
+}
+
+/** The deadline of a list with all its pages and what is tried again. */
+export function listLimits(connection: Connection): TimeLimits {
+  return { deadline: connection.clock.monotonic() + 4 * listTimeout(connection) };
+}
+
+export interface V1Answer {
+  readonly status: number;
+  readonly json: Value;
+  /** The time the service says it is, in milliseconds since 1970; that of this machine where it says none. */
+  readonly at: number;
+}
+
+/** One GET of /api/v1, tried again where that helps. `also` is a status besides 200 that is no error. */
+export function getV1(
+  connection: Connection,
+  path: string,
+  limits: TimeLimits,
+  signal: AbortSignal | undefined,
+  also?: number,
+): Promise<V1Answer> {
+  const { clock, random } = connection;
+  const [bare = path] = path.split('?');
+  const place = connection.place('GET', bare);
+  const ask = async (given?: AbortSignal): Promise<V1Answer> => {
+    const timeout = timeLeft(clock, limits, listTimeout(connection));
+    if (timeout <= 0)
+      throw new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`);
+    const answer = await connection.send({
+      method: 'GET',
+      path,
+      body: null,
+      timeout,
+      headersTimeout: timeout,
+      largestBody: LARGEST_LIST,
+      signal: given,
+      wantsBody: (status) => status === 200,
+    });
+    if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
+    const { status, headers } = answer;
+    const said = Date.parse(headerOf(headers, 'date') ?? '');
+    const at = Number.isNaN(said) ? clock.now() : said;
+    if (status === also) return { status, json: null, at };
+    if (status !== 200) throw statusError(connection, place, answer);
+    const read = jsonOf(place, answer);
+    if ('error' in read) throw read.error;
+    return { status, json: read.json, at };
+  };
+  return retrying(ask, { clock, place, random }, limits)(signal);
+}
