@@ -23,10 +23,12 @@ function say(text) {
   process.stdout.write(`\n${styleText('dim', `# ${text}`)}\n`);
 }
 
+let example = 'minimal';
+
 function setpoint(expected, ...args) {
   process.stdout.write(`${styleText('bold', `$ setpoint ${args.join(' ')}`)}\n`);
   const { status } = spawnSync(process.execPath, [command, ...args], {
-    cwd: join(root, 'examples/minimal'),
+    cwd: join(root, 'examples', example),
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -70,6 +72,15 @@ try {
   setpoint(2, 'drift', ...there);
   setpoint(0, 'apply', ...there, '--yes');
   setpoint(0, 'plan', ...there);
+  example = 'sandboxes';
+  say('Another file declares sandboxes: two by day, none by night.');
+  setpoint(0, 'apply', '-e', 'day', ...there, '--yes');
+  say(
+    'In the evening they are paused, in the morning resumed: nothing is started where a resume will do.',
+  );
+  setpoint(0, 'apply', '-e', 'night', ...there, '--yes');
+  setpoint(0, 'apply', '-e', 'day', ...there, '--yes');
+  setpoint(0, 'get', 'sandboxes', '-e', 'day', ...there);
 } finally {
   service.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './http/json.ts';
 import type { Knobs } from './knobs.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store/store.ts';
 
 /** What the service is for as long as it listens. */
 export interface Service {

@@ -1,5 +1,5 @@
-import type { SandboxOutcome } from './sandbox-outcome.ts';
-import type { ServerMcp } from './server-mcp.ts';
+import type { SandboxOutcome } from './sandboxes/sandbox-outcome.ts';
+import type { ServerMcp } from './settings/server-mcp.ts';
 
 export interface EmulatorOptions {
   /** TCP port, 0 to 65535. Default: 0, a free one. */

@@ -1,5 +1,9 @@
 import type { EmulatorOptions } from './emulator-options.ts';
-import { isSandboxOutcome, sandboxOutcomes, type SandboxOutcome } from './sandbox-outcome.ts';
+import {
+  isSandboxOutcome,
+  sandboxOutcomes,
+  type SandboxOutcome,
+} from './sandboxes/sandbox-outcome.ts';
 
 /** The options that say how the service behaves, each with its value; what they mean is said at `EmulatorOptions`. */
 export interface Knobs {

@@ -1,20 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 
-import { detail, type Answer } from './answer.ts';
+import { detail, type Answer } from './http/answer.ts';
 import type { Call, Service } from './call.ts';
 import {
   getConversations,
   getStartTasks,
   searchConversations,
   startConversation,
-} from './conversation-handlers.ts';
-import { isAnsweredHost } from './host-check.ts';
-import { isAuthorized } from './key-check.ts';
-import { matchPath } from './match-path.ts';
-import { readBody } from './read-body.ts';
-import { pauseSandbox, resumeSandbox, searchSandboxes, startSandbox } from './sandbox-handlers.ts';
-import { searchSandboxSpecs } from './search-sandbox-specs.ts';
-import { loadSettings, resetSettings, storeSettings } from './settings-handlers.ts';
+} from './conversations/conversation-handlers.ts';
+import { isAnsweredHost } from './http/host-check.ts';
+import { isAuthorized } from './http/key-check.ts';
+import { matchPath } from './http/match-path.ts';
+import { readBody } from './http/read-body.ts';
+import {
+  pauseSandbox,
+  resumeSandbox,
+  searchSandboxes,
+  startSandbox,
+} from './sandboxes/sandbox-handlers.ts';
+import { searchSandboxSpecs } from './sandboxes/search-sandbox-specs.ts';
+import { loadSettings, resetSettings, storeSettings } from './settings/settings-handlers.ts';
 
 type Methods = Readonly<Record<string, (call: Call) => Promise<Answer>>>;
 

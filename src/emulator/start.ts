@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { sendAnswer, type Answer } from './answer.ts';
+import { sendAnswer, type Answer } from './http/answer.ts';
 import type { Service } from './call.ts';
 import type { EmulatorOptions } from './emulator-options.ts';
-import { isLoopback } from './host-check.ts';
+import { isLoopback } from './http/host-check.ts';
 import { readKnobs } from './knobs.ts';
-import { listen } from './listen.ts';
+import { listen } from './http/listen.ts';
 import { answerRequest } from './routes.ts';
-import { readServerMcp } from './server-mcp.ts';
-import { sessionKeys } from './session-keys.ts';
-import { openStore } from './store.ts';
+import { readServerMcp } from './settings/server-mcp.ts';
+import { sessionKeys } from './sandboxes/session-keys.ts';
+import { openStore } from './store/store.ts';
 
 export type { EmulatorOptions } from './emulator-options.ts';
 

@@ -5,7 +5,7 @@ import type {
   Result,
 } from '../model/outcome.ts';
 import { inlineValue } from './inline-value.ts';
-import { heading } from './plan-text.ts';
+import { heading, NOTHING_TO_BE_DONE } from './plan-text.ts';
 import { changeName, unknownText, warningText } from './change-text.ts';
 import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
@@ -53,8 +53,9 @@ function newWarnings({ changes, warnings }: EnvironmentOutcome): EnvironmentOutc
 /** A sandbox that was started has a name from then on. */
 function resultText({ resource, action, result, sandbox }: OutcomeChange): string {
   const named = sandbox === undefined ? '' : `${visible(sandbox)}, `;
-  const word = resource === 'sandbox' && result === 'verified' ? STATES[action] : undefined;
-  return `${named}${word ?? WORDS[result]}`;
+  const state = resource === 'sandbox' ? STATES[action] : undefined;
+  if (state === undefined || result === 'not-sent') return `${named}${WORDS[result]}`;
+  return result === 'verified' ? `${named}${state}` : `${named}asked for, not seen to be ${state}`;
 }
 
 const STATES: Readonly<Record<string, string>> = {
@@ -86,7 +87,9 @@ function footer(
     case 'applied':
       return `${paint(style, 'green', 'Applied')} ${changes.length === 1 ? '1 change' : `${changes.length} changes`}.${requested}`;
     case 'partial':
-      return `${paint(style, 'yellow', 'Applied in part.')}${requested}`;
+      return changes.length === 0
+        ? `${paint(style, 'yellow', NOTHING_TO_BE_DONE)}${requested}`
+        : `${paint(style, 'yellow', 'Applied in part.')}${requested}`;
     case 'not-converged':
       return `${paint(style, 'red', 'Applied, but not converged.')}${requested}`;
     case 'refused':

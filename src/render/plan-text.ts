@@ -12,6 +12,9 @@ import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
 
+/** An empty plan of what is not as declared. */
+export const NOTHING_TO_BE_DONE = 'Nothing can be done, and not all is as declared: see above.';
+
 /** `plan` speaks of what an apply would do, `drift` of what was found; `strict drift` counts what is not known. */
 export type Voice = 'plan' | 'drift' | 'strict drift';
 
@@ -59,8 +62,7 @@ function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voi
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
     return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.`;
-  if (status === 'differs')
-    return paint(style, 'yellow', 'Nothing can be done, and not all is as declared: see above.');
+  if (status === 'differs') return paint(style, 'yellow', NOTHING_TO_BE_DONE);
   return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
 }
 

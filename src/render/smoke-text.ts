@@ -20,7 +20,7 @@ function environmentText(environment: EnvironmentSmoke, style: Style): string {
 }
 
 /** `  12.4s  WAITING_FOR_SANDBOX` */
-export function stepText({ status, seconds }: SmokeStep): string {
+function stepText({ status, seconds }: SmokeStep): string {
   return `  ${`${seconds.toFixed(1)}s`.padStart(7)}  ${visible(status)}`;
 }
 

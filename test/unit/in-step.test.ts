@@ -60,6 +60,7 @@ describe('what is said twice is the same', () => {
       'apply',
       'drift',
       'get settings',
+      'smoke',
       'serve',
       'schema',
       'version',

@@ -9,7 +9,8 @@ import { conclude } from '../conclude.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
-import { progressView } from '../sandbox-progress.ts';
+import { awaitedSandbox } from '../awaited-sandbox.ts';
+import { progressView } from '../progress-view.ts';
 import { look } from './plan.ts';
 
 /** `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. */
@@ -32,7 +33,9 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
     const document = await apply({
       ...options,
       onPlan,
-      onProgress: flags.quiet === true ? undefined : progress.update,
+      onProgress: (target, waiting) => {
+        if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
+      },
       confirm: ask ?? undefined,
       all: flags.all,
       allow: flags.allow,

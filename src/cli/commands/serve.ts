@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/sandbox-outcome.ts';
+import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/sandboxes/sandbox-outcome.ts';
 import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
 import { SetpointError } from '../../model/error.ts';
 import { usage, type Flags } from '../flags.ts';

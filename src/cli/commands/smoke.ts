@@ -1,12 +1,12 @@
 import '../quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import { smoke } from '../../operations/smoke.ts';
-import { smokeText, stepText } from '../../render/smoke-text.ts';
-import { visible } from '../../render/visible.ts';
+import { smokeText } from '../../render/smoke-text.ts';
 import { conclude } from '../conclude.ts';
 import { confirmWith } from '../confirm.ts';
 import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { progressView } from '../progress-view.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
 const COST =
@@ -24,6 +24,7 @@ export async function smokeCommand(flags: Flags, io: Io): Promise<number> {
         { hint: 'Run it with --yes where that is meant.' },
       );
     }
+    const progress = progressView(io.stderr);
     const document = await smoke({
       ...optionsFrom(flags, io, 'writes'),
       all: flags.all,
@@ -35,12 +36,13 @@ export async function smokeCommand(flags: Flags, io: Io): Promise<number> {
               await reporter.words(() => `${COST}\n`);
               return ask(target);
             },
-      onStep: (target, step) => {
+      onStep: (target, { status }) => {
+        const done = status === 'READY' || status === 'ERROR';
         if (flags.quiet !== true)
-          void reporter.words(() => `${visible(target)}${stepText(step)}\n`);
+          progress.update(target, [{ name: 'starting a conversation', status, done }]);
       },
       abandon: io.abandon,
-    });
+    }).finally(progress.end);
     const written = await reporter.data(document, (style) => smokeText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {

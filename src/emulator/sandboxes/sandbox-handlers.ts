@@ -1,0 +1,92 @@
+import { answerPage } from '../http/answer-page.ts';
+import { detail, json, unauthorized, type Answer } from '../http/answer.ts';
+import { beginAgain, beginSandbox } from './begin-sandbox.ts';
+import type { Call, Service } from '../call.ts';
+import { makeRoom, noRoom } from './make-room.ts';
+import { pauseSandboxes } from './pause-sandboxes.ts';
+import { sandboxRecord } from './sandbox-record.ts';
+import { sandboxStatus } from './sandbox-status.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import type { StoredSandbox } from '../store/stored-sandbox.ts';
+
+const success = json(200, { success: true });
+const notFound = detail(404, 'Not Found');
+const limitReached = detail(500, noRoom);
+
+/** GET /api/v1/sandboxes/search, newest first. Source: specification 4.1; service behaviour: an outage reads as no sandboxes. */
+export async function searchSandboxes(call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const { service } = call;
+  return answerPage(call, async () => {
+    if (service.takeEmptyList()) return [];
+    const { sandboxes } = await service.store.read();
+    const now = service.now();
+    return sandboxes.map((sandbox) => sandboxRecord(sandbox, service, now)).toReversed();
+  });
+}
+
+/**
+ * POST /api/v1/sandboxes: the spec is a parameter of the query, a body is ignored, and each call starts one more.
+ * Source: specification 4.1; service behaviour: room is made before the spec is looked up, an unknown spec is a crash.
+ */
+export async function startSandbox({ service, authorized, query }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  const { store, knobs } = service;
+  const specId = query.getAll('sandbox_spec_id').at(-1) ?? knobs.specs[0];
+  return store.update((before) => {
+    const now = service.now();
+    const contents = makeRoom(before, knobs, now);
+    if (contents === undefined) return { contents: before, answer: limitReached };
+    if (!knobs.specs.includes(specId)) return { contents, answer: { kind: 'crash' } };
+    const begun = beginSandbox(contents, specId, knobs, now);
+    const answer = json(200, sandboxRecord(begun.sandbox, service, now));
+    return { contents: begun.contents, answer };
+  });
+}
+
+/**
+ * POST /api/v1/sandboxes/{id}/pause: 200 also where there is nothing to do, and where the sandbox does not run yet.
+ * Source: specification 4.1; service behaviour: one that is MISSING is not found, though it is listed.
+ */
+export async function pauseSandbox({ service, authorized, id }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  const { store, knobs } = service;
+  return store.update((before) => {
+    const now = service.now();
+    const sandbox = found(before, id, service, now);
+    if (sandbox === undefined) return { contents: before, answer: notFound };
+    const status = sandboxStatus(sandbox, knobs.startMs, now);
+    const idle = status === 'PAUSED' || (status === 'STARTING' && sandbox.becomes !== 'starting');
+    const contents = pauseSandboxes(before, idle ? [] : [sandbox], knobs, now);
+    return { contents, answer: success };
+  });
+}
+
+/**
+ * POST /api/v1/sandboxes/{id}/resume. Room is made first, whatever the sandbox's status: one that runs already may be
+ * paused by that, and is then begun anew.
+ * Source: specification 4.1; service behaviour, the limit of running sandboxes.
+ */
+export async function resumeSandbox({ service, authorized, id }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  const { store, knobs } = service;
+  return store.update((before) => {
+    const now = service.now();
+    const contents = makeRoom(before, knobs, now);
+    if (contents === undefined) return { contents: before, answer: limitReached };
+    const sandbox = found(contents, id, service, now);
+    if (sandbox === undefined) return { contents, answer: notFound };
+    return { contents: beginAgain(contents, sandbox, now).contents, answer: success };
+  });
+}
+
+function found(
+  { sandboxes }: StoreContents,
+  id: string,
+  { knobs }: Service,
+  now: number,
+): StoredSandbox | undefined {
+  const sandbox = sandboxes.find((one) => one.id === id);
+  if (sandbox === undefined) return undefined;
+  return sandboxStatus(sandbox, knobs.startMs, now) === 'MISSING' ? undefined : sandbox;
+}

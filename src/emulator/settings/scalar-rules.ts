@@ -1,0 +1,109 @@
+import type { Json } from '../http/json.ts';
+import { bad, badValue, good, type Location, type Rule, type Verdict } from '../http/verdict.ts';
+
+const yes = new Set(['true', 't', 'yes', 'y', 'on', '1']);
+const no = new Set(['false', 'f', 'no', 'n', 'off', '0']);
+const intBits = 64;
+
+/** A string, and nothing that only looks like one. Source: observed: "language as a number". */
+export function textRule(value: Json, at: Location): Verdict {
+  if (typeof value === 'string') return good(value);
+  return bad('string_type', at, 'Input should be a valid string', value);
+}
+
+/**
+ * A bigint from an integer, an integral number, a boolean or a string of digits.
+ * Source: observed: "max_iterations as numeric text", "max_iterations: 1.5", "max_iterations: -1".
+ */
+export function integerRule(value: Json, at: Location): Verdict {
+  if (typeof value === 'bigint') return good(value);
+  if (typeof value === 'boolean') return good(value ? 1n : 0n);
+  if (typeof value === 'number') return integerOfNumber(value, at);
+  if (typeof value === 'string') return integerOfText(value, at);
+  return bad('int_type', at, 'Input should be a valid integer', value);
+}
+
+function integerOfNumber(value: number, at: Location): Verdict {
+  if (!Number.isFinite(value)) {
+    return bad('finite_number', at, 'Input should be a finite number', value);
+  }
+  if (!Number.isInteger(value)) {
+    const msg = 'Input should be a valid integer, got a number with a fractional part';
+    return bad('int_from_float', at, msg, value);
+  }
+  const integer = BigInt(value);
+  if (fitsIntBits(integer)) return good(integer);
+  const msg = 'Unable to parse input string as an integer, exceeded maximum size';
+  return bad('int_parsing_size', at, msg, value);
+}
+
+function integerOfText(value: string, at: Location): Verdict {
+  const found = /^([+-]?)(\d+(?:_\d+)*)(?:\.0+)?$/.exec(value.trim());
+  if (found === null) {
+    const msg = 'Input should be a valid integer, unable to parse string as an integer';
+    return bad('int_parsing', at, msg, value);
+  }
+  const size = BigInt((found[2] ?? '').replaceAll('_', ''));
+  return good(found[1] === '-' ? -size : size);
+}
+
+/** A number from a number, a boolean or a string that is one. Source: service behaviour, lax coercion of float fields. */
+export function fractionRule(value: Json, at: Location): Verdict {
+  if (typeof value === 'string') return fractionOfText(value, at);
+  if (typeof value !== 'object') return finite(Number(value), value, at);
+  return bad('float_type', at, 'Input should be a valid number', value);
+}
+
+function fractionOfText(value: string, at: Location): Verdict {
+  const digits = value.trim().replaceAll(/(?<=\d)_(?=\d)/g, '');
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(digits)) {
+    return finite(Number(digits), value, at);
+  }
+  const msg = 'Input should be a valid number, unable to parse string as a number';
+  return bad('float_parsing', at, msg, value);
+}
+
+function finite(number: number, value: Json, at: Location): Verdict {
+  if (Number.isFinite(number)) return good(number);
+  return bad('finite_number', at, 'Input should be a finite number', value);
+}
+
+/** A boolean, 0 or 1, or one of the usual words in any case. Source: observed: `confirmation_mode: "yes"`, `"maybe"`. */
+export function flagRule(value: Json, at: Location): Verdict {
+  if (typeof value === 'boolean') return good(value);
+  if (typeof value === 'object' || isNoSmallInteger(value)) {
+    return bad('bool_type', at, 'Input should be a valid boolean', value);
+  }
+  const word = String(value).toLowerCase();
+  if (yes.has(word)) return good(true);
+  if (no.has(word)) return good(false);
+  return bad(
+    'bool_parsing',
+    at,
+    'Input should be a valid boolean, unable to interpret input',
+    value,
+  );
+}
+
+function isNoSmallInteger(value: Json): boolean {
+  if (typeof value === 'number' && !Number.isInteger(value)) return true;
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  return isNumber && !fitsIntBits(BigInt(value));
+}
+
+function fitsIntBits(value: bigint): boolean {
+  return BigInt.asIntN(intBits, value) === value;
+}
+
+export function nullable(rule: Rule): Rule {
+  return (value, at) => (value === null ? good(null) : rule(value, at));
+}
+
+/** An integer that also passes a test; `sentence` says what the test wants. */
+export function integerWhere(fits: (value: bigint) => boolean, sentence: string): Rule {
+  return (value, at) => {
+    const verdict = integerRule(value, at);
+    if (verdict.kind !== 'good' || typeof verdict.value !== 'bigint') return verdict;
+    return fits(verdict.value) ? verdict : badValue(sentence, at, value);
+  };
+}

@@ -1,0 +1,60 @@
+import { json, unauthorized, type Answer } from '../http/answer.ts';
+import type { Call } from '../call.ts';
+import { decodeBody } from '../http/decode-body.ts';
+import type { JsonObject } from '../http/json.ts';
+import { loadAnswer } from './load-answer.ts';
+import { mergeSettings } from './merge-settings.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import type { Store } from '../store/store.ts';
+import { unprocessable } from '../http/unprocessable.ts';
+import { validateSettings } from './validate-settings.ts';
+
+/** GET /api/settings. Source: specification 4.3; observed: "load on an empty store", "store every field, then load". */
+export async function loadSettings({ service, authorized }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  const contents = await readStore(service.store);
+  if (contents === undefined) return { kind: 'crash' };
+  if (contents.settings === undefined) return json(404, { error: 'Settings not found' });
+  return json(200, loadAnswer(contents.settings, service.serverMcp));
+}
+
+/** POST /api/settings: the body is read as JSON before the key is looked at. Source: specification 4.2; observed: "body is not JSON". */
+export async function storeSettings({
+  service,
+  authorized,
+  contentType,
+  body,
+}: Call): Promise<Answer> {
+  const decoded = decodeBody(body, contentType);
+  if (decoded.kind === 'refused') return decoded.answer;
+  if (!authorized) return unauthorized;
+  const verdict = validateSettings(decoded.value);
+  if (verdict.kind === 'crash') return { kind: 'crash' };
+  if (verdict.kind === 'bad') return unprocessable(verdict.problems);
+  return keep(service.store, verdict.value);
+}
+
+/** POST /api/reset-settings, which is no more. Source: observed: the real server's answer to it. */
+export async function resetSettings({ authorized }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  return json(410, { error: 'Reset settings functionality has been removed.' });
+}
+
+async function keep(store: Store, sent: JsonObject): Promise<Answer> {
+  try {
+    return await store.update((before) => ({
+      contents: { ...before, settings: mergeSettings(before.settings, sent) },
+      answer: json(200, { message: 'Settings stored' }),
+    }));
+  } catch {
+    return json(500, { error: 'Something went wrong storing settings' });
+  }
+}
+
+async function readStore(store: Store): Promise<StoreContents | undefined> {
+  try {
+    return await store.read();
+  } catch {
+    return undefined;
+  }
+}

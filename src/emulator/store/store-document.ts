@@ -1,0 +1,89 @@
+import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { mergeSettings, type StoredSettings } from '../settings/merge-settings.ts';
+import { readJson } from '../http/read-json.ts';
+import { readStoredSandbox, writeStoredSandbox, type StoredSandbox } from './stored-sandbox.ts';
+import {
+  readStoredStartTask,
+  writeStoredStartTask,
+  type StoredStartTask,
+} from './stored-start-task.ts';
+import { validateSettings } from '../settings/validate-settings.ts';
+import { writeJson } from '../http/write-json.ts';
+
+const writtenBy = "setpoint's embedded service";
+const formatVersion = 1n;
+
+/** All that the service remembers; `settings` is undefined until the first store. Both lists are oldest first. */
+export interface StoreContents {
+  readonly settings: StoredSettings | undefined;
+  readonly sandboxes: readonly StoredSandbox[];
+  readonly startTasks: readonly StoredStartTask[];
+}
+
+export type StoreReading =
+  | { readonly kind: 'contents'; readonly contents: StoreContents }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+export const emptyStore: StoreContents = { settings: undefined, sandboxes: [], startTasks: [] };
+
+export function writeStoreDocument({ settings, sandboxes, startTasks }: StoreContents): string {
+  const stored = settings && { values: settings.values, passwords_set: settings.passwordsSet };
+  const document = {
+    written_by: writtenBy,
+    format_version: formatVersion,
+    settings: stored ?? null,
+    sandboxes: sandboxes.map(writeStoredSandbox),
+    start_tasks: startTasks.map(writeStoredStartTask),
+  };
+  return `${writeJson(document)}\n`;
+}
+
+/**
+ * The contents of a store's text, or why it is none of ours. The reason quotes nothing of the text. Stores of the time
+ * when only settings were kept have neither of the lists.
+ */
+export function readStoreDocument(text: string): StoreReading {
+  const reading = readJson(text);
+  if (reading.kind !== 'json') return unusable('it is not JSON');
+  const document = reading.value;
+  if (!isJsonObject(document) || memberOf(document, 'written_by') !== writtenBy) {
+    return unusable(`it was not written by ${writtenBy}`);
+  }
+  if (memberOf(document, 'format_version') !== formatVersion) {
+    return unusable(`its format_version is not ${formatVersion}`);
+  }
+  const settings = storedSettings(memberOf(document, 'settings'));
+  if (settings === 'unusable') return unusable('its settings are not what the service writes');
+  const sandboxes = listOf(memberOf(document, 'sandboxes') ?? [], readStoredSandbox);
+  if (sandboxes === undefined) return unusable('its sandboxes are not what the service writes');
+  const startTasks = listOf(memberOf(document, 'start_tasks') ?? [], readStoredStartTask);
+  if (startTasks === undefined) return unusable('its start tasks are not what the service writes');
+  return { kind: 'contents', contents: { settings, sandboxes, startTasks } };
+}
+
+function unusable(reason: string): StoreReading {
+  return { kind: 'unusable', reason };
+}
+
+function listOf<T>(value: Json, read: (item: Json) => T | undefined): readonly T[] | undefined {
+  if (!isJsonList(value)) return undefined;
+  const items = value.map(read).filter((item) => item !== undefined);
+  return items.length < value.length ? undefined : items;
+}
+
+function storedSettings(settings: Json | undefined): StoredSettings | undefined | 'unusable' {
+  if (settings === null) return undefined;
+  if (settings === undefined || !isJsonObject(settings)) return 'unusable';
+  const passwordsSet = memberOf(settings, 'passwords_set');
+  const values = validValues(memberOf(settings, 'values') ?? null);
+  if (values === undefined || passwordsSet === undefined || !isJsonList(passwordsSet))
+    return 'unusable';
+  const names = passwordsSet.filter((name) => typeof name === 'string');
+  if (names.length < passwordsSet.length) return 'unusable';
+  return { values: mergeSettings(undefined, values).values, passwordsSet: names };
+}
+
+function validValues(values: Json): JsonObject | undefined {
+  const verdict = validateSettings(values);
+  return verdict.kind === 'good' ? verdict.value : undefined;
+}
