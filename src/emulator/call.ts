@@ -1,4 +1,4 @@
-import type { JsonObject } from './http/json.ts';
+import type { JsonObject } from './json/json.ts';
 import type { Knobs } from './knobs.ts';
 import type { Store } from './store/store.ts';
 

@@ -28,9 +28,10 @@ export interface Actuator {
 
 /** Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. */
 export interface SandboxObserver {
-  /** `at` is the service's own time of the look, in milliseconds since 1970. */
+  /** `at` is the service's own time of the look, in milliseconds since 1970; `within` is how long it may take, in milliseconds. */
   sandboxes(
     signal?: AbortSignal,
+    within?: number,
   ): Promise<{ readonly sandboxes: readonly Sandbox[]; readonly at: number }>;
   specs(signal?: AbortSignal): Promise<readonly SandboxSpec[]>;
   conversations(signal?: AbortSignal): Promise<readonly Conversation[]>;

@@ -6,7 +6,7 @@ import type { OpenTarget } from './open-target.ts';
 export function sandboxObserverOf({ connection, aside }: OpenTarget): SandboxObserver {
   const observer = sandboxObserver(connection);
   return {
-    sandboxes: (signal) => aside(() => observer.sandboxes(signal)),
+    sandboxes: (signal, within) => aside(() => observer.sandboxes(signal, within)),
     specs: (signal) => aside(() => observer.specs(signal)),
     conversations: (signal) => aside(() => observer.conversations(signal)),
   };

@@ -81,7 +81,8 @@ function resultOf(
   if (sending === undefined)
     return left.some((other) => isSame(step, other)) ? 'not-sent' : 'verified';
   if (sending.kind === 'not-sent') return 'not-sent';
-  if (waiting?.state === 'settled') return 'verified';
+  const takenBack = step.action !== 'pause' && waiting?.status === 'PAUSED';
+  if (waiting?.state === 'settled') return takenBack ? 'unknown' : 'verified';
   const begun =
     waiting?.status !== null && waiting?.status !== undefined && waiting.status !== 'PAUSED';
   return !waited && begun && step.action !== 'pause' ? 'verified' : 'unknown';

@@ -56,8 +56,7 @@ async function lookAgain(input: ReconcileInput, approved: SandboxPlan): Promise<
       input.abandon,
     );
   const first = await look();
-  const starts = approved.steps.some(({ action }) => action === 'start');
-  if (!starts || first.observed.sandboxes.length > 0) return first;
+  if (approved.steps.length === 0 || first.observed.sandboxes.length > 0) return first;
   await input.clock.sleep(EMPTY_PAUSE, input.signal);
   return look();
 }

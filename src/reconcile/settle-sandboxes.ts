@@ -15,6 +15,8 @@ export interface Settled {
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 5000;
+/** What a look may take at least, in milliseconds, however little is left to wait. */
+const SHORTEST_LOOK = 10_000;
 /** How long a start whose answer was lost is looked for, in milliseconds. It is never sent again. */
 const ADOPTED_WITHIN = 30_000;
 
@@ -28,6 +30,7 @@ export async function settleSandboxes(
   sent: readonly SentStep[],
 ): Promise<Settled> {
   const { clock } = input;
+  const { observer } = input.sandboxes;
   const begun = clock.monotonic();
   const known = new Set(before.sandboxes.map(({ id }) => id));
   let waiting: readonly Waiting[] = sent.filter(({ kind }) => kind !== 'not-sent').map(waitingFor);
@@ -35,7 +38,8 @@ export async function settleSandboxes(
   for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 1.5)) {
     let error: SetpointError | null = null;
     try {
-      look = await unlessAbandoned(input.sandboxes.observer.sandboxes(), input.abandon);
+      const within = Math.max(SHORTEST_LOOK, input.wait - (clock.monotonic() - begun));
+      look = await unlessAbandoned(observer.sandboxes(undefined, within), input.abandon);
       const shown = look.sandboxes;
       waiting = adopt(waiting, input.desired.sandboxes, known, shown).map((one) =>
         afterLook(one, shown),

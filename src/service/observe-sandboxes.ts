@@ -16,8 +16,8 @@ const CONVERSATIONS = '/api/v1/app-conversations';
  */
 export function sandboxObserver(connection: Connection): SandboxObserver {
   return {
-    sandboxes: async (signal) => {
-      const limits = listLimits(connection);
+    sandboxes: async (signal, within) => {
+      const limits = listLimits(connection, within);
       const { items, at } = await listPages(connection, SANDBOXES, sandboxIn, limits, signal);
       return { sandboxes: items, at };
     },

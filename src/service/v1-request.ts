@@ -20,8 +20,9 @@ export function startTimeout({ timeout }: Connection): number {
 }
 
 /** The deadline of a list with all its pages and what is tried again. */
-export function listLimits(connection: Connection): TimeLimits {
-  return { deadline: connection.clock.monotonic() + 4 * listTimeout(connection) };
+export function listLimits(connection: Connection, within = Number.POSITIVE_INFINITY): TimeLimits {
+  const longest = 4 * listTimeout(connection);
+  return { deadline: connection.clock.monotonic() + Math.min(within, longest) };
 }
 
 export interface V1Answer {

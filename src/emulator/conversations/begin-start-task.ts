@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { beginAgain, beginSandbox } from '../sandboxes/begin-sandbox.ts';
-import { memberOf } from '../http/json.ts';
+import { memberOf } from '../json/json.ts';
 import type { Knobs } from '../knobs.ts';
 import { makeRoom, noRoom } from '../sandboxes/make-room.ts';
 import type { StartRequest } from './start-request.ts';

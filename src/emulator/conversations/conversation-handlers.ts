@@ -5,7 +5,7 @@ import { beginStartTask } from './begin-start-task.ts';
 import type { Call, Service } from '../call.ts';
 import { conversationRecord } from './conversation-record.ts';
 import { decodeBody } from '../http/decode-body.ts';
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { readStartRequest } from './start-request.ts';
 import { startTaskRecord } from './start-task-record.ts';
 import { startTaskStage, type StartTaskStage } from './start-task-stage.ts';

@@ -1,6 +1,6 @@
 import type { Service } from '../call.ts';
 import { executionStatus } from './execution-status.ts';
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { agentServerUrl } from '../sandboxes/sandbox-record.ts';
 import { sandboxStatus } from '../sandboxes/sandbox-status.ts';
 import type { StoredSandbox } from '../store/stored-sandbox.ts';

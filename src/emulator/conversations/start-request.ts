@@ -1,7 +1,7 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
-import { checkObject, type Member } from '../settings/object-rule.ts';
-import { flagRule, nullable, textRule } from '../settings/scalar-rules.ts';
-import { bad, type Location, type Problem, type Verdict } from '../http/verdict.ts';
+import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
+import { checkObject, type Member } from '../validation/object-rule.ts';
+import { flagRule, nullable, textRule } from '../validation/scalar-rules.ts';
+import { bad, type Location, type Problem, type Verdict } from '../validation/verdict.ts';
 
 /** What a body asks a new conversation to be; `body` is all of it, as it was sent. */
 export interface StartRequest {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { StartTaskStage } from './start-task-stage.ts';
 import type { StoredStartTask } from '../store/stored-start-task.ts';
 

@@ -1,7 +1,7 @@
 import { json, type Answer } from './answer.ts';
 import { askedPage } from './asked-page.ts';
 import type { Call } from '../call.ts';
-import type { Json } from './json.ts';
+import type { Json } from '../json/json.ts';
 
 /**
  * The page of a list that a call asks for. Its `next_page_id` is an offset, so that what comes and goes between two calls

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-import type { Json } from './json.ts';
-import { writeJson } from './write-json.ts';
+import type { Json } from '../json/json.ts';
+import { writeJson } from '../json/write-json.ts';
 
 /** What the service answers; a `crash` is the plain text 500 after which the connection is dropped unannounced. */
 export type Answer =

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts';
 import { unprocessable } from './unprocessable.ts';
-import type { Problem } from './verdict.ts';
+import type { Problem } from '../validation/verdict.ts';
 
 /** The ids that a query asks for, as 32 small hex digits, or the answer to a query that asks wrongly. */
 export type AskedIds =

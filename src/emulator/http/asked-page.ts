@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
-import { integerRule } from '../settings/scalar-rules.ts';
+import { integerRule } from '../validation/scalar-rules.ts';
 import { unprocessable } from './unprocessable.ts';
-import type { Location } from './verdict.ts';
+import type { Location } from '../validation/verdict.ts';
 
 /** Which part of a list a query asks for, or the answer to a query that asks for none. */
 export type AskedPage =

@@ -1,6 +1,6 @@
 import { detail, json, type Answer } from './answer.ts';
-import type { Json } from './json.ts';
-import { readJson } from './read-json.ts';
+import type { Json } from '../json/json.ts';
+import { readJson } from '../json/read-json.ts';
 
 export type DecodedBody =
   | { readonly kind: 'body'; readonly value: Json }

@@ -1,6 +1,6 @@
 import { json, type Answer } from './answer.ts';
-import type { Json } from './json.ts';
-import type { Problem } from './verdict.ts';
+import type { Json } from '../json/json.ts';
+import type { Problem } from '../validation/verdict.ts';
 
 /** The 422 that lists all that is wrong with a request. */
 export function unprocessable(problems: readonly Problem[]): Answer {

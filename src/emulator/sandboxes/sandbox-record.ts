@@ -1,5 +1,5 @@
 import type { Service } from '../call.ts';
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { sandboxStatus } from './sandbox-status.ts';
 import type { StoredSandbox } from '../store/stored-sandbox.ts';
 

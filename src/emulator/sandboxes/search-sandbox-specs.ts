@@ -1,7 +1,7 @@
 import { answerPage } from '../http/answer-page.ts';
 import { unauthorized, type Answer } from '../http/answer.ts';
 import type { Call, Service } from '../call.ts';
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 
 /**
  * GET /api/v1/sandbox-specs/search, the default spec first.

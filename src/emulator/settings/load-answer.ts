@@ -1,4 +1,4 @@
-import { memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { memberOf, type Json, type JsonObject } from '../json/json.ts';
 import type { StoredSettings } from './merge-settings.ts';
 import { withServerMcp } from './server-mcp.ts';
 import { settingsFields, type SettingsField } from './settings-fields.ts';

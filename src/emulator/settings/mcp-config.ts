@@ -1,8 +1,15 @@
-import { isJsonList, isJsonObject, type Json } from '../http/json.ts';
-import { checkObject, type Member } from './object-rule.ts';
+import { isJsonList, isJsonObject, type Json } from '../json/json.ts';
+import { checkObject, type Member } from '../validation/object-rule.ts';
 import { stdioEntry } from './stdio-entry.ts';
 import { shttpEntry, sseEntry } from './url-entries.ts';
-import { allOf, bad, crash, type Location, type Rule, type Verdict } from '../http/verdict.ts';
+import {
+  allOf,
+  bad,
+  crash,
+  type Location,
+  type Rule,
+  type Verdict,
+} from '../validation/verdict.ts';
 
 /** The three lists of `mcp_config`, in the order in which a load answers them. */
 export const mcpLists = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;

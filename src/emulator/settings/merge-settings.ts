@@ -1,4 +1,4 @@
-import { memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { memberOf, type Json, type JsonObject } from '../json/json.ts';
 import { settingsFields, type SettingsField } from './settings-fields.ts';
 
 /** What is stored: plain values by field, and the names of the password fields that hold one. Never a password itself. */

@@ -1,6 +1,6 @@
-import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
 import { mcpConfig, mcpLists } from './mcp-config.ts';
-import { readJson } from '../http/read-json.ts';
+import { readJson } from '../json/read-json.ts';
 
 /**
  * Entries that the server itself owns, shaped like `mcp_config` and judged by the same rules when the service starts.

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../http/json.ts';
+import { isJsonObject, type Json } from '../json/json.ts';
 import { mcpConfig } from './mcp-config.ts';
 import {
   flagRule,
@@ -7,8 +7,8 @@ import {
   integerWhere,
   nullable,
   textRule,
-} from './scalar-rules.ts';
-import { badValue, good, type Location, type Rule, type Verdict } from '../http/verdict.ts';
+} from '../validation/scalar-rules.ts';
+import { badValue, good, type Location, type Rule, type Verdict } from '../validation/verdict.ts';
 
 /**
  * How a field is stored. `value`: as sent; `password`: only whether it is set; `discarded`: not at all.

@@ -1,7 +1,7 @@
 import { json, unauthorized, type Answer } from '../http/answer.ts';
 import type { Call } from '../call.ts';
 import { decodeBody } from '../http/decode-body.ts';
-import type { JsonObject } from '../http/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { loadAnswer } from './load-answer.ts';
 import { mergeSettings } from './merge-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';

@@ -1,8 +1,16 @@
-import { isJsonList, isJsonObject, type Json } from '../http/json.ts';
-import { checkObject, type Member } from './object-rule.ts';
-import { textRule } from './scalar-rules.ts';
+import { isJsonList, isJsonObject, type Json } from '../json/json.ts';
+import { checkObject, type Member } from '../validation/object-rule.ts';
+import { textRule } from '../validation/scalar-rules.ts';
 import { shellWords } from './shell-words.ts';
-import { allOf, bad, badValue, crash, good, type Location, type Verdict } from '../http/verdict.ts';
+import {
+  allOf,
+  bad,
+  badValue,
+  crash,
+  good,
+  type Location,
+  type Verdict,
+} from '../validation/verdict.ts';
 
 const members: readonly Member[] = [
   { name: 'name', rule: nameRule },

@@ -1,7 +1,7 @@
-import type { Json } from '../http/json.ts';
-import { checkObject, type Member } from './object-rule.ts';
-import { integerWhere, nullable, textRule } from './scalar-rules.ts';
-import { badValue, crash, good, type Location, type Verdict } from '../http/verdict.ts';
+import type { Json } from '../json/json.ts';
+import { checkObject, type Member } from '../validation/object-rule.ts';
+import { integerWhere, nullable, textRule } from '../validation/scalar-rules.ts';
+import { badValue, crash, good, type Location, type Verdict } from '../validation/verdict.ts';
 
 const maxTimeoutSeconds = 3600n;
 const defaultTimeoutSeconds = 60n;

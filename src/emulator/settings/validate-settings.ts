@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../http/json.ts';
-import { checkObject } from './object-rule.ts';
+import type { Json, JsonObject } from '../json/json.ts';
+import { checkObject } from '../validation/object-rule.ts';
 import { settingsFields } from './settings-fields.ts';
-import { bad, type Location, type Verdict } from '../http/verdict.ts';
+import { bad, type Location, type Verdict } from '../validation/verdict.ts';
 
 /**
  * The body of a store as normalised values of every field, or all that is wrong with it, in the order of the fields.

@@ -1,6 +1,6 @@
-import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
 import { mergeSettings, type StoredSettings } from '../settings/merge-settings.ts';
-import { readJson } from '../http/read-json.ts';
+import { readJson } from '../json/read-json.ts';
 import { readStoredSandbox, writeStoredSandbox, type StoredSandbox } from './stored-sandbox.ts';
 import {
   readStoredStartTask,
@@ -8,7 +8,7 @@ import {
   type StoredStartTask,
 } from './stored-start-task.ts';
 import { validateSettings } from '../settings/validate-settings.ts';
-import { writeJson } from '../http/write-json.ts';
+import { writeJson } from '../json/write-json.ts';
 
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;

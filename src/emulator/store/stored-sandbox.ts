@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
 import { isSandboxOutcome, type SandboxOutcome } from '../sandboxes/sandbox-outcome.ts';
 import { storedTime } from './stored-time.ts';
 

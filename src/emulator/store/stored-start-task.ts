@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
+import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
 import { storedTime } from './stored-time.ts';
 
 /**

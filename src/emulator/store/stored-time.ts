@@ -1,4 +1,4 @@
-import type { Json } from '../http/json.ts';
+import type { Json } from '../json/json.ts';
 
 /** The last millisecond of which there is a date. */
 const last = 8_640_000_000_000_000n;

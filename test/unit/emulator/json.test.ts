@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { readJson } from '../../../src/emulator/http/read-json.ts';
-import { writeJson } from '../../../src/emulator/http/write-json.ts';
+import { readJson } from '../../../src/emulator/json/read-json.ts';
+import { writeJson } from '../../../src/emulator/json/write-json.ts';
 
 describe('readJson and writeJson', () => {
   it.each([

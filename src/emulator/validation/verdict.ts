@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 
 /** Where a value stands in the request: names of members, and positions in lists, from 0. */
 export type Location = readonly (string | bigint)[];

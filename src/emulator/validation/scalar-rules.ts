@@ -1,5 +1,5 @@
-import type { Json } from '../http/json.ts';
-import { bad, badValue, good, type Location, type Rule, type Verdict } from '../http/verdict.ts';
+import type { Json } from '../json/json.ts';
+import { bad, badValue, good, type Location, type Rule, type Verdict } from './verdict.ts';
 
 const yes = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const no = new Set(['false', 'f', 'no', 'n', 'off', '0']);

@@ -1,5 +1,5 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../http/json.ts';
-import { allOf, bad, good, type Location, type Rule, type Verdict } from '../http/verdict.ts';
+import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
+import { allOf, bad, good, type Location, type Rule, type Verdict } from './verdict.ts';
 
 export interface Member {
   readonly name: string;
