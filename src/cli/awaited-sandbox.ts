@@ -1,7 +1,12 @@
 import type { SandboxProgress } from '../reconcile/reconciled.ts';
 import type { Awaited } from './progress-view.ts';
 
-const VERBS = { start: 'starting', resume: 'resuming', pause: 'pausing' } as const;
+const VERBS = {
+  start: 'starting',
+  resume: 'resuming',
+  pause: 'pausing',
+  watch: 'watching',
+} as const;
 
 /** A sandbox that an apply waits for, in words; it has no id until the service has told it. */
 export function awaitedSandbox({ action, id, spec, status, done }: SandboxProgress): Awaited {

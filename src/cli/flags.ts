@@ -91,7 +91,8 @@ function outputOf(text: string): Output {
 }
 
 function waitOf(wait: Flags['wait']): number | undefined {
-  return typeof wait === 'string' ? duration('--wait', wait) : undefined;
+  if (typeof wait !== 'string') return undefined;
+  return /^0(ms|s|m)?$/.test(wait) ? 0 : duration('--wait', wait);
 }
 
 function duration(flag: string, text: string): number {

@@ -92,6 +92,7 @@ function byAge(a: Sandbox, b: Sandbox): number {
 function failedOnes(claimed: readonly Sandbox[], at: number): Warning[] {
   return claimed
     .filter((sandbox) => sandbox.status === 'ERROR' && !isUp(sandbox, at))
+    .toSorted(byAge)
     .map(({ id }) => ({
       code: 'sandbox-failed',
       message: `Sandbox ${id} reads ERROR and does not count; it is left as it is.`,

@@ -2,11 +2,9 @@ import { SetpointError } from '../model/error.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
 import { samePath } from '../model/path.ts';
 import type { Change, SandboxPlan, SandboxStep, Warning } from '../model/plan.ts';
-import { isUp, type DesiredSandboxes, type ObservedSandboxes } from '../model/sandbox.ts';
 import { sandboxWarnings } from '../plan/plan-document.ts';
 import { planSandboxes } from '../plan/plan-sandboxes.ts';
-import type { SentStep } from './send-sandbox-steps.ts';
-import type { Settled } from './settle-sandboxes.ts';
+import { madeRoom, remainingSandboxes, type SandboxRun } from './remaining-sandboxes.ts';
 import type { Waiting } from './waiting.ts';
 
 /** What has come of the sandboxes: the material of every end. */
@@ -21,161 +19,62 @@ export interface SandboxesConcluded {
   readonly errors: readonly SetpointError[];
 }
 
-interface Run {
-  readonly desired: readonly DesiredSandboxes[];
-  readonly approved: SandboxPlan;
-  readonly before: ObservedSandboxes;
-  readonly sent: readonly SentStep[];
-  readonly settled: Settled;
-  readonly waited: boolean;
-}
-
 /** Compares the last look with what was declared, and says of every approved change what became of it. */
-export function concludeSandboxes(run: Run): SandboxesConcluded {
+export function concludeSandboxes(run: SandboxRun): SandboxesConcluded {
   const { approved, sent, settled } = run;
-  const left = leftOver(run);
-  const remaining = [...displaced(run, left), ...otherSpecs(run), ...stillToDo(run, left)];
+  const last = lastPlan(run);
+  const left = last?.steps ?? [];
+  const remaining = remainingSandboxes(run, left);
   const open = settled.waiting.filter(({ state }) => state === 'open');
   const started = settled.waiting.flatMap(({ id, sent: { step } }): [Change, string][] =>
     step.action === 'start' && id !== null ? [[step.change, id]] : [],
   );
   return {
-    results: new Map(approved.steps.map((step) => [step.change, resultOf(step, run, left)])),
+    results: new Map(approved.steps.map((step) => [step.change, resultOf(step, run)])),
     started: new Map(started),
     remaining,
-    warnings: [...sandboxWarnings(approved), ...madeRoom(run, remaining)],
+    warnings: [...warningsOf(approved, last), ...madeRoom(run, remaining)],
     changed: sent.some(({ kind }) => kind !== 'not-sent'),
     errors: [
       ...sent.flatMap(({ kind, error }) => (kind === 'not-sent' && error !== null ? [error] : [])),
       ...open.filter(({ id }) => id === null).map(({ sent: { error } }) => unseen(error)),
-      ...approved.unmet.map(
+      ...(last ?? approved).unmet.map(
         ({ message, hint }) => new SetpointError('applied-in-part', message, { hint }),
       ),
-      ...(settled.look === null && settled.error !== null ? [unverified(settled.error)] : []),
+      ...(settled.error === null ? [] : [unverified(settled.error)]),
       ...(remaining.length > 0 ? [notConverged(remaining)] : []),
       ...(run.waited && open.length > 0 ? [tooLate(open)] : []),
     ],
   };
 }
 
-/** What a plan of the last look would do, what was started counting for its item. */
-function leftOver({ desired, before, settled }: Run): readonly SandboxStep[] {
-  if (settled.look === null) return [];
+/** The plan of the last look, what was started counting for its item; null where there was no look. */
+function lastPlan({ desired, before, settled, started }: SandboxRun): SandboxPlan | null {
+  if (settled.look === null) return null;
   const { specs, busy } = before;
-  const started = new Map(
-    settled.waiting.flatMap(({ id, sent: { step } }): [string, DesiredSandboxes][] =>
-      step.action === 'start' && id !== null ? [[id, step.item]] : [],
-    ),
-  );
-  return planSandboxes(desired, { ...settled.look, specs, busy }, started).steps;
+  return planSandboxes(desired, { ...settled.look, specs, busy }, started);
 }
 
-function resultOf(
-  step: SandboxStep,
-  { sent, settled, waited }: Run,
-  left: readonly SandboxStep[],
-): Result {
+/** What the plan has warned of, and what has come since. */
+function warningsOf(approved: SandboxPlan, last: SandboxPlan | null): Warning[] {
+  const before = sandboxWarnings(approved);
+  const since = last === null ? [] : sandboxWarnings(last);
+  const isNew = ({ code, path }: Warning): boolean =>
+    !before.some((other) => other.code === code && samePath(other.path, path));
+  return [...before, ...since.filter(isNew)];
+}
+
+function resultOf(step: SandboxStep, { sent, settled, waited }: SandboxRun): Result {
   const sending = sent.find((one) => one.step.change === step.change);
   const waiting = settled.waiting.find((one) => one.sent.step.change === step.change);
-  // The look right before the writes showed that it was not needed any more.
-  if (sending === undefined)
-    return left.some((other) => isSame(step, other)) ? 'not-sent' : 'verified';
-  if (sending.kind === 'not-sent') return 'not-sent';
+  // Where it was not even tried, the look right before it showed that it was not needed any more.
+  if (sending === undefined || sending.kind === 'not-sent') return 'not-sent';
   const takenBack = step.action !== 'pause' && waiting?.status === 'PAUSED';
   if (waiting?.state === 'settled') return takenBack ? 'unknown' : 'verified';
-  const begun =
-    waiting?.status !== null && waiting?.status !== undefined && waiting.status !== 'PAUSED';
-  return !waited && begun && step.action !== 'pause' ? 'verified' : 'unknown';
+  const status = waiting?.status ?? 'MISSING';
+  const begun = step.action !== 'pause' && status !== 'PAUSED' && status !== 'MISSING';
+  return !waited && begun ? 'verified' : 'unknown';
 }
-
-export function isSame(one: SandboxStep, other: SandboxStep): boolean {
-  return one.action === other.action && samePath(one.change.path, other.change.path);
-}
-
-/** Those that ran, or that this run made run, and that the service has paused by itself while their item is short. */
-function displaced(run: Run, left: readonly SandboxStep[]): Remainder[] {
-  const short = new Set(left.map(({ sandbox }) => sandbox));
-  return pausedByItself(run)
-    .filter((id) => short.has(id))
-    .map((id) => ({
-      resource: 'sandbox',
-      path: [id],
-      expected: 'RUNNING',
-      actual: 'PAUSED',
-      reason: 'the service paused it by itself when another one was to run',
-      hint: 'Declare fewer sandboxes running, or raise the limit of the service: it allows fewer at a time than are declared.',
-    }));
-}
-
-/** The same where nothing declared is short of them: worth knowing all the same. */
-function madeRoom(run: Run, remaining: readonly Remainder[]): Warning[] {
-  return pausedByItself(run)
-    .filter((id) => !remaining.some(({ path }) => path[0] === id))
-    .map((id) => ({
-      code: 'sandbox-displaced',
-      message: `The service paused sandbox ${id} by itself to make room for another.`,
-      path: [id],
-    }));
-}
-
-function pausedByItself({ before, sent, settled }: Run): string[] {
-  if (settled.look === null) return [];
-  const paused = settled.look.sandboxes.filter(({ status }) => status === 'PAUSED');
-  const ours = new Set(sent.flatMap(({ step, id }) => (step.action === 'pause' ? [id] : [])));
-  const ran = new Set([
-    ...before.sandboxes.filter((sandbox) => isUp(sandbox, before.at)).map(({ id }) => id),
-    ...settled.waiting.flatMap((one) =>
-      one.wasUp || one.state === 'given-up' ? (one.id ?? []) : [],
-    ),
-  ]);
-  const runs = sent.some(({ step, kind }) => step.action !== 'pause' && kind !== 'not-sent');
-  return runs ? paused.flatMap(({ id }) => (ran.has(id) && !ours.has(id) ? [id] : [])) : [];
-}
-
-function otherSpecs({ settled }: Run): Remainder[] {
-  return settled.waiting.flatMap(({ id, sent: { step } }) => {
-    const wanted = step.action === 'start' && step.item.kind === 'counted' ? step.item.spec : null;
-    const shown = settled.look?.sandboxes.find((sandbox) => sandbox.id === id)?.spec ?? null;
-    if (id === null || wanted === null || shown === null || shown === wanted) return [];
-    return [
-      {
-        resource: 'sandbox',
-        path: [id],
-        expected: wanted,
-        actual: shown,
-        reason: 'the service shows it under another spec than the one it was started from',
-        hint: `Declare spec: ${JSON.stringify(shown)}, or the next apply starts one more.`,
-      },
-    ];
-  });
-}
-
-/** What is left of items that nothing else explains: no failure, nothing on its way, no displacement. */
-function stillToDo(run: Run, left: readonly SandboxStep[]): Remainder[] {
-  const { sent, settled } = run;
-  const told = new Set(pausedByItself(run));
-  const explained = new Set<DesiredSandboxes>([
-    ...sent.flatMap(({ step, kind }) => (kind === 'not-sent' ? [step.item] : [])),
-    ...settled.waiting.flatMap(({ state, sent: { step } }) =>
-      state === 'open' ? [step.item] : [],
-    ),
-  ]);
-  return left
-    .filter(({ item, sandbox }) => !explained.has(item) && !told.has(sandbox ?? ''))
-    .map(({ action, change }) => ({
-      resource: 'sandbox',
-      path: change.path,
-      expected: change.after as string,
-      actual: change.before as string | null,
-      reason: action === 'start' ? `not as declared: ${change.reason}` : REASONS[action],
-      hint: 'Run setpoint plan to see what is left; somebody else may be at these sandboxes.',
-    }));
-}
-
-const REASONS = {
-  resume: 'does not run',
-  pause: 'is not paused; a service may ignore the pause of what is still starting',
-} as const;
 
 function notConverged(remaining: readonly Remainder[]): SetpointError {
   const [first] = remaining;
@@ -197,6 +96,9 @@ function tooLate(open: readonly Waiting[]): SetpointError {
     ? new SetpointError(
         'not-converged',
         `Sandboxes read PAUSED though they were to run: ${states.join(', ')}.`,
+        {
+          hint: 'A service pauses by itself what is above its limit: declare fewer, or raise the limit.',
+        },
       )
     : new SetpointError(
         'timed-out',

@@ -1,12 +1,13 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Change, SandboxPlan, SandboxStep } from '../model/plan.ts';
+import type { Change, SandboxPlan } from '../model/plan.ts';
 import { sandboxWarnings } from '../plan/plan-document.ts';
-import { concludeSandboxes, isSame, type SandboxesConcluded } from './conclude-sandboxes.ts';
+import { concludeSandboxes, type SandboxesConcluded } from './conclude-sandboxes.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 import { lookAtSandboxes, type SandboxLook } from './look-at-sandboxes.ts';
 import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
 import { sendSandboxSteps } from './send-sandbox-steps.ts';
 import { settleSandboxes } from './settle-sandboxes.ts';
+import { startedIn, stillNeeded } from './still-needed.ts';
 
 /** How the sandboxes ended, and which were started. */
 export interface SandboxesEnd extends PartEnd {
@@ -34,17 +35,20 @@ export async function reconcileSandboxes(
     const { observed: before, plan } = await lookAgain(input, approved);
     const stopped = interruption(input.signal);
     if (stopped !== null) return notBegun(approved, stopped);
-    const steps = stillNeeded(approved, plan);
-    const sent = await sendSandboxSteps(input, steps);
+    const steps = stillNeeded(approved.steps, plan);
+    const sent = await sendSandboxSteps(input, steps, before);
     const settled = await settleSandboxes(input, before, sent);
     const waited = input.wait > 0 && interruption(input.signal) === null;
-    const run = { desired, approved, before, sent, settled, waited };
+    const started = startedIn(settled.waiting.map(({ id, sent: { step } }) => ({ step, id })));
+    const run = { desired, approved, before, sent, settled, started, waited };
     return ended(concludeSandboxes(run), interruption(input.signal));
   } catch (thrown) {
     const error = asSetpointError(thrown);
-    return input.abandon?.aborted === true
-      ? { ...notBegun(approved, error), results: resultsOf(approved, 'unknown') }
-      : notBegun(approved, interruption(input.signal) ?? error);
+    const stopped = interruption(input.signal);
+    if (input.abandon?.aborted !== true) return notBegun(approved, stopped ?? error);
+    const { code } = stopped ?? error;
+    const abandoned = new SetpointError(code, error.message, { hint: error.hint });
+    return { ...notBegun(approved, abandoned), results: resultsOf(approved, 'unknown') };
   }
 }
 
@@ -61,17 +65,12 @@ async function lookAgain(input: ReconcileInput, approved: SandboxPlan): Promise<
   return look();
 }
 
-/** The steps of the new plan that were approved. Starts are counted: the first that were approved. */
-function stillNeeded(approved: SandboxPlan, fresh: SandboxPlan): readonly SandboxStep[] {
-  return approved.steps.filter((step) => fresh.steps.some((other) => isSame(step, other)));
-}
-
 function ended(concluded: SandboxesConcluded, stopped: SetpointError | null): SandboxesEnd {
   const { results, started, remaining, warnings, changed, errors } = concluded;
   const [error] = errors;
   const part = { results, started, remaining, unknown: [], warnings };
   if (stopped !== null) return { ...part, status: changed ? 'partial' : 'failed', error: stopped };
-  if (error === undefined) return { ...part, status: 'applied', error: null };
+  if (error === undefined) return { ...part, status: changed ? 'applied' : 'in-sync', error: null };
   if (error.code === 'not-converged') return { ...part, status: 'not-converged', error };
   if (error.code === 'timed-out' || error.code === 'applied-in-part' || !changed)
     return {

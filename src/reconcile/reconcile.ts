@@ -7,7 +7,7 @@ import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { sameChanges } from '../plan/same-changes.ts';
 import { interruption } from './interruption.ts';
-import { planOfSandboxes } from './look-at-sandboxes.ts';
+import { patientPlan } from './patient-plan.ts';
 import { inPart, reconcileSandboxes } from './reconcile-sandboxes.ts';
 import {
   sameResult,
@@ -51,8 +51,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   try {
     let look = await input.observer.observe(input.signal);
     observed = look;
-    const { observer } = input.sandboxes;
-    const sandboxes = await planOfSandboxes(observer, input.desired.sandboxes, input.signal);
+    const sandboxes = await patientPlan(input);
     for (let attempt = 0; attempt < LOOKS; attempt++) {
       observed = look;
       plan = { settings: planSettings(input.desired, look, input), sandboxes };
@@ -77,7 +76,8 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
       const again = planSettings(input.desired, look, input);
-      if (sameChanges(plan.settings, again)) {
+      // A store that is suddenly empty, or suddenly not, would make another record of the same changes.
+      if (look.stored === observed.stored && sameChanges(plan.settings, again)) {
         plan = { ...plan, settings: again };
         return await thenSandboxes(input, plan, look, await writeAndVerify(input, again, look));
       }
@@ -144,7 +144,7 @@ async function thenSandboxes(
   return {
     ...end,
     started,
-    status: inPartOnly ? 'partial' : status,
+    status: inPartOnly ? 'partial' : status === 'in-sync' ? settings.status : status,
     results: new Map([...settings.results, ...sandboxes.results]),
     remaining: sandboxes.remaining,
     warnings: [...settings.warnings, ...sandboxes.warnings],

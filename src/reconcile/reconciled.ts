@@ -40,7 +40,8 @@ export interface ReconcileInput {
 
 /** A sandbox that is waited for. `id` is null until the service has named it, `status` null until it is listed. */
 export interface SandboxProgress {
-  readonly action: 'start' | 'resume' | 'pause';
+  /** `watch`: it reads ERROR and may be booting. */
+  readonly action: 'start' | 'resume' | 'pause' | 'watch';
   readonly id: string | null;
   readonly spec: string | null;
   readonly status: string | null;

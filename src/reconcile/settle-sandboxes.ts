@@ -22,7 +22,8 @@ const ADOPTED_WITHIN = 30_000;
 
 /**
  * Looks until every step that was sent has settled, the time is up, or a stop is asked for; pauses grow from 0.5 s to 5 s.
- * Without waiting there is one look. A look that fails is taken again while there is time: it tells nothing.
+ * Without waiting there is one look. A look that fails tells nothing: it is taken again while there is time, unless it would
+ * fail again.
  */
 export async function settleSandboxes(
   input: ReconcileInput,
@@ -38,8 +39,10 @@ export async function settleSandboxes(
   for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 1.5)) {
     let error: SetpointError | null = null;
     try {
+      // A look that is under way when a stop is asked for is given up; one that begins after it is the last.
+      const signal = interruption(input.signal) === null ? input.signal : undefined;
       const within = Math.max(SHORTEST_LOOK, input.wait - (clock.monotonic() - begun));
-      look = await unlessAbandoned(observer.sandboxes(undefined, within), input.abandon);
+      look = await unlessAbandoned(observer.sandboxes(signal, within), input.abandon);
       const shown = look.sandboxes;
       waiting = adopt(waiting, input.desired.sandboxes, known, shown).map((one) =>
         afterLook(one, shown),
@@ -48,7 +51,8 @@ export async function settleSandboxes(
       input.progress(waiting.map(progressOf));
     } catch (thrown) {
       error = asSetpointError(thrown);
-      if (input.abandon?.aborted === true || !PASSING.has(error.code)) throw error;
+      if (input.abandon?.aborted === true) throw error;
+      if (!PASSING.has(error.code)) return { look, waiting, error };
     }
     const passed = clock.monotonic() - begun;
     const open = waiting.some(

@@ -26,9 +26,7 @@ export function outcomeText(document: OutcomeDocument, style: Style): string {
 function environmentText(environment: EnvironmentOutcome, style: Style): string {
   const lines = [heading(environment, style)];
   const body = [
-    ...environment.changes.map(
-      (change) => `  ${mark(change.result, style)} ${changeName(change)}: ${resultText(change)}`,
-    ),
+    ...environment.changes.map((change) => `  ${changeLine(change, environment, style)}`),
     ...environment.remaining.flatMap(({ expected, actual, reason, ...place }) => [
       `  ${paint(style, 'red', '!')} ${changeName(place)}: ${visible(reason)}`,
       `      expected ${inlineValue(expected, style)}`,
@@ -43,11 +41,22 @@ function environmentText(environment: EnvironmentOutcome, style: Style): string 
   return `${[...lines, '', footer(environment, style)].join('\n')}\n`;
 }
 
-const AFTERWARDS: ReadonlySet<string> = new Set(['answered-with-error', 'sandbox-displaced']);
+const AFTERWARDS: ReadonlySet<string> = new Set([
+  'answered-with-error',
+  'sandbox-busy',
+  'sandbox-displaced',
+]);
 
 /** The plan has shown the others, where there was one. */
 function newWarnings({ changes, warnings }: EnvironmentOutcome): EnvironmentOutcome['warnings'] {
   return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
+}
+
+function changeLine(change: OutcomeChange, { status }: EnvironmentOutcome, style: Style): string {
+  // Nothing went wrong, and this was not sent: a later look has shown that it is so already.
+  const unneeded = change.result === 'not-sent' && (status === 'applied' || status === 'in-sync');
+  if (unneeded) return paint(style, 'dim', `· ${changeName(change)}: not needed any more`);
+  return `${mark(change.result, style)} ${changeName(change)}: ${resultText(change)}`;
 }
 
 /** A sandbox that was started has a name from then on. */
@@ -69,6 +78,8 @@ function mark(result: Result, style: Style): string {
   return result === 'unverifiable' ? paint(style, 'cyan', '?') : paint(style, 'red', '✗');
 }
 
+const MEANWHILE = 'Nothing was written: the service has come to what was asked for by itself.';
+
 const ENDINGS: Readonly<Record<string, string>> = {
   declined: 'Declined.',
   interrupted: 'Stopped.',
@@ -83,9 +94,11 @@ function footer(
   const requested = style.verbose ? ` (${requests.get} GET, ${requests.post} POST)` : '';
   switch (status) {
     case 'in-sync':
-      return unchangedText(unknown, style) + requested;
-    case 'applied':
-      return `${paint(style, 'green', 'Applied')} ${changes.length === 1 ? '1 change' : `${changes.length} changes`}.${requested}`;
+      return (changes.length === 0 ? unchangedText(unknown, style) : MEANWHILE) + requested;
+    case 'applied': {
+      const made = changes.filter(({ result }) => result !== 'not-sent').length;
+      return `${paint(style, 'green', 'Applied')} ${made === 1 ? '1 change' : `${made} changes`}.${requested}`;
+    }
     case 'partial':
       return changes.length === 0
         ? `${paint(style, 'yellow', NOTHING_TO_BE_DONE)}${requested}`

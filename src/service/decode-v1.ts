@@ -47,10 +47,15 @@ export function startTaskIn(value: Value): StartTask | null {
 
 const LONGEST_ID = 300;
 
-/** An id that can be part of an address: dots alone would lead elsewhere. */
+/** An id that can be part of an address: dots alone would lead elsewhere, and half a letter cannot be written there. */
 function idIn(value: Value): string | null {
   const id = isRecord(value) ? textIn(value, 'id') : null;
-  return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) ? null : id;
+  return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) || !isWhole(id) ? null : id;
+}
+
+/** Whether no letter of a text is cut in half. */
+export function isWhole(text: string): boolean {
+  return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }
 
 function textIn(record: ValueRecord, key: string): string | null {

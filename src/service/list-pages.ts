@@ -1,5 +1,6 @@
 import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
 import type { Connection } from './connect.ts';
+import { isWhole } from './decode-v1.ts';
 import type { TimeLimits } from './limits.ts';
 import { ServiceError } from './service-error.ts';
 import { getV1 } from './v1-request.ts';
@@ -56,7 +57,10 @@ export function itemsIn<T>(
   return items.map((item) => {
     const one = read(item);
     if (one === null)
-      throw unlike(place, 'with an item that has no id, so that its list cannot be believed');
+      throw unlike(
+        place,
+        'with an item that has no id it could have, so that its list cannot be believed',
+      );
     return one;
   });
 }
@@ -71,7 +75,7 @@ export function pageIn(place: string, json: Value): Page {
   if (!isRecord(json) || !isList(items)) throw unlike(place, 'with something that is no list');
   const next = json['next_page_id'] ?? null;
   if (next === null || next === '') return { items, next: null };
-  if (typeof next === 'string') return { items, next };
+  if (typeof next === 'string' && isWhole(next)) return { items, next };
   if (typeof next === 'number' || next instanceof WireNumber)
     return { items, next: next instanceof WireNumber ? next.token : String(next) };
   throw unlike(place, 'with a next page that is no text');

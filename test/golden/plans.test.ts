@@ -1,4 +1,3 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
@@ -6,6 +5,7 @@ import { plan } from '../../src/operations/plan.ts';
 import { outcomeText } from '../../src/render/outcome-text.ts';
 import { planText } from '../../src/render/plan-text.ts';
 import { request } from '../fixture/settings.ts';
+import { expectGolden } from './golden-file.ts';
 import { startStore, type JsonRecord, type Semantics } from '../fixture/store-server.ts';
 
 interface Scenario {
@@ -73,14 +73,7 @@ it.each(Object.keys(SCENARIOS))('%s', async (name) => {
     const outcome = outcomeText(await apply(asked), style);
     const text = [planned, drifted, outcome].join('\n--------\n\n').replaceAll(store.url, 'http://127.0.0.1:3000');
     expect(text).not.toContain('canary');
-    const folder = join(import.meta.dirname, 'plans', name.replaceAll(/[^a-z]+/g, '-'));
-    const path = join(folder, 'expected.txt');
-    if (process.env['UPDATE_GOLDEN'] === '1' || !existsSync(path)) {
-      if (process.env['CI'] !== undefined) throw new Error(`${path} is missing`);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(path, text);
-    }
-    expect(text).toBe(readFileSync(path, 'utf8'));
+    expectGolden(join('plans', name.replaceAll(/[^a-z]+/g, '-'), 'expected.txt'), text);
   } finally {
     await store.close();
   }
