@@ -22,9 +22,9 @@ describe('the examples', () => {
   });
 
   it('sandboxes: started by the first morning, paused every evening, resumed every other morning', async () => {
-    const { url, close } = await startEmulator({ startMs: 0 });
-    service = { url, close };
-    const options = { file: join(EXAMPLES, 'sandboxes/settings.yaml'), server: url, env: {} };
+    service = await startEmulator({ startMs: 0 });
+    const file = join(EXAMPLES, 'sandboxes/settings.yaml');
+    const options = { file, server: service.url, env: {} };
     const seen: string[] = [];
     for (const targets of [['day'], ['night'], ['day'], ['night']]) {
       const { environments } = await apply({ ...options, targets });
