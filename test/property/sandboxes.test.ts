@@ -44,7 +44,7 @@ interface World {
 const NOW = quickClock().now();
 const SECOND = 1000;
 /** The youngest are young enough to stay so while something is waited for. */
-const AGES = [0, 5, 120, 240, 301, 310, 3600, 100_000];
+const AGES = [0, 5, 120, 180, 301, 310, 3600, 100_000];
 /** Ids as servers give them, and such as an address or an object may trip over. */
 const IDS = ['s1', 's2', 's3', 's4', 's5', 's6', 'a b', 'x/y', 'ü?#', '50%2F', '__proto__', 'id'];
 const SPECS = ['spec-a', 'ghcr.io/x/agent:1', 'spec c&d=e'];
@@ -445,10 +445,11 @@ describe('over real HTTP', () => {
         fc.asyncProperty(
           worldOf(['RUNNING', 'RUNNING', 'PAUSED', 'PAUSED', 'STARTING', 'MISSING']),
           semantics,
+          fc.nat(3),
           fc.array(fate, { minLength: 6, maxLength: 6 }),
-          (world, semantics, fates) => {
+          (world, semantics, lag, fates) => {
             fc.pre(!isRefused(world));
-            return within(world, semantics, async (server, clock) => {
+            return within(world, { ...semantics, lag }, async (server, clock) => {
               let posts = 0;
               server.intercept = (request, response, proceed) => {
                 if (request.method === 'GET') return false;
@@ -561,6 +562,11 @@ describe('over real HTTP', () => {
               );
               expect((outcome?.remaining ?? []).length > 0).toBe(left.length > 0);
               if (left.length > 0) expect(['not-converged', 'partial']).toContain(outcome?.status);
+              for (const { action, path, result } of outcome?.changes ?? []) {
+                const sandbox = server.sandboxes.find(({ id }) => id === path[0]);
+                if (sandbox === undefined || result !== 'verified') continue;
+                expect(isUp(sandbox)).toBe(action !== 'pause');
+              }
               // The pause of what boots is ignored; once it runs, the next apply has its way.
               if (time > 1) expect(left).toEqual([]);
             }
@@ -758,6 +764,50 @@ describe('without waiting', () => {
       expect(outcome?.changes[0]?.result).not.toBe('verified');
     }));
 });
+
+it.each([0, 1, 3])(
+  'a start whose answer was lost is found again in the list after %i looks, and not sent twice',
+  (lag) =>
+    within(EMPTY, { lag }, async (server, clock) => {
+      server.intercept = (request, response, proceed) => {
+        if (request.method === 'GET' || server.posts() > 1) return false;
+        response.destroy();
+        proceed();
+        return true;
+      };
+      const items: Item[] = [{ spec: 'spec-b', running: 1 }];
+      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
+      expect(server.statuses()).toEqual({ 'started-1': 'RUNNING' });
+      expect(outcome).toMatchObject({
+        status: 'applied',
+        error: null,
+        changes: [{ action: 'start', result: 'verified', sandbox: 'started-1' }],
+      });
+    }),
+);
+
+it.each([0, 1, 3])(
+  'a start that was turned away while the answer to another was lost is made or said to be missing, and none too many, where a list lags by %i looks',
+  (lag) =>
+    within(EMPTY, { lag }, async (server, clock) => {
+      server.intercept = (request, response, proceed, _, body) => {
+        const posts = server.posts();
+        if (request.method === 'GET' || posts > 2) return false;
+        if (posts === 1) response.writeHead(429, { 'retry-after': '1' }).end(body);
+        else {
+          response.destroy();
+          proceed();
+        }
+        return true;
+      };
+      const items: Item[] = [{ running: 2 }];
+      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
+      const missing = 2 - countBy(server.effects, 'start').length;
+      expect(missing).toBeGreaterThanOrEqual(0);
+      if (missing === 0) expect(outcome).toMatchObject({ status: 'applied', error: null });
+      else expect(outcome?.status).not.toBe('applied');
+    }),
+);
 
 it.each([
   ['counted', [{ running: 1 }]],
