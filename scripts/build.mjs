@@ -71,7 +71,12 @@ await commands.write({
   // One file, but for what few runs need: a file that is loaded costs more than the code in it.
   chunkFileNames: ({ name }) => `chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
   codeSplitting: {
-    groups: [{ name: 'commands', test: /^(?!.*(emulator|serve\.ts|proxy|socks5))/ }],
+    groups: [
+      {
+        name: 'commands',
+        test: /^(?!.*(emulator|serve\.ts|proxy|socks5|operations\/policy|\/ajv|fast-uri|fast-deep-equal|json-schema-traverse))/,
+      },
+    ],
   },
 });
 

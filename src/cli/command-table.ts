@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { RULES } from '../model/guard.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
 
@@ -33,13 +34,15 @@ const KEEP_GOING = () =>
 const ROTATE = () =>
   repeatable('--rotate <path>', 'write a secret anew: its path, or all; repeatable');
 const ALLOW = () =>
-  repeatable(
-    '--allow <rule>',
-    'lift a guard for this run: max-changes, lose-unreadable; repeatable',
-  );
+  repeatable('--allow <rule>', `lift a guard for this run: ${RULES.join(', ')}; repeatable`);
 const EXIT_CODE = () => new Option('--exit-code', 'exit 2 where there are differences');
 const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-code').hideHelp();
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
+const BASE = () =>
+  new Option('--base <file>', 'the file as last applied, to tell edits from drift');
+const POLICY = () => new Option('--policy <file>', 'JSON Schema that what is declared must fit');
+const FAIL_ON = () =>
+  new Option('--fail-on <what>', 'exit 2 for drift, pending or any difference (default: any)');
 const DRY_RUN = () => new Option('--dry-run', 'show the plan and stop; sends only GET');
 const YES = () => new Option('-y, --yes', 'do not ask');
 const FILE_SIZE = () =>
@@ -67,14 +70,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'plan',
     summary: 'Show what an apply would change; sends only GET',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [...TARGETS, ROTATE, EXIT_CODE, DETAILED, ...SHOWN],
+    flags: [...TARGETS, BASE, POLICY, ROTATE, EXIT_CODE, DETAILED, ...SHOWN],
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
     spec: 'apply',
     summary: 'Make the service equal to the file, and verify that it is',
     example: 'setpoint apply -e production --yes',
-    flags: [...TARGETS, YES, DRY_RUN, KEEP_GOING, WAIT, NO_WAIT, ROTATE, ALLOW, ...SHOWN],
+    flags: [
+      ...TARGETS,
+      YES,
+      DRY_RUN,
+      KEEP_GOING,
+      WAIT,
+      NO_WAIT,
+      BASE,
+      POLICY,
+      ROTATE,
+      ALLOW,
+      ...SHOWN,
+    ],
     load: async () => (await import('./commands/apply.ts')).applyCommand,
   },
   {
@@ -82,7 +97,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Tell whether the service was changed behind the file: exit 2 where it was; sends only GET',
     example: 'setpoint drift --all -o json',
-    flags: [...TARGETS, STRICT, ...SHOWN],
+    flags: [...TARGETS, BASE, POLICY, FAIL_ON, STRICT, ...SHOWN],
     load: async () => (await import('./commands/drift.ts')).driftCommand,
   },
   {

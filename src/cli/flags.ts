@@ -22,6 +22,9 @@ export interface Flags {
   readonly exitCode?: boolean;
   readonly detailedExitcode?: boolean;
   readonly strict?: boolean;
+  readonly base?: string;
+  readonly policy?: string;
+  readonly failOn?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly maxFileSize?: string;
@@ -42,6 +45,8 @@ export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Op
     file: flags.file ?? listOf(env['SETPOINT_FILE']),
     env,
     targets,
+    base: flags.base,
+    policy: flags.policy,
     server: flags.server ?? (reads === 'reads' ? nonEmpty(env['SETPOINT_SERVER']) : undefined),
     timeout: timeout === undefined || timeout === '' ? undefined : duration('--timeout', timeout),
     wait: flags.wait === false ? 0 : waitOf(flags.wait),

@@ -26,13 +26,6 @@ export function unknownKeys({ root, path }: Place, keys: ReadonlySet<string>): P
 function unknownKey(path: readonly string[], key: string): Finding {
   const { keys } = expectationAt(path);
   const near = suggest(key, keys);
-  if (inBlock(path)[0] === 'guards' && near === null) {
-    return {
-      code: 'not-in-version',
-      message: `${isShowable(key) ? `The guard ${key}` : 'This guard'} is not in this version of setpoint.`,
-      hint: `The guards are ${keys.join(' and ')}.`,
-    };
-  }
   const where = placeName(path);
   const elsewhere = ['settings', 'server'].find((block) =>
     expectationAt([block]).keys.includes(key),

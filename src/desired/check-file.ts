@@ -12,7 +12,7 @@ export function checkFile(root: MapNode): Diagnostic[] {
   const ofSchema = checkSchema(root).filter(
     ({ finding: { code, path } }) => !OF_A_VALUE.has(code) || !told.has(pointer(path)),
   );
-  const unknown = pointersOf(ofSchema, ['unknown-key', 'not-in-version']);
+  const unknown = pointersOf(ofSchema, ['unknown-key']);
   const misshapen = pointersOf(ofSchema, ['wrong-type']);
   const own = ofValues
     .filter(({ path, finding: { code } }) => {

@@ -3,6 +3,7 @@ import { isLetGo, parsePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, DesiredState, UnresolvedField } from '../model/state.ts';
 import { recordOf, type Value } from '../model/value.ts';
+import { guardsOf } from './guards-of.ts';
 import { desiredSandboxes } from './desired-sandboxes.ts';
 import { member, nodeAt, textOf, type Node } from './node.ts';
 import { resolveMcp } from './resolve-mcp.ts';
@@ -33,7 +34,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     unresolved,
     unmanaged,
     sandboxes: desiredSandboxes(target),
-    guards: guardsOf(target),
+    guards: guardsOf(target.guards),
   };
 }
 
@@ -71,16 +72,4 @@ function unmanagedOf(target: Target): Path[] {
     const path = parsePath(textOf(item) ?? '');
     return path === null ? [] : [path];
   });
-}
-
-function guardsOf(target: Target): DesiredState['guards'] {
-  const maxChanges = member(target.guards, 'max_changes');
-  const isProtected = member(target.guards, 'protected');
-  return {
-    maxChanges:
-      maxChanges?.kind === 'scalar' && typeof maxChanges.value === 'number'
-        ? maxChanges.value
-        : null,
-    protected: isProtected?.kind === 'scalar' && isProtected.value === true,
-  };
 }

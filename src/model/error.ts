@@ -31,6 +31,10 @@ export const ERRORS = {
     exit: 4,
     hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
   },
+  'policy-violated': {
+    exit: 5,
+    hint: 'Mend the places listed, or have the policy changed; no flag lifts it.',
+  },
   'guard-refused': { exit: 5, hint: 'Look at the plan; --allow RULE lifts a rule for one run.' },
   unreachable: {
     exit: 1,

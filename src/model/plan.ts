@@ -29,7 +29,12 @@ export interface Change<V = Value> {
   readonly ref: string | null;
   readonly reason: string;
   readonly source: Source | null;
+  /** What has moved since the file was last applied; absent where that cannot be told. */
+  readonly class?: ChangeClass;
 }
+
+/** `pending`: the file has moved; `drift`: the service has; `conflict`: both have. */
+export type ChangeClass = 'pending' | 'drift' | 'conflict';
 
 /** A declared value that could not be compared; never claimed equal, and no change of its own. */
 export interface Unknown {
@@ -47,8 +52,10 @@ export interface Warning {
 export type WarningCode =
   | 'answered-with-error'
   | 'cannot-be-read-back'
+  | 'guard'
   | 'key-not-used'
   | 'lose-unreadable'
+  | 'not-remembered'
   | 'sandbox-busy'
   | 'sandbox-displaced'
   | 'sandbox-failed'
@@ -58,7 +65,7 @@ export type WarningCode =
 /** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
 export interface Unpreservable {
   readonly path: Path;
-  /** `always` stops every write; `protected` only where `guards.protected` is set. */
+  /** `always` stops every write; `protected` only where the guard lose_unreadable is on. */
   readonly stops: 'always' | 'protected';
   readonly remedy: string;
 }

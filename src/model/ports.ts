@@ -75,8 +75,7 @@ export interface Clock {
 }
 
 /**
- * What is known of the secret last written under a path: the same value, another one, or nothing. Until fingerprints are
- * kept, nothing is known of any.
+ * What is known of the secret last written under a path: the same value, another one, or nothing.
  */
 export interface Fingerprints {
   compare(path: Path, value: string): 'same' | 'different' | 'none';

@@ -304,7 +304,7 @@ export interface Sandbox {
   when_busy?: 'skip' | 'pause';
 }
 /**
- * Rules by which a plan refuses itself (exit 5); apply --allow RULE lifts one for one run.
+ * Seat belts against accidents: rules by which a plan refuses itself (exit 5). Each is turned on by its name or by protected, and off by its name; what is not turned on is a warning. apply --allow RULE lifts one for one run.
  */
 export interface Guards {
   /**
@@ -312,9 +312,41 @@ export interface Guards {
    */
   max_changes?: number;
   /**
+   * Refuse to clear a stored secret, or to remove an mcp entry that holds one.
+   */
+  clear_secret?: boolean;
+  /**
    * Refuse a write that cannot preserve something the service holds and nobody can read back.
    */
+  lose_unreadable?: boolean;
+  /**
+   * Refuse to point llm_base_url at another host while the key that is stored for it stays: the key would go there.
+   */
+  move_endpoint?: boolean;
+  /**
+   * Refuse to add or change what the service runs: stdio mcp servers and container images.
+   */
+  run_code?: boolean;
+  /**
+   * Refuse to turn off confirmation_mode or to clear security_analyzer.
+   */
+  disable_safety?: boolean;
+  /**
+   * Refuse to overwrite what somebody changed on the service since the file was last applied; that can be told with --base.
+   */
+  overwrite_drift?: boolean;
+  /**
+   * Refuse the first write to a service that has nothing stored: it may be another one than was meant.
+   */
+  empty_store?: boolean;
+  /**
+   * Turn on every rule that is not turned off by its name.
+   */
   protected?: boolean;
+  /**
+   * Refuse every write, and say this. No flag lifts it.
+   */
+  frozen?: string;
 }
 /**
  * What differs in this environment.

@@ -1,4 +1,5 @@
 import type { Field } from './field.ts';
+import type { GuardSettings } from './guard.ts';
 import type { Path } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Secret } from './secret.ts';
@@ -29,11 +30,6 @@ export interface DesiredState {
   /** Where there are none, nothing is asked of the service's sandboxes, and nothing is asked about them. */
   readonly sandboxes: readonly DesiredSandboxes[];
   readonly guards: GuardSettings;
-}
-
-export interface GuardSettings {
-  readonly maxChanges: number | null;
-  readonly protected: boolean;
 }
 
 /** How a target is reached. Secrets are resolved; nothing has been sent. */

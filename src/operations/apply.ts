@@ -5,7 +5,8 @@ import { didYouMean } from '../model/suggest.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { RULES, type Rule } from '../plan/guard.ts';
+import { RULES, type Rule } from '../model/guard.ts';
+import { guardWarnings } from '../plan/guard.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { interruption } from '../reconcile/interruption.ts';
@@ -14,14 +15,16 @@ import type { Reconciled, SandboxProgress } from '../reconcile/reconciled.ts';
 import { sandboxActuator } from '../service/actuate-sandboxes.ts';
 import { settingsActuator } from '../service/actuate.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { classifierFor } from './base.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
+import { fingerprintsOf } from './fingerprints.ts';
 import { originOf } from './look-at.ts';
-import { NO_FINGERPRINTS } from './no-fingerprints.ts';
 import { openTarget } from './open-target.ts';
 import { parseRotation } from './parse-rotation.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import type { PlanRequest } from './plan.ts';
+import { checkPolicy } from './policy.ts';
 import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
@@ -49,7 +52,9 @@ export interface ApplyRequest extends PlanRequest, WritingRequest {
 export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const prepared = prepareTargets(chooseTargets(request, 'apply'), request);
+  const targets = chooseTargets(request, 'apply');
+  await checkPolicy(targets, request);
+  const prepared = prepareTargets(targets, request);
   const problem = whyNotApplied(prepared);
   if (problem !== null) throw problem;
   const rotation = parseRotation(
@@ -57,12 +62,13 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
     prepared.map(({ desired }) => desired),
   );
   const allowed = (request.allow ?? []).map(ruleNamed);
+  const classifier = classifierFor(request);
   let stopped = false;
   // A person is asked one thing at a time.
   const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
   const outcomes = await sideBySide(prepared, parallel, async (target) => {
     if (stopped || interruption(request.signal) !== null) return notBegun(target, request);
-    const outcome = await applyTarget(target, request, rotation, allowed);
+    const outcome = await applyTarget(target, request, rotation, allowed, classifier);
     stopped ||= outcome.error !== null && request.keepGoing !== true;
     return outcome;
   });
@@ -82,11 +88,13 @@ async function applyTarget(
   request: ApplyRequest,
   rotation: Rotation,
   allowed: readonly Rule[],
+  classifier: ReturnType<typeof classifierFor>,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
   const origin = originOf(prepared);
   const clock = request.clock ?? SYSTEM_CLOCK;
   try {
+    const fingerprints = await fingerprintsOf(prepared, request);
     const open = await openTarget(prepared, request);
     try {
       const reconciled = await reconcile({
@@ -102,12 +110,19 @@ async function applyTarget(
         wait: request.wait ?? DEFAULT_WAIT,
         progress: (waiting) => request.onProgress?.(target.name, waiting),
         clock,
-        fingerprints: NO_FINGERPRINTS,
+        fingerprints,
+        classify: classifier(prepared, { rotation, fingerprints }),
+        remember: (written) => fingerprints.remember(written, clock.now()),
         signal: request.signal,
         abandon: request.abandon,
-        announce: async (plan, dialect) => {
+        announce: async (plan, observed) => {
+          const { dialect } = observed;
           const shown = environmentPlan(plan, { name: target.name, origin, dialect });
-          await request.onPlan?.({ ...shown, warnings: [...warnings, ...shown.warnings] });
+          const noted = guardWarnings({ plan, observed, guards: desired.guards });
+          await request.onPlan?.({
+            ...shown,
+            warnings: [...warnings, ...shown.warnings, ...noted],
+          });
         },
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
@@ -176,6 +191,6 @@ function notBegun(prepared: Prepared, request: ApplyRequest): EnvironmentOutcome
 function ruleNamed(text: string): Rule {
   const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
   if (rule !== undefined) return rule;
-  const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(' and ')}.`;
+  const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(', ')}.`;
   throw new SetpointError('usage', '--allow takes the name of a rule.', { hint });
 }

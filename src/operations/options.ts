@@ -15,6 +15,10 @@ export interface Options {
   readonly server?: string | undefined;
   /** Milliseconds for one request; a target's settings take four times as long at most. Default: 30,000. */
   readonly timeout?: number | undefined;
+  /** A JSON Schema file that what each target declares must fit, references as they are written. */
+  readonly policy?: string | undefined;
+  /** The file as it was last applied: with it, every change tells whether the file has moved, the service, or both. */
+  readonly base?: string | undefined;
   /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
   readonly maxFileSize?: number | undefined;
   /** How many targets are worked on side by side. Default: 8 for what only reads, 1 for apply. */

@@ -1,45 +1,49 @@
-import { formatPath } from '../model/path.ts';
-import { changesOf, type Plan } from '../model/plan.ts';
-import type { GuardSettings } from '../model/state.ts';
+import { SetpointError } from '../model/error.ts';
+import type { GuardFinding, GuardSettings, Rule } from '../model/guard.ts';
+import { changesOf, type Plan, type Warning } from '../model/plan.ts';
+import type { ObservedState } from '../model/state.ts';
+import { guardRules } from './guard-rules.ts';
 
-/** The rules that `--allow` lifts, each for one run. */
-export const RULES = ['max-changes', 'lose-unreadable'] as const;
-export type Rule = (typeof RULES)[number];
-
-export interface Refusal {
-  readonly rule: Rule;
-  readonly message: string;
-  readonly hint: string;
+/** A plan with the look it came from, and what its file says of guards. */
+export interface Guarded {
+  readonly plan: Plan;
+  readonly observed: ObservedState;
+  readonly guards: GuardSettings;
 }
 
 /** The rules by which a plan refuses itself, those in `allowed` lifted. An empty plan is never refused. */
-export function guardPlan(plan: Plan, guards: GuardSettings, allowed: readonly Rule[]): Refusal[] {
-  if (changesOf(plan).length === 0) return [];
-  return [...tooMany(plan, guards), ...losing(plan, guards)].filter(
-    ({ rule }) => !allowed.includes(rule),
+export function guardPlan(guarded: Guarded, allowed: readonly Rule[]): GuardFinding[] {
+  return [...frozen(guarded), ...found(guarded).filter(({ refuses }) => refuses)].filter(
+    ({ rule }) => rule === 'frozen' || !allowed.includes(rule),
   );
 }
 
-function tooMany(plan: Plan, { maxChanges }: GuardSettings): Refusal[] {
-  const count = changesOf(plan).length;
-  if (maxChanges === null || count <= maxChanges) return [];
-  const message = `The plan makes ${count} ${count === 1 ? 'change' : 'changes'}; guards.max_changes is ${maxChanges}.`;
+/** What rules that are not turned on have found: worth knowing, and no reason to stop. */
+export function guardWarnings(guarded: Guarded): Warning[] {
+  return found(guarded)
+    .filter(({ refuses, warned }) => !refuses && !warned)
+    .map(({ rule, message }) => ({ code: 'guard', message: `${message} (${rule})`, path: [] }));
+}
+
+/** The first refusal as the error that an apply ends with, or null. */
+export function refusalOf(guarded: Guarded, allowed: readonly Rule[]): SetpointError | null {
+  const [refusal] = guardPlan(guarded, allowed);
+  if (refusal === undefined) return null;
+  const message = `${refusal.message} (rule ${refusal.rule})`;
+  return new SetpointError('guard-refused', message, { hint: refusal.hint });
+}
+
+function found({ plan, observed, guards }: Guarded) {
+  return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards);
+}
+
+function frozen({ plan, guards }: Guarded): GuardFinding[] {
+  if (guards.frozen === null || changesOf(plan).length === 0) return [];
   return [
     {
-      rule: 'max-changes',
-      message,
-      hint: 'If they are all meant, apply with --allow max-changes.',
+      rule: 'frozen',
+      message: `Nothing may be written: ${guards.frozen}.`,
+      hint: 'No flag lifts this; remove guards.frozen from the file when it is over.',
     },
   ];
-}
-
-function losing(plan: Plan, guards: GuardSettings): Refusal[] {
-  const lost = plan.settings.unpreservable.filter(
-    ({ stops }) => stops === 'always' || guards.protected,
-  );
-  return lost.map(({ path, remedy }) => ({
-    rule: 'lose-unreadable',
-    message: `A write would wipe ${formatPath(path)}: the service does not say what it holds.`,
-    hint: `In settings.yaml, ${remedy}; or apply with --allow lose-unreadable and lose it.`,
-  }));
 }

@@ -40,6 +40,10 @@ export function planSecret(
       const reason = 'cannot be read back';
       if (rotated)
         return { overlay: sent, changes: [change(desired, action, reason)], ...unread(desired) };
+      const known = knownOf(desired, fingerprints);
+      if (known === 'different')
+        return { overlay: sent, changes: [change(desired, 'rotate', NEW)] };
+      if (known === 'same') return { overlay: sent, ...unread(desired) };
       return {
         overlay: sent,
         unknown: [{ path: [field.name], reason, ref: refOf(value) }],
@@ -56,20 +60,23 @@ function planStored(
   sent: Value,
 ): FieldPlan {
   const { field, value } = desired;
-  const known =
-    value instanceof Secret
-      ? value.compareWith((text) => fingerprints.compare([field.name], text))
-      : 'none';
-  if (known === 'different') {
-    return {
-      overlay: sent,
-      changes: [change(desired, 'rotate', 'set, changed since last written: will be rotated')],
-    };
-  }
+  const known = knownOf(desired, fingerprints);
+  if (known === 'different') return { overlay: sent, changes: [change(desired, 'rotate', NEW)] };
   if (rotated)
     return { overlay: sent, changes: [change(desired, 'rotate', 'set, will be rotated')] };
   if (known === 'same') return NOTHING;
   return { unknown: [{ path: [field.name], reason: 'set, origin unknown', ref: refOf(value) }] };
+}
+
+const NEW = 'set, changed since last written: will be rotated';
+
+/** What is known of the value that was last written from here. */
+function knownOf(
+  { field, value }: DesiredField,
+  fingerprints: Fingerprints,
+): ReturnType<Fingerprints['compare']> {
+  if (!(value instanceof Secret)) return 'none';
+  return value.compareWith((text) => fingerprints.compare([field.name], text));
 }
 
 function isStored({ field }: DesiredField, observed: ObservedState): 'yes' | 'no' | 'unsaid' {

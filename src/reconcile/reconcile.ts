@@ -1,7 +1,7 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { changesOf, type Plan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import { guardPlan } from '../plan/guard.ts';
+import { refusalOf } from '../plan/guard.ts';
 import { sandboxWarnings } from '../plan/plan-document.ts';
 import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
 import { planSettings } from '../plan/plan-settings.ts';
@@ -54,18 +54,15 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
     const sandboxes = await patientPlan(input);
     for (let attempt = 0; attempt < LOOKS; attempt++) {
       observed = look;
-      plan = { settings: planSettings(input.desired, look, input), sandboxes };
+      plan = input.classify(
+        { settings: planSettings(input.desired, look, input), sandboxes },
+        look,
+      );
       if (changesOf(plan).length === 0) return withoutChanges(plan, ended);
-      await input.announce(plan, look.dialect);
-      const [refusal] = guardPlan(plan, input.desired.guards, input.allowed);
-      if (refusal !== undefined) {
-        const error = new SetpointError(
-          'guard-refused',
-          `${refusal.message} (rule ${refusal.rule})`,
-          { hint: refusal.hint },
-        );
-        return ended('refused', error);
-      }
+      await input.announce(plan, look);
+      const { guards } = input.desired;
+      const refusal = refusalOf({ plan, observed: look, guards }, input.allowed);
+      if (refusal !== null) return ended('refused', refusal);
       if (!(await input.approve())) {
         const declined = new SetpointError('declined', 'The plan was declined.');
         return ended('failed', interruption(input.signal) ?? declined);
@@ -78,8 +75,9 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       const again = planSettings(input.desired, look, input);
       // A store that is suddenly empty, or suddenly not, would make another record of the same changes.
       if (look.stored === observed.stored && sameChanges(plan.settings, again)) {
-        plan = { ...plan, settings: again };
-        return await thenSandboxes(input, plan, look, await writeAndVerify(input, again, look));
+        plan = input.classify({ settings: again, sandboxes }, look);
+        const settings = await writeAndVerify(input, plan.settings, look);
+        return await thenSandboxes(input, plan, look, settings);
       }
     }
     return ended(

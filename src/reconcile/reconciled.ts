@@ -1,4 +1,5 @@
 import type { SetpointError } from '../model/error.ts';
+import type { WrittenSecret } from '../model/fingerprint.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
 import { changesOf, type Change, type Plan, type Unknown, type Warning } from '../model/plan.ts';
 import type {
@@ -9,8 +10,8 @@ import type {
   SandboxActuator,
   SandboxObserver,
 } from '../model/ports.ts';
-import type { DesiredState, Dialect } from '../model/state.ts';
-import type { Rule } from '../plan/guard.ts';
+import type { DesiredState, Dialect, ObservedState } from '../model/state.ts';
+import type { Rule } from '../model/guard.ts';
 import { warningsOf } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 
@@ -22,14 +23,18 @@ export interface ReconcileInput {
   readonly sandboxes: { readonly observer: SandboxObserver; readonly actuator: SandboxActuator };
   readonly clock: Clock;
   readonly fingerprints: Fingerprints;
+  /** Adds to a plan what has moved since the file was last applied, where that is known. */
+  readonly classify: (plan: Plan, observed: ObservedState) => Plan;
+  /** Takes in the secrets that a write has surely brought about. */
+  readonly remember: (written: readonly WrittenSecret[]) => Promise<void>;
   readonly rotation: Rotation;
   readonly allowed: readonly Rule[];
   /** How long sandboxes are waited for, in milliseconds; 0 does not wait. */
   readonly wait: number;
   /** Told what the sandboxes that are waited for are at, after each look at them. */
   readonly progress: (waiting: readonly SandboxProgress[]) => void;
-  /** Told each plan that has changes, before it is guarded. */
-  readonly announce: (plan: Plan, dialect: Dialect) => Promise<void>;
+  /** Told each plan that has changes, and the look it came from, before it is guarded. */
+  readonly announce: (plan: Plan, look: ObservedState) => Promise<void>;
   /** Asked once for each plan that would be written. */
   readonly approve: () => Promise<boolean>;
   /** A person or the system asks to stop: the write in flight is finished and verified. */

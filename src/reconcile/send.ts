@@ -4,6 +4,7 @@ import type { ValueRecord } from '../model/value.ts';
 import { sameValue } from '../model/value.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
+import { AFTER_A_WRITE } from './after-a-write.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
 /** How a write went. `stored`: it took effect, or the service says so; `error` is what the service answered all the same. */
@@ -52,8 +53,8 @@ export function sameLook(a: ObservedState, b: ObservedState): boolean {
   return a.stored === b.stored && sameValue(a.record, b.record);
 }
 
-function isDesired({ desired, fingerprints }: ReconcileInput, look: ObservedState): boolean {
-  return planSettings(desired, look, { rotation: [], fingerprints }).changes.length === 0;
+function isDesired({ desired }: ReconcileInput, look: ObservedState): boolean {
+  return planSettings(desired, look, AFTER_A_WRITE).changes.length === 0;
 }
 
 async function lookAfter(input: ReconcileInput): Promise<ObservedState | null> {

@@ -6,6 +6,7 @@ import { masked } from '../model/value.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { fallenFlags, touchedBetween } from '../plan/untouched.ts';
 import { managesField } from '../plan/managed.ts';
+import { AFTER_A_WRITE } from './after-a-write.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 import type { ReconcileInput } from './reconciled.ts';
 import { sameLook } from './send.ts';
@@ -33,11 +34,11 @@ export async function verify(input: ReconcileInput, before: ObservedState): Prom
 }
 
 function compare(
-  { desired, fingerprints }: ReconcileInput,
+  { desired }: ReconcileInput,
   before: ObservedState,
   look: ObservedState,
 ): Verification {
-  const plan = planSettings(desired, look, { rotation: [], fingerprints });
+  const plan = planSettings(desired, look, AFTER_A_WRITE);
   const touched = touchedBetween(before, look, desired).map(
     ({ path, before: was, after }): Remainder => ({
       resource: 'settings',

@@ -5,6 +5,7 @@ import type { Change, SettingsPlan, Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { ValueRecord } from '../model/value.ts';
 import { interruption } from './interruption.ts';
+import { writtenSecrets } from '../plan/written-secrets.ts';
 import { mendingRecord } from './mending.ts';
 import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
 import { send } from './send.ts';
@@ -39,10 +40,27 @@ export async function writeAndVerify(
       await send(input, mending, verification.look);
       verification = await verify(input, before);
     }
-    return concluded(input, plan, verification, sent.error);
+    return await remembered(input, record, concluded(input, plan, verification, sent.error));
   } catch (thrown) {
     // The write was sent and the look that was to follow failed: the service may hold anything that was on its way.
     return failed('unknown', unverified(asSetpointError(thrown)));
+  }
+}
+
+/** Keeps fingerprints of the secrets that were written. Where they cannot be kept, that is a warning: the write stands. */
+async function remembered(
+  input: ReconcileInput,
+  record: ValueRecord,
+  end: PartEnd,
+): Promise<PartEnd> {
+  if (end.status !== 'applied') return end;
+  try {
+    await input.remember(writtenSecrets(input.desired, record));
+    return end;
+  } catch (thrown) {
+    const { message } = asSetpointError(thrown);
+    const warning: Warning = { code: 'not-remembered', message, path: [] };
+    return { ...end, warnings: [...end.warnings, warning] };
   }
 }
 

@@ -25,6 +25,12 @@ const PARTICIPLES: Readonly<Record<string, string>> = {
 
 /** A change as people read it: what happens to which path, the values or the reason, the reference, a diff where it is nested. */
 export function changeText(change: Change<Json>, style: Style): string[] {
+  const [first = '', ...rest] = unclassed(change, style);
+  const since = change.class === undefined ? '' : paint(style, 'dim', `  [${change.class}]`);
+  return [first + since, ...rest];
+}
+
+function unclassed(change: Change<Json>, style: Style): string[] {
   const [mark, color] = MARKS[change.action];
   const head = `${paint(style, color, mark)} ${paint(style, 'bold', changeName(change))}`;
   if (change.resource === 'sandbox')

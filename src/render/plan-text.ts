@@ -61,9 +61,17 @@ function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
 function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
-    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.`;
+    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${since(changes, voice)}`;
   if (status === 'differs') return paint(style, 'yellow', NOTHING_TO_BE_DONE);
   return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
+}
+
+/** Whose move it was: without the file as last applied, a look alone cannot tell. */
+function since(changes: EnvironmentPlan['changes'], voice: Voice): string {
+  if (voice === 'plan') return '';
+  return changes.some((change) => change.class !== undefined)
+    ? ''
+    : ' Without --base it cannot be told whether the file has moved or the service.';
 }
 
 /** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`; what is not there is left out. */

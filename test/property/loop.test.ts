@@ -47,7 +47,7 @@ function asDesired(state: ObservedState): DesiredState {
     unresolved: [],
     unmanaged: [],
     sandboxes: [],
-    guards: { maxChanges: null, protected: false },
+    guards: { on: new Set(), maxChanges: null, frozen: null },
   };
 }
 

@@ -1,3 +1,4 @@
+import { RULES } from '../../../src/model/guard.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveServer } from '../../../src/desired/resolve-server.ts';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
@@ -77,7 +78,7 @@ describe('overlays', () => {
   });
 
   it('guards merge, unmanaged replaces', () => {
-    expect(state('staging').guards).toEqual({ maxChanges: 10, protected: true });
+    expect(state('staging').guards).toEqual({ on: new Set(RULES), maxChanges: 10, frozen: null });
     expect(state('staging').unmanaged).toEqual([['agent']]);
     expect(state('plain').unmanaged).toEqual([['email']]);
     expect(state('cleared').unmanaged).toEqual([]);

@@ -1,0 +1,41 @@
+import { SetpointError } from '../model/error.ts';
+import type { Plan } from '../model/plan.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { resolveSettings } from '../desired/resolve.ts';
+import { referenceSource } from '../host/reference-source.ts';
+import type { PlanOptions } from '../plan/plan-settings.ts';
+import { classified } from '../plan/three-way.ts';
+import { InvalidSettings, loadTargets } from './load.ts';
+import type { Options } from './options.ts';
+import type { Prepared } from './prepare.ts';
+
+/** Adds to a plan what has moved since the file was last applied. */
+export type Classify = (plan: Plan, observed: ObservedState) => Plan;
+
+/**
+ * How the changes of each target are told apart by `--base`; without it they are left as they are. A target that the earlier
+ * file does not have declared nothing then. Throws where that file is not right.
+ */
+export function classifierFor(
+  options: Options,
+): (prepared: Prepared, planning: PlanOptions) => Classify {
+  if (options.base === undefined) return () => (plan) => plan;
+  if ([options.file ?? []].flat().length > 1) {
+    throw new SetpointError('usage', '--base is about one settings file, and there are several.', {
+      hint: 'Choose one with -f.',
+    });
+  }
+  const base = { ...options, file: options.base, text: undefined };
+  const { targets, diagnostics } = loadTargets(base);
+  if (diagnostics.some(({ severity }) => severity === 'error'))
+    throw new InvalidSettings(diagnostics);
+  const source = referenceSource(options.env);
+  return ({ target, desired }, planning) => {
+    const earlier = targets.find(({ name }) => name === target.name);
+    const state: DesiredState =
+      earlier === undefined
+        ? { ...desired, fields: [], unresolved: [], unmanaged: [], sandboxes: [] }
+        : resolveSettings(earlier, source);
+    return (plan, observed) => classified(plan, desired, state, observed, planning);
+  };
+}

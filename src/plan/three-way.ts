@@ -1,0 +1,79 @@
+import { isMcpList, identityOf } from '../model/mcp.ts';
+import { isLetGo, samePath, type Path } from '../model/path.ts';
+import type { Change, ChangeClass, Plan, SandboxStep, SettingsPlan } from '../model/plan.ts';
+import type { DesiredSandboxes } from '../model/sandbox.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, sameValue, type Value } from '../model/value.ts';
+import { entriesOf } from './mcp-entry.ts';
+import { planSettings, type PlanOptions } from './plan-settings.ts';
+
+/**
+ * Tells of every change what has moved since the file was last applied: the file (pending), the service (drift) or both
+ * (conflict). `base` is that earlier file. A secret that is to be rotated has moved where it is kept, which counts as the file.
+ */
+export function classified(
+  plan: Plan,
+  desired: DesiredState,
+  base: DesiredState,
+  observed: ObservedState,
+  options: PlanOptions,
+): Plan {
+  const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
+  const classOf = (change: Change): ChangeClass => {
+    if (change.action === 'rotate') return 'pending';
+    const fileMoved = !sameDeclared(
+      declaredAt(desired, change.path),
+      declaredAt(base, change.path),
+    );
+    if (!fileMoved) return 'drift';
+    return isDeclared(base, change.path) && movedOnService(sinceBase, change.path)
+      ? 'conflict'
+      : 'pending';
+  };
+  const sandboxesMoved = !sameItems(desired.sandboxes, base.sandboxes);
+  return {
+    settings: {
+      ...plan.settings,
+      changes: plan.settings.changes.map((change) => ({ ...change, class: classOf(change) })),
+    },
+    sandboxes: {
+      ...plan.sandboxes,
+      steps: plan.sandboxes.steps.map((step): SandboxStep => ({
+        ...step,
+        change: { ...step.change, class: sandboxesMoved ? 'pending' : 'drift' },
+      })),
+    },
+  };
+}
+
+/** Whether the service is not what the earlier file asked for: what that file would change there now. */
+function movedOnService({ changes }: SettingsPlan, path: Path): boolean {
+  return changes.some((change) => samePath(change.path, path));
+}
+
+function isDeclared(
+  { fields, unresolved, unmanaged }: DesiredState,
+  [name = '', ...rest]: Path,
+): boolean {
+  const declared = [...fields, ...unresolved].some(({ field }) => field.name === name);
+  return declared && !isLetGo(unmanaged, [name, ...rest]);
+}
+
+/** What a state declares under a path: a field's value, or an mcp entry; undefined where it declares nothing. */
+function declaredAt({ fields, unmanaged }: DesiredState, path: Path): Value | undefined {
+  const [name, list, identity] = path;
+  const value = fields.find(({ field }) => field.name === name)?.value;
+  if (value === undefined || isLetGo(unmanaged, path)) return undefined;
+  if (identity === undefined || list === undefined || !isMcpList(list)) return value;
+  const entries = isRecord(value) ? entriesOf(value[list]) : [];
+  return entries.find((entry) => identityOf(list, entry).shown === identity.replace(/#\d+$/, ''));
+}
+
+function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
+  return a === undefined ? b === undefined : sameValue(a, b);
+}
+
+function sameItems(a: readonly DesiredSandboxes[], b: readonly DesiredSandboxes[]): boolean {
+  const unplaced = (key: string, value: unknown): unknown => (key === 'source' ? null : value);
+  return JSON.stringify(a, unplaced) === JSON.stringify(b, unplaced);
+}
