@@ -1,6 +1,9 @@
 export { plan, type PlanRequest } from './operations/plan.ts';
 export { apply, type ApplyRequest } from './operations/apply.ts';
 export { drift } from './operations/drift.ts';
+export { explain, type ExplainRequest } from './operations/explain.ts';
+export { effective, type Effective } from './operations/effective.ts';
+export { doctor } from './operations/doctor.ts';
 export { smoke, type SmokeRequest } from './operations/smoke.ts';
 export { validate } from './operations/validate.ts';
 export { get, type GetRequest } from './operations/get.ts';
@@ -36,6 +39,34 @@ export type {
   SandboxReport,
   SpecReport,
 } from './model/observed.ts';
+export type {
+  Block,
+  DeclaredReport,
+  EnvironmentExplained,
+  ExplainDocument,
+  Meaning,
+  Origin,
+  ReferenceForm,
+  ReferenceReport,
+  StoreReport,
+} from './model/explain.ts';
+export type {
+  EffectiveDocument,
+  EffectiveList,
+  EffectiveMap,
+  EffectiveMember,
+  EffectiveNode,
+  EffectivePart,
+  EffectiveScalar,
+  EffectiveValue,
+} from './model/effective.ts';
+export type {
+  Check,
+  DoctorDocument,
+  EnvironmentHealth,
+  MachineCheck,
+  TargetCheck,
+} from './model/doctor.ts';
 export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.ts';
 export type { SandboxProgress } from './reconcile/reconciled.ts';
 export type { ValidationDocument } from './model/validation.ts';

@@ -40,6 +40,8 @@ const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-cod
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const BASE = () =>
   new Option('--base <file>', 'the file as last applied, to tell edits from drift');
+const OFFLINE = () =>
+  new Option('--offline', 'look at no service: only what the files and the schema say');
 const POLICY = () => new Option('--policy <file>', 'JSON Schema that what is declared must fit');
 const FAIL_ON = () =>
   new Option('--fail-on <what>', 'exit 2 for drift, pending or any difference (default: any)');
@@ -108,6 +110,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/get.ts')).getCommand,
   },
   {
+    spec: 'explain [path]',
+    summary:
+      'Say what a field is, where its value comes from and what apply would do; without a path, the effective file',
+    example: 'setpoint explain llm_api_key -e production',
+    flags: [...TARGETS, OFFLINE, ...SHOWN],
+    load: async () => (await import('./commands/explain.ts')).explainCommand,
+  },
+  {
+    spec: 'doctor',
+    summary:
+      'Check this machine, the files, and of every target reach, key, dialect and clock; sends only GET',
+    example: 'setpoint doctor -e production',
+    flags: [...TARGETS, ...SHOWN],
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     spec: 'smoke',
     summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
     example: 'setpoint smoke -e staging --message "Say hello."',
@@ -150,10 +168,21 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     spec: 'schema [name]',
-    summary: 'Print a JSON Schema: settings, plan, outcome, validation, observed or smoke',
+    summary:
+      'Print a JSON Schema: settings, plan, outcome, validation, observed, smoke, explain or doctor',
     example: 'setpoint schema > settings.schema.json',
     flags: [],
     load: async () => (await import('./commands/schema.ts')).schemaCommand,
+  },
+  {
+    spec: 'completion [shell]',
+    summary: 'Print a script that completes commands, flags and names, for bash, zsh or fish',
+    example: 'source <(setpoint completion bash)',
+    flags: [
+      () => new Option('--list <what>', 'what a script asks for').hideHelp(),
+      () => FILE().hideHelp(),
+    ],
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
   },
   {
     spec: 'version',

@@ -22,6 +22,9 @@ export interface Flags {
   readonly exitCode?: boolean;
   readonly detailedExitcode?: boolean;
   readonly strict?: boolean;
+  readonly offline?: boolean;
+  /** What a completion script asks for while a line is completed. */
+  readonly list?: string;
   readonly base?: string;
   readonly policy?: string;
   readonly failOn?: string;
@@ -62,7 +65,7 @@ export function rotationOf({ rotate }: Flags): 'all' | readonly string[] | undef
 }
 
 export type Format = 'text' | 'json';
-const FORMATS: readonly Format[] = ['text', 'json'];
+export const FORMATS: readonly Format[] = ['text', 'json'];
 
 /** Where a format goes: to a file, or, where `path` is null, to stdout. */
 export interface Output {

@@ -39,7 +39,7 @@ export function resolveMcp(
 }
 
 /** What an entry is known by as the file writes it, references and all. */
-function writtenIdentity(list: McpList, entry: Node): string {
+export function writtenIdentity(list: McpList, entry: Node): string {
   const key = identityMember(list);
   const text = textOf(entry) ?? textOf(member(entry, key)) ?? '';
   return key === 'url' ? bareUrl(text) : text.trim();

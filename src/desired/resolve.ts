@@ -66,7 +66,8 @@ function placeIn(node: Node, path: Path) {
   return locate(found.file, found.at);
 }
 
-function unmanagedOf(target: Target): Path[] {
+/** What a target lets go of. */
+export function unmanagedOf(target: Target): Path[] {
   if (target.unmanaged?.kind !== 'list') return [];
   return target.unmanaged.items.flatMap((item) => {
     const path = parsePath(textOf(item) ?? '');

@@ -1,3 +1,4 @@
+import type { Json } from '../model/value.ts';
 import { SCHEMA } from './schema.gen.ts';
 
 /** The part of JSON Schema that settings.schema.json uses. */
@@ -13,6 +14,7 @@ interface Schema {
   readonly items?: Schema;
   readonly enum?: readonly string[];
   readonly const?: unknown;
+  readonly default?: Json;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -42,6 +44,8 @@ export interface Expectation {
   readonly filled: boolean;
   readonly keys: readonly string[];
   readonly description: string;
+  /** What stands for a value that is left out; undefined where nothing does. */
+  readonly fallback: Json | undefined;
 }
 
 /** What the schema expects at a path of the file, for messages only. */
@@ -67,10 +71,11 @@ export function expectationAt(path: readonly string[]): Expectation {
     filled: own.some(({ minLength, minProperties }) => (minLength ?? minProperties ?? 0) > 0),
     keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
     description: branches.find((branch) => branch.description !== undefined)?.description ?? '',
+    fallback: branches.find((branch) => branch.default !== undefined)?.default,
   };
 }
 
-/** The branch itself and those it refers to, a description beside a choice handed down to its branches. */
+/** The branch itself and those it refers to, a description or default beside a choice as a branch of its own. */
 function open(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {
     const name = branch.$ref.slice('#/$defs/'.length);
@@ -79,9 +84,12 @@ function open(branch: Schema): Schema[] {
       branch.description === undefined ? target : { ...target, description: branch.description },
     );
   }
-  if (branch.anyOf === undefined) return [branch];
-  const inner = branch.anyOf.flatMap(open);
-  return branch.description === undefined ? inner : [{ description: branch.description }, ...inner];
+  const { anyOf, ...beside } = branch;
+  if (anyOf === undefined) return [branch];
+  const inner = anyOf.flatMap(open);
+  return beside.description === undefined && beside.default === undefined
+    ? inner
+    : [beside, ...inner];
 }
 
 function under(branch: Schema, segment: string): Schema[] {

@@ -19,6 +19,9 @@ export interface Target {
   readonly name: string;
   /** The settings file that names it; relative paths are relative to its folder. */
   readonly file: string;
+  /** That file as it was read, and the base it extends: what tells which block a value comes from. */
+  readonly root: MapNode;
+  readonly base: MapNode | null;
   readonly server: Node | undefined;
   readonly settings: Node | undefined;
   readonly sandboxes: Node | undefined;
@@ -64,21 +67,22 @@ function targetsOf(
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
   const blocks: Blocks = merge(blocksOf(base), blocksOf(root));
+  const read = { file: path, root, base: base ?? null };
   const missing = (server: Node | undefined, holder: Member | null) =>
     options.serverGiven ? [] : missingServer(root, server, holder);
   const environments = member(root, 'environments');
   if (environments === undefined) {
     return {
-      targets: [{ name: nameOf(path, root, options), file: path, ...blocks }],
+      targets: [{ name: nameOf(path, root, options), ...read, ...blocks }],
       diagnostics: missing(blocks.server, null),
     };
   }
   const all = environments.kind === 'map' ? [...environments.members.values()] : [];
-  const read = all.map((environment) => {
+  const parts = all.map((environment) => {
     const own = blocksOf(environment.node);
     const server = serverOf(blocks.server, own.server);
     return {
-      target: { name: environment.key, file: path, ...merge(blocks, own), server },
+      target: { name: environment.key, ...read, ...merge(blocks, own), server },
       diagnostics: [
         ...keyFindings(environment, blocks.server, own.server),
         ...missing(server, environment),
@@ -86,8 +90,8 @@ function targetsOf(
     };
   });
   return {
-    targets: read.map(({ target }) => target),
-    diagnostics: read.flatMap((one) => one.diagnostics),
+    targets: parts.map(({ target }) => target),
+    diagnostics: parts.flatMap((one) => one.diagnostics),
   };
 }
 

@@ -30,7 +30,16 @@ describe('what is said twice is the same', () => {
 
   it('the version is that of package.json, of the schemas and of the changelog', () => {
     expect((JSON.parse(read('package.json')) as { version: string }).version).toBe(VERSION);
-    for (const name of ['settings', 'plan', 'outcome', 'validation', 'observed', 'smoke'])
+    for (const name of [
+      'settings',
+      'plan',
+      'outcome',
+      'validation',
+      'observed',
+      'smoke',
+      'explain',
+      'doctor',
+    ])
       expect(read(`schemas/${name}.schema.json`)).toContain(`setpoint@${VERSION}/`);
     expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);
   });
@@ -61,6 +70,9 @@ describe('what is said twice is the same', () => {
       'drift',
       'get settings',
       'smoke',
+      'explain',
+      'doctor',
+      'completion',
       'serve',
       'schema',
       'version',

@@ -4,7 +4,16 @@ import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, write } from '../reporter.ts';
 
-const SCHEMAS = ['settings', 'plan', 'outcome', 'validation', 'observed', 'smoke'];
+export const SCHEMAS = [
+  'settings',
+  'plan',
+  'outcome',
+  'validation',
+  'observed',
+  'smoke',
+  'explain',
+  'doctor',
+];
 
 /** `setpoint schema`: prints a schema as it is published. */
 export async function schemaCommand(flags: Flags, io: Io, name = 'settings'): Promise<number> {

@@ -1,0 +1,40 @@
+import '../quick-end.ts';
+import type { Check, DoctorDocument } from '../../model/doctor.ts';
+import { doctor } from '../../operations/doctor.ts';
+import { doctorText } from '../../render/doctor-text.ts';
+import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint doctor`: exit 0 where nothing failed, else the code that the first failure stands for. */
+export async function doctorCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const document = await doctor(optionsFrom(flags, io, 'reads'));
+    const written = await reporter.data(document, (style) => doctorText(document, style));
+    const all = [document, ...document.environments].flatMap(
+      ({ checks }): readonly Check[] => checks,
+    );
+    const failed = all.filter(({ status }) => status === 'failed').length;
+    if (failed === 0) return written;
+    const code = firstCode(document);
+    const message = `${failed} of ${all.length} checks failed.`;
+    await reporter.error({ code: String(code), message, hint: 'What to do stands under each.' });
+    return worstExitCode([written, code]);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** What is wrong with this machine comes first; of several targets the worst of what was first wrong with each. */
+function firstCode({ checks, environments }: DoctorDocument): number {
+  const own = codeOf(checks);
+  return own === 0 ? worstExitCode(environments.map((target) => codeOf(target.checks))) : own;
+}
+
+function codeOf(checks: readonly Check[]): number {
+  const first = checks.find(({ status }) => status === 'failed');
+  if (first === undefined) return 0;
+  return exitCodeOf({ code: first.code ?? '', message: first.found, hint: first.remedy ?? '' });
+}

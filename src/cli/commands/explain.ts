@@ -1,0 +1,26 @@
+import '../quick-end.ts';
+import { effective } from '../../operations/effective.ts';
+import { explain } from '../../operations/explain.ts';
+import { effectiveText } from '../../render/effective-text.ts';
+import { explainText } from '../../render/explain-text.ts';
+import { conclude } from '../conclude.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint explain [PATH]`: what a field is and what becomes of it; without PATH the effective file of one target. */
+export async function explainCommand(flags: Flags, io: Io, path?: string): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const options = optionsFrom(flags, io, 'reads');
+    if (path === undefined) {
+      const { document, file } = await effective(options);
+      return await reporter.data(document, (style) => effectiveText(file, document.name, style));
+    }
+    const document = await explain({ ...options, path, offline: flags.offline });
+    const written = await reporter.data(document, (style) => explainText(document, style));
+    return await conclude(reporter, document.environments, written);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

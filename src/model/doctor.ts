@@ -1,0 +1,64 @@
+import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
+import type { Dialect } from './state.ts';
+
+export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
+export type TargetCheck =
+  | 'references'
+  | 'policy'
+  | 'proxy'
+  | 'reach'
+  | 'key'
+  | 'dialect'
+  | 'clock'
+  | 'sandboxes';
+
+/**
+ * One thing that was looked at. `warning`: it works, and is worth knowing; `skipped`: it could not be judged, because of
+ * another that failed. `remedy` is what to do, and `code` the error that an apply would end with.
+ */
+export interface Check<Name extends string = MachineCheck | TargetCheck> {
+  readonly name: Name;
+  readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
+  readonly found: string;
+  readonly remedy: string | null;
+  readonly code: string | null;
+}
+
+export interface EnvironmentHealth {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: Dialect | null;
+  readonly checks: readonly Check<TargetCheck>[];
+}
+
+/** What `doctor` found: on this machine, and of each target. schemas/doctor.schema.json is its schema. */
+export interface DoctorDocument {
+  readonly format_version: typeof FORMAT_VERSION;
+  readonly kind: 'health';
+  readonly tool: Tool;
+  readonly checks: readonly Check<MachineCheck>[];
+  readonly environments: readonly EnvironmentHealth[];
+}
+
+export function passed<Name extends string>(name: Name, found: string): Check<Name> {
+  return { name, status: 'passed', found, remedy: null, code: null };
+}
+
+export function warned<Name extends string>(
+  name: Name,
+  found: string,
+  remedy: string,
+): Check<Name> {
+  return { name, status: 'warning', found, remedy, code: null };
+}
+
+export function failed<Name extends string>(
+  name: Name,
+  { code, message, hint }: ErrorReport,
+): Check<Name> {
+  return { name, status: 'failed', found: message, remedy: hint, code };
+}
+
+export function skipped<Name extends string>(name: Name, why: string): Check<Name> {
+  return { name, status: 'skipped', found: `not checked: ${why}`, remedy: null, code: null };
+}

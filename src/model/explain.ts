@@ -1,0 +1,86 @@
+import type { Field } from './field.ts';
+import type { Path } from './path.ts';
+import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
+import type { Source } from './source.ts';
+import type { Dialect } from './state.ts';
+import type { Json } from './value.ts';
+
+/** Which block a value stands in: those at the top, those of the environment, or those of the base file. */
+export type Block = 'top' | 'environment' | 'base';
+
+/** Where a value comes from. */
+export interface Origin {
+  readonly source: Source;
+  readonly block: Block;
+}
+
+/** How a reference may stand at a place: as the `whole` value only, `inside` text, or not at all. */
+export type ReferenceForm = 'whole' | 'inside' | 'none';
+
+/** What the store does with a field of the settings: see Field. */
+export interface StoreReport {
+  readonly on_null: Field['onNull'];
+  readonly clear_with: Field['clearWith'];
+  readonly readable: boolean;
+  readonly set_flag: string | null;
+  readonly later: boolean;
+}
+
+/** What a place of the file takes and means, as the schema says. `types` are JSON Schema's; without `default` there is none. */
+export interface Meaning {
+  readonly description: string;
+  readonly types: readonly string[];
+  readonly values: readonly string[];
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly nullable: boolean;
+  readonly secret: boolean;
+  readonly reference: ReferenceForm;
+  readonly default?: Json;
+  readonly store: StoreReport | null;
+}
+
+/** A reference of the file, and whether what it names has a value; never the value. `problem` is why it cannot be used. */
+export interface ReferenceReport {
+  readonly ref: string;
+  readonly kind: 'env' | 'file';
+  readonly name: string;
+  readonly set: boolean;
+  readonly problem: string | null;
+}
+
+/** A declared value: a reference as it is written, and everything masked that a plan would mask. */
+export interface DeclaredReport extends Origin {
+  readonly value: Json;
+}
+
+/**
+ * One target's part: what its file declares, and what an apply would do about it. `looked`: the service was asked;
+ * `not-looked`: it was not, because that was not wanted, or because nothing of the place is kept there.
+ */
+export interface EnvironmentExplained {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: Dialect | null;
+  readonly status: 'looked' | 'not-looked' | 'error';
+  readonly declared: DeclaredReport | null;
+  /** Let go of by `unmanaged`. */
+  readonly unmanaged: boolean;
+  readonly references: readonly ReferenceReport[];
+  readonly changes: readonly Change<Json>[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+  readonly error: ErrorReport | null;
+}
+
+/** What `explain PATH` found. schemas/explain.schema.json is its schema. */
+export interface ExplainDocument {
+  readonly format_version: typeof FORMAT_VERSION;
+  readonly kind: 'explanation';
+  readonly tool: Tool;
+  readonly path: Path;
+  /** What the place belongs to: the settings, the sandboxes, or what only the file knows of. */
+  readonly part: 'settings' | 'sandboxes' | 'file';
+  readonly meaning: Meaning;
+  readonly environments: readonly EnvironmentExplained[];
+}

@@ -1,0 +1,36 @@
+import { effectiveFile, effectiveValues } from '../desired/effective.ts';
+import type { EffectiveDocument, EffectiveMap } from '../model/effective.ts';
+import { SetpointError } from '../model/error.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import { TOOL } from '../model/version.ts';
+import type { Options } from './options.ts';
+import { selectTargets } from './select.ts';
+
+/** The file that a target's blocks make together, and the same as a document with every value that a plan masks masked. */
+export interface Effective {
+  readonly file: EffectiveMap;
+  readonly document: EffectiveDocument;
+}
+
+/** All blocks of one target merged, each value with its origin. Offline: no variable is looked up, nothing is sent. */
+export async function effective(options: Options): Promise<Effective> {
+  const targets = selectTargets({ ...options, server: undefined });
+  const [target] = targets;
+  if (target === undefined || targets.length > 1) {
+    throw new SetpointError(
+      'usage',
+      `There are ${targets.length} targets, and an effective file is that of one.`,
+      { hint: `Choose one with -e: ${targets.map(({ name }) => name).join(', ')}.` },
+    );
+  }
+  return {
+    file: effectiveFile(target),
+    document: {
+      format_version: FORMAT_VERSION,
+      kind: 'effective',
+      tool: TOOL,
+      name: target.name,
+      values: effectiveValues(target),
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Check, DoctorDocument } from '../model/doctor.ts';
+import { heading } from './plan-text.ts';
+import { paint, type Paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+const MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> = {
+  passed: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  failed: ['✗', 'red'],
+  skipped: ['·', 'dim'],
+};
+
+/** One line a check: its mark, its name and what was found; what to do stands on the line under a failure. */
+export function doctorText({ checks, environments }: DoctorDocument, style: Style): string {
+  const blocks = [
+    [paint(style, 'bold', 'This machine'), ...checks.flatMap((check) => checkLines(check, style))],
+    ...environments.map((environment) => [
+      heading(environment, style),
+      ...environment.checks.flatMap((check) => checkLines(check, style)),
+    ]),
+  ];
+  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');
+}
+
+const WIDEST = 'certificates'.length;
+
+function checkLines({ name, status, found, remedy }: Check, style: Style): string[] {
+  const [mark, color] = MARKS[status];
+  const line = `  ${paint(style, color, mark)} ${name.padEnd(WIDEST)}  ${visible(found)}`;
+  return remedy === null ? [line] : [line, `    ${' '.repeat(WIDEST)}  ${visible(remedy)}`];
+}

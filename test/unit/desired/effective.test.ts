@@ -1,0 +1,157 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { effectiveFile, effectiveValues } from '../../../src/desired/effective.ts';
+import { plainValue, type Node } from '../../../src/desired/node.ts';
+import type { Target } from '../../../src/desired/target.ts';
+import { effectiveText } from '../../../src/render/effective-text.ts';
+import { sparseSettings } from '../../fixture/arbitrary.ts';
+import { problems, read, SERVER, target } from './reading.ts';
+
+const PLAIN = { color: false, width: null, verbose: false };
+const BLOCKS = ['server', 'settings', 'sandboxes', 'guards', 'unmanaged'] as const;
+
+function textOf(one: Target): string {
+  return effectiveText(effectiveFile(one), one.name, PLAIN);
+}
+
+/** Everything a target declares, references as written. */
+function declared(one: Target) {
+  const plain = (node: Node | undefined) => (node === undefined ? undefined : plainValue(node));
+  return {
+    name: one.name,
+    ...Object.fromEntries(BLOCKS.map((block) => [block, plain(one[block])])),
+  };
+}
+
+const LAYERED = `version: 1
+server: { url: https://a.example.com, api_key: "\${env:A}" }
+settings:
+  language: en
+  mcp_config:
+    shttp_servers:
+      - url: https://mcp.example.com/mcp
+        timeout: 30
+unmanaged: [language]
+environments:
+  staging:
+    settings:
+      max_iterations: 50
+  production:
+    server:
+      url: https://p.example.com
+      api_key: null
+    settings: { language: fr, mcp_config: { shttp_servers: [] } }
+    sandboxes:
+      - running: 2
+guards: { max_changes: 3 }
+`;
+const BASE = 'version: 1\nsettings:\n  agent: A\n  language: de\nguards: { protected: true }\n';
+
+describe('the effective file', () => {
+  it('merges the blocks of an environment, and says of each line where it stands', () => {
+    expect(textOf(target(LAYERED, 'production'))).toBe(
+      `version: 1                    # settings.yaml:1
+name: production              # settings.yaml:14 (production)
+server:                       # settings.yaml:15 (production)
+  url: https://p.example.com  # settings.yaml:16 (production)
+  api_key: null               # settings.yaml:17 (production)
+settings:                     # settings.yaml:18 (production)
+  language: fr                # settings.yaml:18 (production)
+  mcp_config:                 # settings.yaml:18 (production)
+    shttp_servers: []         # settings.yaml:18 (production)
+sandboxes:                    # settings.yaml:19 (production)
+  - running: 2                # settings.yaml:20 (production)
+guards:                       # settings.yaml:21
+  max_changes: 3              # settings.yaml:21
+unmanaged:                    # settings.yaml:9
+  - language                  # settings.yaml:9
+`,
+    );
+  });
+
+  it('says what comes from a base', () => {
+    const text = `version: 1\nextends: base.yaml\nname: staging\n${SERVER}\nsettings:\n  language: fr\n`;
+    expect(textOf(target(text, undefined, BASE))).toBe(
+      `version: 1                         # settings.yaml:1
+name: staging                      # settings.yaml:3
+server:                            # settings.yaml:4
+  url: https://agents.example.com  # settings.yaml:4
+settings:                          # settings.yaml:5
+  agent: A                         # base.yaml:3
+  language: fr                     # settings.yaml:6
+guards:                            # base.yaml:5
+  protected: true                  # base.yaml:5
+`,
+    );
+  });
+
+  it('a key that must not follow a moved url is not in it', () => {
+    const text = `version: 1\nserver:\n  url: https://a.example.com\n  headers: { X-A: "\${env:A}" }\n  auth: bearer\nenvironments:\n  b:\n    server: { url: https://b.example.com, headers: {} }\n`;
+    expect(declared(target(textOf(target(text, 'b'))))).toEqual({
+      name: 'b',
+      server: { auth: 'bearer', headers: {}, url: 'https://b.example.com' },
+    });
+  });
+
+  it('writes out what a terminal would not show, and steers none', () => {
+    const odd = 'a\u001B[31m\u202Eb\u200B\u{E0041}\u0085\uD800';
+    const text = `version: 1\n${SERVER}\nsettings: { agent: ${JSON.stringify(odd).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)} }\n`;
+    const effective = textOf(target(text));
+    expect(effective).not.toMatch(/[^\n -~]/);
+    expect(declared(target(effective))).toEqual(declared(target(text)));
+  });
+
+  it('as JSON, what a plan masks is masked and what is a reference is as it is written', () => {
+    const text = `version: 1\n${SERVER}\nsettings:\n  llm_base_url: https://u:canary@x/\n  git_user_name: a-\${env:B}\n  llm_api_key: \${env:A}\n  mcp_config:\n    sse_servers: ["https://x/?k=canary"]\n    stdio_servers:\n      - { name: n, command: c, args: "--canary", env: { A: canary, B: "\${env:B}" } }\n`;
+    const values = effectiveValues(target(text));
+    expect(JSON.stringify(values)).not.toContain('canary');
+    expect(values.map(({ path, value }) => [path.join('.'), value])).toEqual([
+      ['server.url', 'https://agents.example.com'],
+      ['settings.llm_base_url', '(sensitive)'],
+      ['settings.git_user_name', 'a-${env:B}'],
+      ['settings.llm_api_key', '${env:A}'],
+      ['settings.mcp_config.sse_servers.0', '(sensitive)'],
+      ['settings.mcp_config.stdio_servers.0.name', 'n'],
+      ['settings.mcp_config.stdio_servers.0.command', 'c'],
+      ['settings.mcp_config.stdio_servers.0.args', '(sensitive)'],
+      ['settings.mcp_config.stdio_servers.0.env.A', '(sensitive)'],
+      ['settings.mcp_config.stdio_servers.0.env.B', '${env:B}'],
+    ]);
+  });
+
+  it('is a settings file that declares the same, whatever the blocks hold, and its lines lead to theirs', () => {
+    const guards = fc.record(
+      { max_changes: fc.nat(), protected: fc.boolean() },
+      { requiredKeys: [] },
+    );
+    const block = fc.record({ settings: sparseSettings, guards }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(block, block, block, fc.boolean(), (base, top, environment, flow) => {
+        const server = { url: 'https://x.example.com' };
+        const file = { version: 1, server, ...top, environments: { e: environment } };
+        const style = { collectionStyle: flow ? 'flow' : 'any', lineWidth: 0 } as const;
+        const quoted = { ...style, defaultStringType: flow ? 'QUOTE_DOUBLE' : 'PLAIN' } as const;
+        const texts = {
+          'settings.yaml': stringify(file, quoted),
+          'base.yaml': stringify({ version: 1, ...base }, quoted),
+        };
+        const { targets, diagnostics } = read(texts['settings.yaml'], texts['base.yaml']);
+        expect(diagnostics).toEqual([]);
+        const [one] = targets;
+        if (one === undefined) throw new Error('no target');
+        const effective = textOf(one);
+        expect(problems(effective)).toEqual([]);
+        expect(declared(target(effective))).toEqual(declared(one));
+        for (const line of effective.trimEnd().split('\n')) {
+          const [, path = '', number] =
+            /# ((?:settings|base)\.yaml):(\d+)( \(e\))?$/.exec(line) ?? [];
+          const source = texts[path as keyof typeof texts].split('\n')[Number(number) - 1] ?? '';
+          const key = /^ *(?:- )?([a-z_]+):/.exec(line)?.[1];
+          if (key !== undefined && key !== 'name') expect(source, line).toContain(key);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
