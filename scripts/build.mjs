@@ -17,7 +17,7 @@ if (typescript.status !== 0) process.exit(1);
 
 // What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
 // fetch; and node:assert, of which undici uses one function.
-const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)|^node:child_process$/;
+const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
 const STAND_INS = {
   '\0unused': 'export {}',
   '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
@@ -34,7 +34,8 @@ const lean = {
     const undici = from.includes('/undici/lib/');
     if (undici && id === 'node:assert') return '\0assert';
     const path = id.startsWith('.') ? join(dirname(importer), id).replaceAll('\\', '/') : id;
-    return UNUSED.test(path) || (undici && id === 'node:http') ? '\0unused' : null;
+    const ofCommander = from.includes('/commander/') && id === 'node:child_process';
+    return UNUSED.test(path) || ofCommander || (undici && id === 'node:http') ? '\0unused' : null;
   },
   load: (id) => STAND_INS[id] ?? null,
 };
@@ -51,6 +52,17 @@ await entry.write({
   entryFileNames: '[name].cjs',
   paths: (id) => (id.includes('run-command') ? './chunks/run-command.cjs' : id),
 });
+// What the commands of every day do without; each is loaded by the command that needs it.
+const SELDOM = new RegExp(
+  [
+    'emulator|proxy|socks5|/ajv|fast-uri|fast-deep-equal|json-schema-traverse|operations/policy',
+    'src/edit/|cli/completion/|commands/(serve|smoke|pull|init|explain|doctor|completion)',
+    'operations/(smoke|pull|init|first-file|new-environment|editable|observed-by|explain|planned-at|effective|doctor|check-)',
+    'render/(smoke|initial|pulled|patch|explain|meaning|effective|doctor)',
+    'desired/(effective|field-path|meaning|declared-at|origin|shown-value|reference-reports|is-block)',
+    'follow-conversation|converse|service/probe|host/(this-node|git-status|write-files|read-optional)',
+  ].join('|'),
+);
 const commands = await rolldown({
   input: { 'run-command': join(root, 'src/cli/run-command.ts') },
   platform: 'node',
@@ -71,12 +83,7 @@ await commands.write({
   // One file, but for what few runs need: a file that is loaded costs more than the code in it.
   chunkFileNames: ({ name }) => `chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
   codeSplitting: {
-    groups: [
-      {
-        name: 'commands',
-        test: /^(?!.*(emulator|serve\.ts|proxy|socks5|operations\/policy|\/ajv|fast-uri|fast-deep-equal|json-schema-traverse))/,
-      },
-    ],
+    groups: [{ name: 'commands', test: (id) => !SELDOM.test(id.replaceAll('\\', '/')) }],
   },
 });
 

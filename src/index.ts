@@ -1,6 +1,9 @@
 export { plan, type PlanRequest } from './operations/plan.ts';
 export { apply, type ApplyRequest } from './operations/apply.ts';
 export { drift } from './operations/drift.ts';
+export { pull, type PullRequest } from './operations/pull.ts';
+export { init } from './operations/init.ts';
+export type { InitRequest } from './operations/initial.ts';
 export { explain, type ExplainRequest } from './operations/explain.ts';
 export { effective, type Effective } from './operations/effective.ts';
 export { doctor } from './operations/doctor.ts';
@@ -60,6 +63,18 @@ export type {
   EffectiveScalar,
   EffectiveValue,
 } from './model/effective.ts';
+export type {
+  EnvironmentPull,
+  FileEdit,
+  InitDocument,
+  LeftAlone,
+  NewVariable,
+  PullDocument,
+  PulledAction,
+  PulledFile,
+  PulledValue,
+  ShownLine,
+} from './model/pulled.ts';
 export type {
   Check,
   DoctorDocument,

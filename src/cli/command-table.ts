@@ -40,6 +40,11 @@ const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-cod
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const BASE = () =>
   new Option('--base <file>', 'the file as last applied, to tell edits from drift');
+const ENV_FILE = () =>
+  new Option(
+    '--env-file <file>',
+    'variables from a file, under those there are; not where CI is set',
+  );
 const OFFLINE = () =>
   new Option('--offline', 'look at no service: only what the files and the schema say');
 const POLICY = () => new Option('--policy <file>', 'JSON Schema that what is declared must fit');
@@ -58,7 +63,7 @@ const VERBOSE = () =>
   );
 
 const SHOWN = [OUTPUT, OUT, NO_COLOR, QUIET, VERBOSE];
-const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE];
+const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE, ENV_FILE];
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -101,6 +106,29 @@ export const COMMANDS: readonly CommandEntry[] = [
     example: 'setpoint drift --all -o json',
     flags: [...TARGETS, BASE, POLICY, FAIL_ON, STRICT, ...SHOWN],
     load: async () => (await import('./commands/drift.ts')).driftCommand,
+  },
+  {
+    spec: 'pull',
+    summary:
+      "Bring the service's values into the file: comments, order and references stay; sends only GET",
+    example: 'setpoint pull -e staging --check',
+    flags: [
+      ...TARGETS,
+      () =>
+        repeatable('--adopt <path>', 'take in what is not managed: its path, or all; repeatable'),
+      () => new Option('--check', 'show the patch and write nothing; exit 2 where there is one'),
+      () => new Option('--force', 'edit a file that has changes git has not committed'),
+      ...SHOWN,
+    ],
+    load: async () => (await import('./commands/pull.ts')).pullCommand,
+  },
+  {
+    spec: 'init',
+    summary:
+      'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
+    example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
+    flags: [FILE, ENV, SERVER, TIMEOUT, FILE_SIZE, ENV_FILE, ...SHOWN],
+    load: async () => (await import('./commands/init.ts')).initCommand,
   },
   {
     spec: 'get <what>',
@@ -168,8 +196,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     spec: 'schema [name]',
-    summary:
-      'Print a JSON Schema: settings, plan, outcome, validation, observed, smoke, explain or doctor',
+    summary: 'Print a JSON Schema: settings, plan, outcome, validation, observed and others',
     example: 'setpoint schema > settings.schema.json',
     flags: [],
     load: async () => (await import('./commands/schema.ts')).schemaCommand,

@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import { didYouMean } from '../model/suggest.ts';
+import { withEnvFile } from '../host/env-file.ts';
 import type { Options } from '../operations/options.ts';
 import type { Io } from './io.ts';
 
@@ -26,6 +27,10 @@ export interface Flags {
   /** What a completion script asks for while a line is completed. */
   readonly list?: string;
   readonly base?: string;
+  readonly envFile?: string;
+  readonly adopt?: readonly string[];
+  readonly check?: boolean;
+  readonly force?: boolean;
   readonly policy?: string;
   readonly failOn?: string;
   readonly dryRun?: boolean;
@@ -38,7 +43,7 @@ export interface Flags {
 
 /** The options of an operation: flag, then variable, then what the file or setpoint says by itself. */
 export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Options {
-  const { env } = io;
+  const env = withEnvFile(io.env, flags.envFile);
   const named = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
   const timeout = flags.timeout ?? env['SETPOINT_TIMEOUT'];

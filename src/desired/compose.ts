@@ -2,6 +2,7 @@ import { Composer, Lexer, Parser, type Document } from 'yaml';
 import { isFlowReference } from './flow-reference.ts';
 import { LEFT_OPEN, lexemesOf, type Lexeme } from './lexeme.ts';
 import type { Finding } from './report.ts';
+import { YAML_OPTIONS } from './yaml-options.ts';
 
 /** The documents of a text, and what was seen on the way. */
 export interface Composed {
@@ -24,16 +25,7 @@ const NOTHING: Pick<Composed, 'documents' | 'second'> = { documents: [], second:
  */
 export function compose(text: string): Composed | null {
   const parser = new Parser();
-  const composer = new Composer({
-    version: '1.2',
-    schema: 'core',
-    strict: true,
-    uniqueKeys: true,
-    stringKeys: true,
-    merge: false,
-    logLevel: 'error',
-    prettyErrors: false,
-  });
+  const composer = new Composer(YAML_OPTIONS);
   const documents: Document.Parsed[] = [];
   const starts: number[] = [];
   const seen = { found: [] as [number, Finding][], quotes: [], leftOpen: [] };

@@ -291,3 +291,35 @@ describe('the compiled form of the command', () => {
     }
   });
 });
+
+describe('--env-file', () => {
+  const withFile = (args: string[], env: Record<string, string> = {}) => {
+    writeFileSync(
+      join(folder.path, 'secrets.env'),
+      `# for a laptop\nexport SETPOINT_API_KEY='${KEY}'\nLLM_API_KEY="from the file"\n`,
+    );
+    return run([...args, '--env-file', 'secrets.env'], env);
+  };
+
+  it('hands variables over, and what the environment has wins', async () => {
+    expect((await withFile(['apply', '--yes'])).code).toBe(0);
+    expect(store.stored?.['llm_api_key']).toBe('from the file');
+    await withFile(['apply', '--yes', '--rotate', 'all'], { LLM_API_KEY: 'from the environment' });
+    expect(store.stored?.['llm_api_key']).toBe('from the environment');
+  });
+
+  it('is refused where CI is set, and nothing is sent', async () => {
+    const { code, stderr } = await withFile(['plan'], { CI: 'true' });
+    expect(code).toBe(3);
+    expect(stderr).toContain('--env-file is not taken where CI is set');
+    expect(stderr).not.toContain('canary');
+    expect(store.requests).toEqual([]);
+  });
+
+  it('is not read unless it is named', async () => {
+    writeFileSync(join(folder.path, '.env'), `SETPOINT_API_KEY=${KEY}\nLLM_API_KEY=x\n`);
+    const { code } = await run(['apply', '--yes'], {});
+    expect(code).toBe(3);
+    expect(store.requests).toEqual([]);
+  });
+});

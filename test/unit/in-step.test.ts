@@ -37,8 +37,12 @@ describe('what is said twice is the same', () => {
       'validation',
       'observed',
       'smoke',
+      'pull',
+      'init',
       'explain',
       'doctor',
+      'pull',
+      'init',
     ])
       expect(read(`schemas/${name}.schema.json`)).toContain(`setpoint@${VERSION}/`);
     expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);

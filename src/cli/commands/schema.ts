@@ -13,6 +13,8 @@ export const SCHEMAS = [
   'smoke',
   'explain',
   'doctor',
+  'pull',
+  'init',
 ];
 
 /** `setpoint schema`: prints a schema as it is published. */

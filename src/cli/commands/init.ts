@@ -1,0 +1,20 @@
+import '../quick-end.ts';
+import { init } from '../../operations/init.ts';
+import { initialText } from '../../render/initial-text.ts';
+import { optionsFrom, usage, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint init --server URL`: writes a first settings file; `-e NAME` adds an environment to the file there is. */
+export async function initCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const { targets, ...options } = optionsFrom({ ...flags, env: flags.env ?? [] }, io, 'reads');
+    if (targets !== undefined && targets.length > 1)
+      throw usage('init adds one environment at a time.', 'Name one with -e.');
+    const document = await init({ ...options, environment: targets?.[0] });
+    return await reporter.data(document, (style) => initialText(document, style));
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

@@ -1,0 +1,31 @@
+import '../quick-end.ts';
+import type { FileEdit } from '../../model/pulled.ts';
+import { pull } from '../../operations/pull.ts';
+import { patchText } from '../../render/patch-text.ts';
+import { pulledText } from '../../render/pulled-text.ts';
+import { conclude } from '../conclude.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint pull`: edits the files; with --check shows the patch, and exits 2 where there is something to pull. */
+export async function pullCommand(flags: Flags, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io);
+    const check = flags.check === true;
+    const onEdit = (edit: FileEdit): Promise<void> =>
+      check ? reporter.preview((style) => `${patchText(edit, style)}\n`, false) : Promise.resolve();
+    const document = await pull({
+      ...optionsFrom(flags, io, 'reads'),
+      adopt: flags.adopt,
+      check,
+      force: flags.force,
+      onEdit,
+    });
+    const written = await reporter.data(document, (style) => pulledText(document, style));
+    const differs = document.files.some(({ status }) => status === 'differs');
+    return await conclude(reporter, document.environments, written, () => (differs ? 2 : 0));
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

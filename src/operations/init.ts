@@ -1,0 +1,92 @@
+import { dirname, join } from 'node:path';
+import { SetpointError } from '../model/error.ts';
+import { formatPath } from '../model/path.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import type { InitDocument, NewVariable } from '../model/pulled.ts';
+import { TOOL } from '../model/version.ts';
+import { isAddress } from '../desired/resolve-server.ts';
+import { envExample, gitIgnore } from '../edit/env-example.ts';
+import { firstSentence } from '../edit/initial-text.ts';
+import { readOptional } from '../host/read-optional.ts';
+import { checkWritable } from '../host/write-aside.ts';
+import { writeFiles, type FileChange } from '../host/write-files.ts';
+import { fileLimit } from './editable-files.ts';
+import { firstFile } from './first-file.ts';
+import type { Initial, InitRequest } from './initial.ts';
+import { newEnvironment } from './new-environment.ts';
+import { DEFAULT_FILE } from './options.ts';
+
+/**
+ * Writes a first settings file from what a service has, or adds an environment to one, with `.env.example` and lines in
+ * `.gitignore` beside it. Reads the service only. Nothing is written over: all files are written aside first, and a plan of
+ * the settings against the same look is empty. Throws a SetpointError where nothing was written.
+ */
+export async function init(request: InitRequest): Promise<InitDocument> {
+  const file = fileOf(request);
+  if (request.server !== undefined && !isAddress(request.server.trim().replace(/\/+$/, ''))) {
+    const message =
+      '--server takes an address: http, https or embedded:, without userinfo, query and fragment.';
+    throw new SetpointError('usage', message);
+  }
+  checkWritable(file);
+  const { environment } = request;
+  const initial =
+    environment === undefined
+      ? await firstFile(file, request)
+      : await newEnvironment(file, environment, request);
+  const changes = changesOf(file, initial, fileLimit(request));
+  await writeFiles(
+    changes.filter(({ before, text }) => before !== text),
+    fileLimit(request),
+  );
+  return {
+    format_version: FORMAT_VERSION,
+    kind: 'init',
+    tool: TOOL,
+    environment: environment ?? 'default',
+    origin: initial.origin,
+    status: initial.observed.stored ? 'stored' : 'empty',
+    files: changes.map(({ path, before, text }) => ({
+      file: path,
+      status: before === null ? 'created' : before === text ? 'unchanged' : 'extended',
+    })),
+    variables: initial.variables,
+    left: initial.left,
+  };
+}
+
+function fileOf({ file }: InitRequest): string {
+  const files = [file ?? DEFAULT_FILE].flat();
+  const [only = DEFAULT_FILE] = files;
+  if (files.length <= 1) return only;
+  throw new SetpointError('usage', 'init writes one file, and several are named.', {
+    hint: 'Name one with -f.',
+  });
+}
+
+function changesOf(
+  file: string,
+  { before, text, variables }: Initial,
+  limit: number,
+): FileChange[] {
+  const folder = dirname(file);
+  const beside = (name: string, edit: (old: string | null) => string): FileChange => {
+    const path = join(folder, name);
+    const old = readOptional(path, limit);
+    return { path, before: old, text: edit(old) };
+  };
+  const read = variables.map(({ name, path }) => ({ name, purpose: purposeOf(path) }));
+  return [
+    { path: file, before, text },
+    beside('.env.example', (old) => envExample(old, read)),
+    beside('.gitignore', gitIgnore),
+  ];
+}
+
+function purposeOf(path: NewVariable['path']): string {
+  const [block, key] = path;
+  if (block === 'server') return `${formatPath(path)}: ${firstSentence(['server', key ?? ''])}`;
+  return path.length === 1
+    ? `${formatPath(path)}: ${firstSentence(['settings', ...path])}`
+    : formatPath(path);
+}

@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/model/value.ts';
+import type { PullDocument } from '../../src/model/pulled.ts';
+import { plan } from '../../src/operations/plan.ts';
+import { pull, type PullRequest } from '../../src/operations/pull.ts';
+import { validate } from '../../src/operations/validate.ts';
+import { pulledText } from '../../src/render/pulled-text.ts';
+import {
+  anySemantics,
+  ENVIRONMENT,
+  leaks,
+  sparseSettings,
+  storedRecord,
+} from '../fixture/arbitrary.ts';
+import { folderWith } from '../fixture/command.ts';
+import { hand, writer } from '../fixture/hand-written.ts';
+import { quickClock } from '../fixture/settings.ts';
+import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
+
+const STYLE = { color: false, width: null, verbose: true };
+
+/** Which of the variables that files read are set. */
+const environment = fc
+  .subarray(Object.keys(ENVIRONMENT) as (keyof typeof ENVIRONMENT)[])
+  .map((names) => Object.fromEntries(names.map((name) => [name, ENVIRONMENT[name]])));
+
+/** What a file lets go of: fields, a whole config, a list, an entry. */
+const unmanaged = fc.subarray([
+  'language',
+  'git_user_name',
+  'mcp_config.stdio_servers',
+  'mcp_config.sse_servers[https://a.example.com/sse]',
+  'mcp_config.shttp_servers[https://a.example.com]',
+]);
+
+/** Secrets of a store that no file may hold, those that are long enough to be told from anything else. */
+function secretsOf(stored: JsonRecord): string[] {
+  const found: string[] = [];
+  const visit = (value: Json, name: string): void => {
+    if (typeof value === 'string' && /api_key|TOKEN/.test(name) && value.length > 11)
+      found.push(value);
+    if (Array.isArray(value)) value.forEach((item: Json) => visit(item, name));
+    else if (typeof value === 'object' && value !== null)
+      Object.entries(value).forEach(([key, member]) => visit(member, key));
+  };
+  visit(stored, '');
+  return found;
+}
+
+/** Whether a document says of a target's path that it was left alone, or could not be compared. */
+function isSaid({ environments }: PullDocument, target: string, path: readonly string[]): boolean {
+  const { left = [], unknown = [] } = environments.find(({ name }) => name === target) ?? {};
+  const within = (one: readonly string[], other: readonly string[]): boolean =>
+    other.every((segment, index) => one[index] === segment);
+  return [...left, ...unknown].some((said) => within(said.path, path) || within(path, said.path));
+}
+
+const comments = (text: string): string[] =>
+  text.split(/\r?\n/).filter((line) => /^\s*#/.test(line));
+
+async function pulledAndChecked(
+  stores: readonly StoreServer[],
+  written: string,
+  env: Record<string, string>,
+  more: Pick<PullRequest, 'adopt' | 'targets'>,
+): Promise<void> {
+  const folder = folderWith({ 'settings.yaml': written });
+  try {
+    const asked = { file: join(folder.path, 'settings.yaml'), env, clock: quickClock(), ...more };
+    const valid = await validate(asked);
+    expect(valid.diagnostics).toEqual([]);
+    const document = await pull(asked);
+    const text = readFileSync(asked.file, 'utf8');
+    for (const { error } of document.environments) expect(error).toBeNull();
+    expect(leaks(JSON.stringify(document) + pulledText(document, STYLE))).toBe(false);
+    for (const { stored } of stores)
+      for (const secret of secretsOf(stored ?? {})) expect(text.includes(secret)).toBe(false);
+    for (const value of Object.values(ENVIRONMENT)) expect(text.includes(value)).toBe(false);
+    expect((await validate(asked)).diagnostics).toEqual([]);
+    const { environments } = await plan(asked);
+    for (const { name, changes, error } of environments) {
+      expect(error).toBeNull();
+      for (const { path } of changes)
+        expect([path, isSaid(document, name, path)]).toEqual([path, true]);
+    }
+    const { adopt: taken, ...rest } = asked;
+    const again = await pull(taken === 'all' ? asked : rest);
+    expect(again.files.every(({ status }) => status === 'unchanged')).toBe(true);
+    expect(readFileSync(asked.file, 'utf8')).toBe(text);
+    expect(stores.map((store) => store.posts())).toEqual(stores.map(() => 0));
+    const top = comments(written).filter((line) => line.startsWith('#'));
+    for (const line of top) expect(comments(text)).toContain(line);
+  } finally {
+    folder.remove();
+  }
+}
+
+describe('pull, over real HTTP', () => {
+  it('after it the plan is empty but for what was said, and a second one changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        storedRecord,
+        sparseSettings,
+        anySemantics,
+        hand,
+        environment,
+        fc.tuple(fc.constantFrom(undefined, 'all' as const), unmanaged, fc.boolean()),
+        async (stored, settings, semantics, how, env, [adopt, letGo, back]) => {
+          const store = await startStore(semantics, structuredClone(stored));
+          try {
+            const written = writer(how)({
+              version: 1,
+              server: { url: store.url },
+              settings,
+              guards: { max_changes: 3 },
+              unmanaged: letGo,
+            });
+            await pulledAndChecked([store], written, env, { adopt: back ? letGo : adopt });
+          } finally {
+            await store.close();
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('with environments, all or one of them', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(storedRecord, storedRecord, fc.boolean()),
+        fc.tuple(sparseSettings, sparseSettings, sparseSettings),
+        anySemantics,
+        hand,
+        fc.tuple(
+          fc.constantFrom(undefined, 'all' as const),
+          fc.constantFrom<(string[] | undefined)[]>(undefined, ['a']),
+        ),
+        async ([first, second, same], [top, one, other], semantics, how, [adopt, targets]) => {
+          const stores = [
+            await startStore(semantics, structuredClone(first)),
+            await startStore(semantics, structuredClone(same ? first : second)),
+          ];
+          try {
+            const written = writer(how)({
+              version: 1,
+              settings: top,
+              environments: {
+                a: { server: { url: stores[0]?.url ?? '' }, settings: one },
+                b: { server: { url: stores[1]?.url ?? '' }, settings: other },
+              },
+            });
+            const folder = folderWith({ 'settings.yaml': written });
+            const others = {
+              file: join(folder.path, 'settings.yaml'),
+              env: ENVIRONMENT,
+              clock: quickClock(),
+              targets: ['b'],
+            };
+            const before = JSON.stringify((await plan(others)).environments[0]?.changes);
+            await pulledAndChecked(stores, written, ENVIRONMENT, { adopt, targets });
+            if (targets !== undefined) {
+              // What was not chosen is planned as before, places apart.
+              await pull({ ...others, targets: ['a'], adopt });
+              const places = /"source":(null|\{[^}]*\})/g;
+              const after = JSON.stringify((await plan(others)).environments[0]?.changes);
+              expect(after.replaceAll(places, '')).toBe(before.replaceAll(places, ''));
+            }
+            folder.remove();
+          } finally {
+            await Promise.all(stores.map((store) => store.close()));
+          }
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+});

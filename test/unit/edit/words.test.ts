@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { envPairs, shellWords } from '../../../src/desired/lines.ts';
+import { argumentLine, variableLine } from '../../../src/edit/one-line.ts';
+import { isSecretText, openPart } from '../../../src/edit/secret-words.ts';
+import { marked, markerOf, settled, variableName, variablesIn } from '../../../src/edit/stub.ts';
+
+describe('what of an argument may stand in a file', () => {
+  it.each([
+    ['-y', null, null],
+    ['@example/server-files', null, null],
+    ['@example/server-files@1.2.3', '-y', null],
+    ['/data dir', null, null],
+    ['--root=/data', null, null],
+    ['--url=https://x.example.com/a', null, null],
+    ['https://x.example.com/a', '--endpoint', null],
+    ['--token', null, null],
+    ['-v', '--token', null],
+    ['ghcr.io/example/server@sha256:0123', null, null],
+    ['server-that-has-a-long-name-2', null, null],
+    ['hunter2', '--password', ''],
+    ['hunter2', '-token', ''],
+    ['--api-key=hunter2', null, '--api-key='],
+    ['API_KEY=hunter2', '-e', 'API_KEY='],
+    ['Authorization: Bearer x', '-H', 'Authorization: '],
+    ['X-Custom: Bearer abc', '-H', 'X-Custom: '],
+    ['postgres://u:p@db/x', null, ''],
+    ['--db=postgres://u:p@db/x', null, '--db='],
+    ['https://x.example.com/a?key=1', null, ''],
+    ['sk-abcdef', null, ''],
+    ['ghp_0123456789', null, ''],
+    ['0123456789abcdef0123456789abcdef', null, ''],
+    ['**********', null, ''],
+  ])('%j after %j', (argument, before, open) => {
+    expect(openPart(argument, before)).toBe(open);
+  });
+
+  it('a text that looks like a secret', () => {
+    for (const text of ['eyJhbGciOi', 'xoxb-1-2', '<hidden>', 'Basic dTpw', 'AKIA0000'])
+      expect(isSecretText(text), text).toBe(true);
+    for (const text of ['info', 'en_GB.UTF-8', '8080', 'true', '/usr/bin:/bin', 'a b c', ''])
+      expect(isSecretText(text), text).toBe(false);
+  });
+});
+
+describe('a line', () => {
+  const word = fc.oneof(
+    fc.string({ maxLength: 6 }),
+    fc.constantFrom('', 'a b', `it's "x"`, '\\', '${env:X}'),
+  );
+
+  it('of arguments is split into them again', () => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 4 }), (words) => {
+        const line = argumentLine(words);
+        if (line !== null) expect(shellWords(line)).toEqual(words);
+      }),
+    );
+    expect(argumentLine(['-y', 'a b', `it's`])).toBe(`-y 'a b' "it's"`);
+  });
+
+  it('of variables is split into them again, or is none', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('A', 'B'), word), { maxLength: 3 }),
+        (pairs) => {
+          const line = variableLine(pairs);
+          if (line !== null)
+            expect(envPairs(line)).toEqual(pairs.map(([name, text]) => ({ name, text })));
+        },
+      ),
+    );
+    expect(
+      variableLine([
+        ['A', '1'],
+        ['B', '${env:X,Y}'],
+      ]),
+    ).toBe('A=1,B=${env:X,Y}');
+    expect(variableLine([['A', '1,2']])).toBeNull();
+  });
+});
+
+describe('a variable', () => {
+  it.each([
+    [['mcp.example.com', 'api_key'], 'MCP_EXAMPLE_COM_API_KEY'],
+    [['b.example.com:8080/x', 'url'], 'B_EXAMPLE_COM_8080_X_URL'],
+    [['runner.example.com', 'api_key'], 'SETPOINT_RUNNER_EXAMPLE_COM_API_KEY'],
+    [['127.0.0.1', 'api_key'], 'SETPOINT_127_0_0_1_API_KEY'],
+    [['Ünï', 'api_key'], 'N_API_KEY'],
+    [['actions', 'API_KEY'], 'SETPOINT_ACTIONS_API_KEY'],
+  ])('of %j is called %s', (parts, name) => {
+    expect(variableName(...parts)).toBe(name);
+  });
+
+  it('is marked until it has a name; what the service has is taken for no mark', () => {
+    const marker = markerOf('a', 'b');
+    const value = { url: `x-${marked(marker)}`, other: [`$${marked(marker)}`, '${env:A}'] };
+    expect(settled(value, () => 'NAME')).toEqual({
+      url: 'x-${env:NAME}',
+      other: [`$${marked(marker)}`, '${env:A}'],
+    });
+  });
+
+  it('that a text reads is found in every form', () => {
+    expect([...variablesIn('${env:A} ${env:B:-x} ${env:C')]).toEqual(['A', 'B', 'C']);
+  });
+});
