@@ -185,7 +185,11 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
       const { front, options } = await world(onTestFinished);
       const running = start(APPLY, options);
       const slow: Fault = { ...unanswered('done', 'start'), shows: (answered) => answered };
-      front.put(slow, { route: 'start', nth: 1 }, () => running.child.kill(signal));
+      // The answer comes after the signal has been seen: otherwise it may stop the look that follows.
+      front.put(slow, { route: 'start', nth: 1 }, async () => {
+        running.child.kill(signal);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      });
       const ended = await running.ended;
       expect(ended.code).toBe(exit);
       const [environment] = outcomeIn(ended.stdout).environments;

@@ -41,8 +41,6 @@ describe('what is said twice is the same', () => {
       'init',
       'explain',
       'doctor',
-      'pull',
-      'init',
     ])
       expect(read(`schemas/${name}.schema.json`)).toContain(`setpoint@${VERSION}/`);
     expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);
