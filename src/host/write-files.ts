@@ -60,9 +60,13 @@ function checkUnchanged({ path, before }: FileChange, limit: number): void {
   if (before === null) return;
   const now = readText(path, limit);
   if ('text' in now && now.text === before) return;
-  throw new SetpointError('usage', `${path} has changed since it was read; nothing was written.`, {
-    hint: 'Somebody else is editing it; run again when they are done.',
-  });
+  throw new SetpointError(
+    'file-changed',
+    `${path} has changed since it was read; nothing was written.`,
+    {
+      hint: 'Somebody else is editing it; run again when they are done.',
+    },
+  );
 }
 
 async function putInPlace({ change, real, aside }: Aside): Promise<void> {

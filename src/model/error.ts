@@ -8,6 +8,8 @@ export const ERRORS = {
     exit: 3,
     hint: 'Check the path given with -f, and that the file may be read.',
   },
+  'file-dirty': { exit: 3, hint: 'Commit the changes, or pull with --force.' },
+  'file-changed': { exit: 3, hint: 'Run it again.' },
   'settings-invalid': {
     exit: 3,
     hint: 'Mend the places listed; setpoint validate checks the file offline.',

@@ -130,7 +130,7 @@ async function write(
   const before = textsOf(files);
   for (const path of request.force === true ? [] : texts.keys()) {
     if (!(await hasUncommittedChanges(path, request.env))) continue;
-    throw new SetpointError('usage', `${path} has changes that are not committed.`, {
+    throw new SetpointError('file-dirty', `${path} has changes that are not committed.`, {
       hint: 'Commit them, so that what is pulled can be told from them, or pull with --force.',
     });
   }

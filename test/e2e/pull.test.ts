@@ -363,12 +363,12 @@ describe('a file that is in use', () => {
       });
     const env = { ...ENV, PATH: process.env['PATH'], HOME: folder };
     git('init', '-q');
-    await expect(pull(asked(folder, { env }))).rejects.toMatchObject({ code: 'usage' });
+    await expect(pull(asked(folder, { env }))).rejects.toMatchObject({ code: 'file-dirty' });
     git('add', '.');
     git('commit', '-q', '-m', 'first');
     writeFileSync(join(folder, 'settings.yaml'), `${FILE(store.url)}# by hand\n`);
     await expect(pull(asked(folder, { env }))).rejects.toMatchObject({
-      code: 'usage',
+      code: 'file-dirty',
       message: expect.stringContaining('not committed'),
     });
     expect(await pull(asked(folder, { env, check: true }))).toMatchObject({
