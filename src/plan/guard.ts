@@ -20,9 +20,19 @@ export function guardPlan(guarded: Guarded, allowed: readonly Rule[]): GuardFind
 
 /** What rules that are not turned on have found: worth knowing, and no reason to stop. */
 export function guardWarnings(guarded: Guarded): Warning[] {
-  return found(guarded)
+  const noted = found(guarded)
     .filter(({ refuses, warned }) => !refuses && !warned)
-    .map(({ rule, message }) => ({ code: 'guard', message: `${message} (${rule})`, path: [] }));
+    .map(({ rule, message }) => `${message} (${rule})`);
+  return [...noted, ...blind(guarded)].map((message) => ({ code: 'guard', message, path: [] }));
+}
+
+/** A rule that is turned on and cannot judge is no protection: that is said. */
+function blind({ plan, guards }: Guarded): string[] {
+  const changes = changesOf(plan);
+  const judged = changes.length === 0 || changes.some((change) => change.class !== undefined);
+  return guards.on.has('overwrite-drift') && !judged
+    ? ['Without --base nothing tells drift from edits: this may overwrite drift. (overwrite-drift)']
+    : [];
 }
 
 /** The first refusal as the error that an apply ends with, or null. */

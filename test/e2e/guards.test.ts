@@ -163,5 +163,5 @@ it('plan says what would be refused', async () => {
     request(store.url, settings, { guards: '{ protected: true }' }),
   );
   const codes = environments[0]?.warnings.map(({ code }) => code);
-  expect(codes).toEqual(['cannot-be-read-back', 'would-be-refused']);
+  expect(codes).toEqual(['cannot-be-read-back', 'would-be-refused', 'guard']);
 });

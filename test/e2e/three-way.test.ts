@@ -109,6 +109,10 @@ describe('with --base', () => {
     expect(refused).toMatchObject({ status: 'refused', error: { code: 'guard-refused' } });
     expect(refused?.error?.message).toContain('overwrites agent');
     expect(store.posts()).toBe(0);
+    const [blind] = (await plan({ text, env: {} })).environments;
+    expect(blind?.warnings.at(-1)?.message).toContain(
+      'Without --base nothing tells drift from edits',
+    );
     const lifted = await apply({ text, base, env: {}, allow: ['overwrite-drift'] });
     expect(lifted.environments).toMatchObject([
       { status: 'applied', changes: [{ class: 'drift' }] },
