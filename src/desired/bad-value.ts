@@ -1,3 +1,4 @@
+import { TYPE_NOUNS } from '../model/type-nouns.ts';
 import type { Place } from './bad-keys.ts';
 import { memberAt, type Node } from './node.ts';
 import { inBlock } from './reference-place.ts';
@@ -43,21 +44,11 @@ function subject(path: readonly string[]): string {
   return isShowable(last) ? last : 'This key';
 }
 
-const NOUNS: Readonly<Record<string, string>> = {
-  string: 'text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'a map',
-  array: 'a list',
-  null: 'null',
-};
-
 function phrase(expected: Expectation): string {
   const nouns = expected.types.map((type) =>
     type === 'string' && expected.secret
       ? 'a reference'
-      : (NOUNS[type] ?? type) + limits(type, expected),
+      : (TYPE_NOUNS[type] ?? type) + limits(type, expected),
   );
   const choices = expected.values.length > 0 ? [...expected.values] : nouns;
   if (expected.reference && !expected.types.includes('string')) choices.push('a reference');

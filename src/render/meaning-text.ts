@@ -1,14 +1,6 @@
 import type { Meaning, StoreReport } from '../model/explain.ts';
+import { TYPE_NOUNS } from '../model/type-nouns.ts';
 import { visible } from './visible.ts';
-
-const NOUNS: Readonly<Record<string, string>> = {
-  string: 'text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'a map',
-  array: 'a list',
-};
 
 /** What a place means, takes and does when it is left out or null, a line each. */
 export function meaningText(meaning: Meaning): string[] {
@@ -26,7 +18,7 @@ function typeText(meaning: Meaning): string {
   const { types, values, nullable, secret, reference } = meaning;
   const orNull = nullable ? ', or null' : '';
   if (secret) return `a secret: one reference, \${env:NAME} or \${file:PATH}${orNull}`;
-  const nouns = types.map((type) => (NOUNS[type] ?? type) + limits(type, meaning));
+  const nouns = types.map((type) => (TYPE_NOUNS[type] ?? type) + limits(type, meaning));
   return `${either(values.length > 0 ? values : nouns)}${orNull}${FORMS[reference]}`;
 }
 
