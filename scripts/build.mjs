@@ -55,7 +55,7 @@ await entry.write({
 // What the commands of every day do without; each is loaded by the command that needs it.
 const SELDOM = new RegExp(
   [
-    'emulator|proxy|socks5|/ajv|fast-uri|fast-deep-equal|json-schema-traverse|operations/policy',
+    'emulator|proxy|socks5|/ajv|fast-uri|fast-deep-equal|json-schema-traverse',
     'src/edit/|cli/completion/|commands/(serve|smoke|pull|init|explain|doctor|completion)',
     'operations/(smoke|pull|init|first-file|new-environment|editable|observed-by|explain|planned-at|effective|doctor|check-)',
     'render/(smoke|initial|pulled|patch|explain|meaning|effective|doctor)',

@@ -20,7 +20,7 @@ import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import { originOf } from './look-at.ts';
-import { openTarget } from './open-target.ts';
+import { withTarget } from './open-target.ts';
 import { parseRotation } from './parse-rotation.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import type { PlanRequest } from './plan.ts';
@@ -95,8 +95,7 @@ async function applyTarget(
   const clock = request.clock ?? SYSTEM_CLOCK;
   try {
     const fingerprints = await fingerprintsOf(prepared, request);
-    const open = await openTarget(prepared, request);
-    try {
+    return await withTarget(prepared, request, async (open) => {
       const reconciled = await reconcile({
         desired,
         rotation,
@@ -127,9 +126,7 @@ async function applyTarget(
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
       return outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
-    } finally {
-      await open.close();
-    }
+    });
   } catch (thrown) {
     return failed(prepared, asSetpointError(thrown));
   }

@@ -21,6 +21,7 @@ import { errorReport } from './error-report.ts';
 import { originOf } from './look-at.ts';
 import type { Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
+import { proxyVariables } from './proxy-variables.ts';
 
 /** What is right or wrong with one target: first what can be told without a request, then what one look tells. */
 export async function checkTarget(
@@ -96,9 +97,8 @@ function checkProxy({ server }: Prepared, env: Options['env']): Check<TargetChec
   if (server instanceof SetpointError) return skipped('proxy', whyNotReached(server));
   if (server.url.startsWith('embedded:')) return passed('proxy', 'embedded: needs none');
   try {
-    const proxy = env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null;
-    const bypass = env['NO_PROXY'] ?? env['no_proxy'] ?? null;
-    const use = proxyUse(new URL(server.url), proxy, bypass);
+    const { url, bypass } = proxyVariables(env);
+    const use = proxyUse(new URL(server.url), url, bypass);
     switch (use.kind) {
       case 'none':
         return passed('proxy', 'HTTPS_PROXY is not set: reached directly');

@@ -2,7 +2,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { errorReport } from './error-report.ts';
-import { openTarget, type OpenTarget } from './open-target.ts';
+import { withTarget, type OpenTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -21,12 +21,7 @@ export async function lookAt<T>(
   },
 ): Promise<T> {
   try {
-    const open = await openTarget(prepared, options);
-    try {
-      return await on.open(open);
-    } finally {
-      await open.close();
-    }
+    return await withTarget(prepared, options, on.open);
   } catch (thrown) {
     return on.failed(errorReport(interruption(options.signal) ?? asSetpointError(thrown)));
   }

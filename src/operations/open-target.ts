@@ -8,6 +8,7 @@ import { connect, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/limits.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
+import { proxyVariables } from './proxy-variables.ts';
 
 /** A connection to a target's service, and the time its settings may take. */
 export interface OpenTarget {
@@ -23,10 +24,7 @@ const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** Opens the way to a target's service; `embedded:` starts the service here, on loopback, with its store beside the file. */
-export async function openTarget(
-  { target, server }: Prepared,
-  options: Options,
-): Promise<OpenTarget> {
+async function openTarget({ target, server }: Prepared, options: Options): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
@@ -37,10 +35,7 @@ export async function openTarget(
     clock,
     userAgent: `setpoint/${VERSION}`,
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
-    proxy: {
-      url: options.env['HTTPS_PROXY'] ?? options.env['https_proxy'] ?? null,
-      bypass: options.env['NO_PROXY'] ?? options.env['no_proxy'] ?? null,
-    },
+    proxy: proxyVariables(options.env),
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
   const limits = { deadline: clock.monotonic() + 4 * timeout };
@@ -60,6 +55,20 @@ export async function openTarget(
       await embedded?.close();
     },
   };
+}
+
+/** Opens a target for some work, and closes it whatever comes of that. */
+export async function withTarget<T>(
+  prepared: Prepared,
+  options: Options,
+  work: (target: OpenTarget) => Promise<T>,
+): Promise<T> {
+  const open = await openTarget(prepared, options);
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
 }
 
 async function startEmbedded(

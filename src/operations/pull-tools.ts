@@ -4,12 +4,9 @@ import { secretsIn } from '../model/value.ts';
 import type { PullTools } from '../edit/pulled-target.ts';
 import { referenceSource } from '../host/reference-source.ts';
 import { compareEntry } from '../plan/mcp-entry.ts';
-import { planSettings, type PlanOptions } from '../plan/plan-settings.ts';
+import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import type { Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
-
-/** What was last written from here is nothing to bring into the file. */
-const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compare: () => 'none' } };
 
 /** What a pull compares with: references from the environment, and the plan that an apply would make. */
 export function pullTools({ env }: Options): PullTools {

@@ -10,7 +10,7 @@ import { conversing } from '../service/converse.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
 import { originOf } from './look-at.ts';
-import { openTarget } from './open-target.ts';
+import { withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 
@@ -65,9 +65,8 @@ async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<Env
       const declined = new SetpointError('declined', 'The conversation was declined.');
       return notBegun(interruption(request.signal) ?? declined);
     }
-    const open = await openTarget(prepared, request);
-    try {
-      return ended(
+    return await withTarget(prepared, request, async (open) =>
+      ended(
         await followConversation({
           conversing: conversing(open.connection),
           message: request.message ?? GREETING,
@@ -77,10 +76,8 @@ async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<Env
           signal: request.signal,
           abandon: request.abandon,
         }),
-      );
-    } finally {
-      await open.close();
-    }
+      ),
+    );
   } catch (thrown) {
     return notBegun(asSetpointError(thrown));
   }

@@ -21,6 +21,12 @@ export interface PlanOptions {
 }
 
 /**
+ * A comparison that asks for no rotation and knows nothing of what was written before: after a write, where that is history,
+ * and where nothing is to be written.
+ */
+export const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compare: () => 'none' } };
+
+/**
  * The ordered changes that turn the observed into the desired state, and the body that makes them. Pure: the same two states
  * give the same plan, and a plan of a state against itself is empty.
  *

@@ -1,6 +1,7 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Clock, Conversing, StartTask } from '../model/ports.ts';
 import type { SmokeStep } from '../model/smoke.ts';
+import { FIRST_PAUSE, nextPause } from './poll-pause.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 
 export interface FollowInput {
@@ -21,9 +22,6 @@ export interface Followed {
   readonly sandbox: string | null;
   readonly error: SetpointError | null;
 }
-
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 5000;
 
 /**
  * Starts one conversation and follows its task until it reads READY or ERROR. The request is sent once, whatever comes of it:
@@ -46,7 +44,7 @@ export async function followConversation(input: FollowInput): Promise<Followed> 
     if (answer.kind === 'not-applied') return ended(answer.error);
     if (answer.kind === 'ambiguous') return ended(unclear(answer.error));
     task = answer.task;
-    for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 1.5)) {
+    for (let pause = FIRST_PAUSE; ; pause = nextPause(pause)) {
       const { status } = task;
       if (steps.at(-1)?.status !== status) {
         steps.push({ status, seconds: seconds() });

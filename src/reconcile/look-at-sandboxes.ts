@@ -4,6 +4,9 @@ import type { DesiredSandboxes, ObservedSandboxes } from '../model/sandbox.ts';
 import { NO_SANDBOXES, planSandboxes } from '../plan/plan-sandboxes.ts';
 import { specProblem } from '../plan/spec-problem.ts';
 
+/** An empty list may be an outage of what runs the sandboxes: it is read again after this, in milliseconds. */
+export const EMPTY_PAUSE = 2000;
+
 export interface SandboxLook {
   readonly observed: ObservedSandboxes;
   readonly plan: SandboxPlan;

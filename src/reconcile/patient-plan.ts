@@ -1,14 +1,12 @@
 import type { SandboxPlan } from '../model/plan.ts';
 import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
 import { interruption } from './interruption.ts';
-import { lookAtSandboxes } from './look-at-sandboxes.ts';
+import { EMPTY_PAUSE, lookAtSandboxes } from './look-at-sandboxes.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
 /** How long, in milliseconds, an ERROR that is too old for a start is watched before it is given up, and how often. */
 const PATIENCE = 30_000;
 const PAUSE = 3000;
-/** An empty list may be an outage: before one is said to be gone it is read again after this, in milliseconds. */
-const EMPTY_PAUSE = 2000;
 
 /**
  * The plan of the sandboxes before anything is sent. One that reads ERROR may be booting though it is old: nothing tells when

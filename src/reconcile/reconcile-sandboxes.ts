@@ -3,7 +3,7 @@ import type { Change, SandboxPlan } from '../model/plan.ts';
 import { sandboxWarnings } from '../plan/plan-document.ts';
 import { concludeSandboxes, type SandboxesConcluded } from './conclude-sandboxes.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
-import { lookAtSandboxes, type SandboxLook } from './look-at-sandboxes.ts';
+import { EMPTY_PAUSE, lookAtSandboxes, type SandboxLook } from './look-at-sandboxes.ts';
 import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
 import { sendSandboxSteps } from './send-sandbox-steps.ts';
 import { settleSandboxes } from './settle-sandboxes.ts';
@@ -13,9 +13,6 @@ import { startedIn, stillNeeded } from './still-needed.ts';
 export interface SandboxesEnd extends PartEnd {
   readonly started: ReadonlyMap<Change, string>;
 }
-
-/** An empty list may be an outage of what runs the sandboxes: it is read again after this, in milliseconds. */
-const EMPTY_PAUSE = 2000;
 
 /**
  * Makes the sandboxes those that were declared: look again, send what is still needed of the approved plan, wait, compare.
@@ -72,13 +69,9 @@ function ended(concluded: SandboxesConcluded, stopped: SetpointError | null): Sa
   if (stopped !== null) return { ...part, status: changed ? 'partial' : 'failed', error: stopped };
   if (error === undefined) return { ...part, status: changed ? 'applied' : 'in-sync', error: null };
   if (error.code === 'not-converged') return { ...part, status: 'not-converged', error };
-  if (error.code === 'timed-out' || error.code === 'applied-in-part' || !changed)
-    return {
-      ...part,
-      status: changed || error.code === 'applied-in-part' ? 'partial' : 'failed',
-      error,
-    };
-  return { ...part, status: 'partial', error: inPart(error) };
+  if (error.code === 'applied-in-part') return { ...part, status: 'partial', error };
+  if (!changed) return { ...part, status: 'failed', error };
+  return { ...part, status: 'partial', error: error.code === 'timed-out' ? error : inPart(error) };
 }
 
 /** Some of it was done, and this was not. */

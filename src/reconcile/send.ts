@@ -2,9 +2,8 @@ import type { SetpointError } from '../model/error.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { ValueRecord } from '../model/value.ts';
 import { sameValue } from '../model/value.ts';
-import { planSettings } from '../plan/plan-settings.ts';
+import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
-import { AFTER_A_WRITE } from './after-a-write.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
 /** How a write went. `stored`: it took effect, or the service says so; `error` is what the service answered all the same. */
@@ -54,7 +53,7 @@ export function sameLook(a: ObservedState, b: ObservedState): boolean {
 }
 
 function isDesired({ desired }: ReconcileInput, look: ObservedState): boolean {
-  return planSettings(desired, look, AFTER_A_WRITE).changes.length === 0;
+  return planSettings(desired, look, NOTHING_KNOWN).changes.length === 0;
 }
 
 async function lookAfter(input: ReconcileInput): Promise<ObservedState | null> {

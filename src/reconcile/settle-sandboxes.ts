@@ -3,6 +3,7 @@ import type { ObservedSandboxes } from '../model/sandbox.ts';
 import { adopt } from './adopt.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 import type { ReconcileInput } from './reconciled.ts';
+import { FIRST_PAUSE, nextPause } from './poll-pause.ts';
 import { sendOnce, type SentStep } from './send-sandbox-steps.ts';
 import { afterLook, progressOf, waitingFor, type Waiting } from './waiting.ts';
 
@@ -13,8 +14,6 @@ export interface Settled {
   readonly error: SetpointError | null;
 }
 
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 5000;
 /** What a look may take at least, in milliseconds, however little is left to wait. */
 const SHORTEST_LOOK = 10_000;
 /** How long a start whose answer was lost is looked for, in milliseconds. It is never sent again. */
@@ -36,7 +35,7 @@ export async function settleSandboxes(
   const known = new Set(before.sandboxes.map(({ id }) => id));
   let waiting: readonly Waiting[] = sent.filter(({ kind }) => kind !== 'not-sent').map(waitingFor);
   let look: Settled['look'] = null;
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 1.5)) {
+  for (let pause = FIRST_PAUSE; ; pause = nextPause(pause)) {
     let error: SetpointError | null = null;
     try {
       // A look that is under way when a stop is asked for is given up; one that begins after it is the last.

@@ -3,10 +3,9 @@ import { formatPath } from '../model/path.ts';
 import type { Change, Unknown } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { masked } from '../model/value.ts';
-import { planSettings } from '../plan/plan-settings.ts';
+import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { fallenFlags, touchedBetween } from '../plan/untouched.ts';
 import { managesField } from '../plan/managed.ts';
-import { AFTER_A_WRITE } from './after-a-write.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 import type { ReconcileInput } from './reconciled.ts';
 import { sameLook } from './send.ts';
@@ -38,7 +37,7 @@ function compare(
   before: ObservedState,
   look: ObservedState,
 ): Verification {
-  const plan = planSettings(desired, look, AFTER_A_WRITE);
+  const plan = planSettings(desired, look, NOTHING_KNOWN);
   const touched = touchedBetween(before, look, desired).map(
     ({ path, before: was, after }): Remainder => ({
       resource: 'settings',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { SCHEMAS } from '../../src/cli/commands/schema.ts';
 import { DIAGNOSTICS } from '../../src/model/diagnostic.ts';
 import { ERRORS } from '../../src/model/error.ts';
 import { fields } from '../../src/model/field.ts';
@@ -30,18 +31,7 @@ describe('what is said twice is the same', () => {
 
   it('the version is that of package.json, of the schemas and of the changelog', () => {
     expect((JSON.parse(read('package.json')) as { version: string }).version).toBe(VERSION);
-    for (const name of [
-      'settings',
-      'plan',
-      'outcome',
-      'validation',
-      'observed',
-      'smoke',
-      'pull',
-      'init',
-      'explain',
-      'doctor',
-    ])
+    for (const name of SCHEMAS)
       expect(read(`schemas/${name}.schema.json`)).toContain(`setpoint@${VERSION}/`);
     expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);
   });
