@@ -1,2 +1,7 @@
-// What the command uses of undici besides, where there is a proxy.
+// What the command uses of undici besides, where there is a proxy. Its index gives every dispatcher the method that opens a tunnel.
+import connect from 'undici/lib/api/api-connect.js';
+import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+
+Dispatcher.prototype.connect = connect;
 export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+export { default as Pool } from 'undici/lib/dispatcher/pool.js';

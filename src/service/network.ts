@@ -32,8 +32,8 @@ export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher
   };
   const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
   if (settings.proxy === null || !mayProxy(settings.base)) return new Agent(limits);
-  const { EnvHttpProxyAgent } = await import('./proxy.ts');
-  return new EnvHttpProxyAgent({
+  const { proxyAgent } = await import('./proxy.ts');
+  return proxyAgent({
     ...limits,
     httpProxy: '',
     httpsProxy: settings.proxy,

@@ -79,6 +79,17 @@ describe('a proxy', () => {
     await expect(written(service)).resolves.toMatchObject({ kind: 'not-applied', retry });
   });
 
+  it('that cuts every connection is asked once a try, and not as fast as it goes', async () => {
+    const proxy = await rawServer((socket) => socket.destroy());
+    const service = serviceAt('https://agents.example.test', {
+      proxy: { url: proxy.url, bypass: null },
+    });
+    const error = await failure(service);
+    expect(error.code).toBe('unreachable');
+    expect(error.message).toContain('4 tries in all');
+    expect(proxy.connections()).toBeLessThanOrEqual(4);
+  });
+
   it('that is not there: hints at it', async () => {
     const service = serviceAt('https://agents.example.test', {
       proxy: { url: 'http://user:canary@127.0.0.1:9', bypass: null },
