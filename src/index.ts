@@ -1,4 +1,4 @@
-export { plan, type PlanRequest } from './operations/plan.ts';
+export { plan } from './operations/plan.ts';
 export { apply, type ApplyRequest } from './operations/apply.ts';
 export { drift } from './operations/drift.ts';
 export { pull, type PullRequest } from './operations/pull.ts';
@@ -9,12 +9,13 @@ export { effective, type Effective } from './operations/effective.ts';
 export { doctor } from './operations/doctor.ts';
 export { smoke, type SmokeRequest } from './operations/smoke.ts';
 export { validate } from './operations/validate.ts';
+export { readSaved } from './operations/saved-document.ts';
 export { get, type GetRequest } from './operations/get.ts';
 export { InvalidSettings } from './operations/load.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
 export { SetpointError, type ErrorCode } from './model/error.ts';
 export { VERSION } from './model/version.ts';
-export type { Options } from './operations/options.ts';
+export type { Options, PlanRequest } from './operations/options.ts';
 export type { SettingsFile } from './model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './model/diagnostic.ts';
 export type {
@@ -23,6 +24,7 @@ export type {
   EnvironmentPlan,
   ErrorReport,
   PlanDocument,
+  Run,
   Summary,
   Unknown,
   Warning,

@@ -1,10 +1,11 @@
 import { Option } from 'commander';
 import { RULES } from '../model/guard.ts';
 import type { Flags } from './flags.ts';
+import { formatsFor } from './formats.ts';
 import type { Io } from './io.ts';
 
 /** A command's work: returns its exit code. Loaded when the command is run, so that nothing else is. */
-export type Run = (flags: Flags, io: Io, argument?: string) => Promise<number>;
+export type Run = (flags: Flags, io: Io, ...args: readonly string[]) => Promise<number>;
 
 export interface CommandEntry {
   /** The name, and the argument it takes. */
@@ -19,8 +20,14 @@ const FILE = () =>
   repeatable('-f, --file <path>', 'settings file, repeatable (default: settings.yaml)');
 const ENV = () => repeatable('-e, --env <name>', 'target or environment, repeatable');
 const ALL = () => new Option('--all', 'all targets');
-const OUTPUT = () =>
-  repeatable('-o, --output <format[=file]>', 'text or json, to stdout or to a file; repeatable');
+const OUTPUT = (command: string) => () => {
+  const formats = formatsFor(command);
+  const listed = `${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}`;
+  return repeatable(
+    '-o, --output <format[=file]>',
+    `${listed}, to stdout or to a file; repeatable`,
+  );
+};
 const OUT = () => repeatable('--out <file>', 'the same as -o json=FILE');
 const SERVER = () => new Option('--server <url>', "an address in place of the file's");
 const TIMEOUT = () => new Option('--timeout <time>', 'for one request (default: 30s)');
@@ -40,6 +47,8 @@ const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-cod
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const BASE = () =>
   new Option('--base <file>', 'the file as last applied, to tell edits from drift');
+const OBSERVED = () =>
+  new Option('--observed <look.json>', 'plan against a saved look, with no key and no request');
 const ENV_FILE = () =>
   new Option(
     '--env-file <file>',
@@ -62,7 +71,7 @@ const VERBOSE = () =>
     'long values and all that is not managed in full; how many requests an apply sent',
   );
 
-const SHOWN = [OUTPUT, OUT, NO_COLOR, QUIET, VERBOSE];
+const shownBy = (command: string) => [OUTPUT(command), OUT, NO_COLOR, QUIET, VERBOSE];
 const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE, ENV_FILE];
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -70,19 +79,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'validate',
     summary: 'Check settings.yaml, offline: schema, form of references, rules across fields',
     example: 'setpoint validate -f settings.yaml',
-    flags: [FILE, FILE_SIZE, ...SHOWN],
+    flags: [FILE, FILE_SIZE, ...shownBy('validate')],
     load: async () => (await import('./commands/validate.ts')).validateCommand,
   },
   {
-    spec: 'plan',
-    summary: 'Show what an apply would change; sends only GET',
+    spec: 'plan [plan.json]',
+    summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [...TARGETS, BASE, POLICY, ROTATE, EXIT_CODE, DETAILED, ...SHOWN],
+    flags: [...TARGETS, OBSERVED, BASE, POLICY, ROTATE, EXIT_CODE, DETAILED, ...shownBy('plan')],
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
-    spec: 'apply',
-    summary: 'Make the service equal to the file, and verify that it is',
+    spec: 'apply [plan.json]',
+    summary:
+      'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
     example: 'setpoint apply -e production --yes',
     flags: [
       ...TARGETS,
@@ -95,7 +105,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       POLICY,
       ROTATE,
       ALLOW,
-      ...SHOWN,
+      ...shownBy('apply'),
     ],
     load: async () => (await import('./commands/apply.ts')).applyCommand,
   },
@@ -104,7 +114,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Tell whether the service was changed behind the file: exit 2 where it was; sends only GET',
     example: 'setpoint drift --all -o json',
-    flags: [...TARGETS, BASE, POLICY, FAIL_ON, STRICT, ...SHOWN],
+    flags: [...TARGETS, BASE, POLICY, FAIL_ON, STRICT, ...shownBy('drift')],
     load: async () => (await import('./commands/drift.ts')).driftCommand,
   },
   {
@@ -118,7 +128,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         repeatable('--adopt <path>', 'take in what is not managed: its path, or all; repeatable'),
       () => new Option('--check', 'show the patch and write nothing; exit 2 where there is one'),
       () => new Option('--force', 'edit a file that has changes git has not committed'),
-      ...SHOWN,
+      ...shownBy('pull'),
     ],
     load: async () => (await import('./commands/pull.ts')).pullCommand,
   },
@@ -127,14 +137,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
     example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
-    flags: [FILE, ENV, SERVER, TIMEOUT, FILE_SIZE, ENV_FILE, ...SHOWN],
+    flags: [FILE, ENV, SERVER, TIMEOUT, FILE_SIZE, ENV_FILE, ...shownBy('init')],
     load: async () => (await import('./commands/init.ts')).initCommand,
   },
   {
     spec: 'get <what>',
     summary: 'Show what the service has, masked: settings, sandboxes, specs, conversations',
     example: 'setpoint get sandboxes,conversations -e staging',
-    flags: [...TARGETS, ...SHOWN],
+    flags: [...TARGETS, ...shownBy('get')],
     load: async () => (await import('./commands/get.ts')).getCommand,
   },
   {
@@ -142,7 +152,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Say what a field is, where its value comes from and what apply would do; without a path, the effective file',
     example: 'setpoint explain llm_api_key -e production',
-    flags: [...TARGETS, OFFLINE, ...SHOWN],
+    flags: [...TARGETS, OFFLINE, ...shownBy('explain')],
     load: async () => (await import('./commands/explain.ts')).explainCommand,
   },
   {
@@ -150,14 +160,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Check this machine, the files, and of every target reach, key, dialect and clock; sends only GET',
     example: 'setpoint doctor -e production',
-    flags: [...TARGETS, ...SHOWN],
+    flags: [...TARGETS, ...shownBy('doctor')],
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
   {
     spec: 'smoke',
     summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
     example: 'setpoint smoke -e staging --message "Say hello."',
-    flags: [...TARGETS, MESSAGE, YES, WAIT, ...SHOWN],
+    flags: [...TARGETS, MESSAGE, YES, WAIT, ...shownBy('smoke')],
     load: async () => (await import('./commands/smoke.ts')).smokeCommand,
   },
   {
@@ -215,7 +225,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'version',
     summary: 'Print the version',
     example: 'setpoint version -o json',
-    flags: [OUTPUT],
+    flags: [OUTPUT('version')],
     load: async () => (await import('./commands/version.ts')).versionCommand,
   },
 ];

@@ -1,5 +1,5 @@
 import type { ErrorReport } from '../model/plan.ts';
-import { exitCodeOf, worstExitCode } from './exit-code.ts';
+import { exitCodeOf, worstExitCode } from '../model/exit-code.ts';
 import type { Reporter } from './reporter.ts';
 
 interface Ended {
@@ -9,7 +9,7 @@ interface Ended {
 
 /** Says the errors of a document's targets, and tells the exit code: the worst of theirs, of what else is told, and of `written`. */
 export async function conclude<T extends Ended>(
-  reporter: Reporter,
+  reporter: Pick<Reporter<never>, 'error'>,
   environments: readonly T[],
   written: number,
   codeOf: (environment: T) => number = () => 0,

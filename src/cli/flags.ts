@@ -2,6 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import { didYouMean } from '../model/suggest.ts';
 import { withEnvFile } from '../host/env-file.ts';
 import type { Options } from '../operations/options.ts';
+import { FORMATS, type Format } from './formats.ts';
 import type { Io } from './io.ts';
 
 /** The flags as commander hands them over. */
@@ -27,6 +28,7 @@ export interface Flags {
   /** What a completion script asks for while a line is completed. */
   readonly list?: string;
   readonly base?: string;
+  readonly observed?: string;
   readonly envFile?: string;
   readonly adopt?: readonly string[];
   readonly check?: boolean;
@@ -69,33 +71,40 @@ export function rotationOf({ rotate }: Flags): 'all' | readonly string[] | undef
   return rotate?.includes('all') === true ? 'all' : rotate;
 }
 
-export type Format = 'text' | 'json';
-export const FORMATS: readonly Format[] = ['text', 'json'];
-
 /** Where a format goes: to a file, or, where `path` is null, to stdout. */
 export interface Output {
   readonly format: Format;
   readonly path: string | null;
 }
 
-/** The outputs asked for; text on stdout where nothing else goes there. */
-export function outputsFrom(flags: Flags, env: Io['env']): readonly Output[] {
-  const asked = flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? [];
-  const outputs = asked.map(outputOf);
-  for (const path of flags.out ?? []) outputs.push(outputOf(`json=${path}`));
+/** The outputs asked for, of the formats a command has; text on stdout where nothing else goes there. */
+export function outputsFrom(
+  flags: Flags,
+  env: Io['env'],
+  formats: readonly Format[],
+): readonly Output[] {
+  const outputs = askedOutputs(flags, env).map((text) => outputOf(text, formats));
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usage('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
   return toStdout.length === 0 ? [{ format: 'text', path: null }, ...outputs] : outputs;
 }
 
-function outputOf(text: string): Output {
+/** What -o and --out say, as it was typed, or else the variable. */
+export function askedOutputs(flags: Flags, env: Io['env']): readonly string[] {
+  const asked = flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? [];
+  return [...asked, ...(flags.out ?? []).map((path) => `json=${path}`)];
+}
+
+function outputOf(text: string, formats: readonly Format[]): Output {
   const [name = '', ...rest] = text.split('=');
-  const format = FORMATS.find((known) => known === name);
+  const format = formats.find((known) => known === name);
   if (format === undefined) {
+    const known = FORMATS.some((other) => other === name);
+    const there = `There is ${formats.join(', ')}.`;
     throw usage(
-      '-o takes a format.',
-      didYouMean(name, FORMATS) || `The formats are ${FORMATS.join(' and ')}.`,
+      known ? `This command does not print ${name}.` : '-o takes a format.',
+      known ? there : didYouMean(name, formats) || there,
     );
   }
   const path = rest.length === 0 ? null : rest.join('=');

@@ -44,8 +44,7 @@ function addCommand(
     .addHelpText('after', `\nExample:\n  $ ${entry.example}\n\n${EXIT_CODES}`)
     .action(async () => {
       const run = await entry.load();
-      const [argument] = command.args;
-      end(await run(command.opts<Flags>(), io, argument));
+      end(await run(command.opts<Flags>(), io, ...command.args));
     });
   for (const flag of entry.flags) command.addOption(flag());
 }

@@ -1,50 +1,64 @@
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { FailureDocument } from '../model/failure.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { reported } from '../model/validation.ts';
 import { errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
-import { outputsFrom, type Flags, type Output } from './flags.ts';
+import { askedOutputs, outputsFrom, type Flags, type Output } from './flags.ts';
+import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
 import type { Io, Stream } from './io.ts';
 import { styleFor } from './style-for.ts';
 
 /** What a command says: data on stdout or in files, words on stderr. */
-export interface Reporter {
+export interface Reporter<D> {
   /** A result in every format that was asked for; 1 where a file could not be written, else 0. */
-  data(document: unknown, text: (style: Style) => string): Promise<number>;
+  data(document: D, text: (style: Style) => string): Promise<number>;
   /** Text that comes before a result: on stdout where text goes there, else on stderr. `always`: though -q was given. */
   preview(text: (style: Style) => string, always: boolean): Promise<void>;
   words(text: (style: Style) => string): Promise<void>;
   error(error: ErrorReport, target?: string | null): Promise<void>;
 }
 
-/** Throws where a file that was asked for could not be written later: before anything is sent. */
-export function reporterFor(flags: Flags, io: Io): Reporter {
-  const outputs = outputsFrom(flags, io.env);
+/**
+ * Throws where what was asked for cannot be had, before anything is sent: a format that the command does not have, a file that
+ * could not be written later.
+ */
+export function reporterFor<D>(flags: Flags, io: Io, renderers: Renderers<D> = {}): Reporter<D> {
+  const outputs = outputsFrom(flags, io.env, formatsOf(renderers));
   for (const { path } of outputs) if (path !== null) checkWritable(path);
-  return reporterTo(outputs, flags, io);
+  return reporterTo(outputs, renderers, flags, io);
 }
 
-function reporterTo(outputs: readonly Output[], flags: Flags, io: Io): Reporter {
+function reporterTo<D>(
+  outputs: readonly Output[],
+  renderers: Renderers<D>,
+  flags: Flags,
+  io: Io,
+): Reporter<D> {
   const shown = { noColor: flags.color === false, verbose: flags.verbose === true };
   const style = styleFor(io.stdout, io.env, shown);
   const words = styleFor(io.stderr, io.env, shown);
   const textOnStdout = outputs.some(({ format, path }) => format === 'text' && path === null);
-  const reporter: Reporter = {
+  const reporter: Reporter<D> = {
     data: async (document, text) => {
       let failed = 0;
       for (const { format, path } of outputs.toSorted(
         (one, other) => Number(one.path !== null) - Number(other.path !== null),
       )) {
+        if (path === null && format === 'text') {
+          if (flags.quiet !== true) await write(io.stdout, text(style));
+          continue;
+        }
+        const rendered = await render(format, document, renderers, text);
         if (path === null) {
-          if (format === 'json') await write(io.stdout, json(document));
-          else if (flags.quiet !== true) await write(io.stdout, text(style));
+          await write(io.stdout, rendered);
           continue;
         }
         try {
-          await writeAside(path, format === 'json' ? json(document) : text(PLAIN));
+          await writeAside(path, rendered);
         } catch (thrown) {
           failed = 1;
           await reporter.error(asSetpointError(thrown));
@@ -64,13 +78,25 @@ function reporterTo(outputs: readonly Output[], flags: Flags, io: Io): Reporter 
 
 const PLAIN: Style = { color: false, width: null, verbose: true };
 
-/** Ends a command that could not begin: the sentence on stderr, and, where JSON was asked for, the error as JSON. */
+async function render<D>(
+  format: Output['format'],
+  document: D,
+  renderers: Renderers<D>,
+  text: (style: Style) => string,
+): Promise<string> {
+  if (format === 'text') return text(PLAIN);
+  const renderer = format === 'json' ? undefined : await renderers[format]?.();
+  return renderer === undefined ? json(document) : renderer(document);
+}
+
+/** Ends a command that could not begin: the sentence on stderr, and the error in every other format that was asked for. */
 export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
   const { code, message, hint } = failure;
   const diagnostics = diagnosticsOf(failure);
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };
-  const reporter = reporterTo(jsonOutputs(flags, io.env), flags, io);
+  const outputs = failureOutputs(flags, io.env);
+  const reporter = reporterTo<FailureDocument>(outputs, FAILURE_RENDERERS, flags, io);
   await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
   if (diagnostics !== null) {
     const { diagnosticsText } = await import('../render/diagnostics-text.ts');
@@ -80,15 +106,19 @@ export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Prom
   return failure.exitCode;
 }
 
-/** The outputs that want JSON, as far as the flags can be understood: one of them may be the mistake. */
-function jsonOutputs(flags: Flags, env: Io['env']): Output[] {
-  const asked =
-    flags.output ?? (env['SETPOINT_OUTPUT'] === undefined ? [] : [env['SETPOINT_OUTPUT']]);
-  const files = asked.flatMap((text) =>
-    text.startsWith('json=') && canWrite(text.slice(5)) ? [text.slice(5)] : [],
+/** Where an error goes, as far as the flags can be understood: one of them may be the mistake. */
+function failureOutputs(flags: Flags, env: Io['env']): Output[] {
+  const formats = formatsOf(FAILURE_RENDERERS);
+  const outputs = askedOutputs(flags, env).flatMap((text): Output[] => {
+    const [name = '', ...rest] = text.split('=');
+    const format = formats.find((known) => known !== 'text' && known === name);
+    if (format === undefined) return [];
+    const path = rest.length === 0 ? null : rest.join('=');
+    return path === null || canWrite(path) ? [{ format, path }] : [];
+  });
+  return outputs.filter(
+    ({ path }, index) => path !== null || outputs.findIndex((one) => one.path === null) === index,
   );
-  const paths = [...(asked.includes('json') ? [null] : []), ...files];
-  return paths.map((path) => ({ format: 'json', path }));
 }
 
 function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {

@@ -118,7 +118,8 @@ export function listIn(text: string | undefined): readonly string[] | null {
   return text.split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
-function matches(text: string, globs: readonly string[]): boolean {
+/** Whether one of the globs matches a text as a whole; `*` stands for anything but a slash. */
+export function matches(text: string, globs: readonly string[]): boolean {
   return globs.some((entry) => glob(entry).test(text));
 }
 

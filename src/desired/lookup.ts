@@ -1,5 +1,6 @@
 import { looksLikeMask } from '../model/field.ts';
 import type { ReferenceSource } from '../model/ports.ts';
+import { MASK } from '../model/secret.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
 
 /** A text with its references looked up; `ref` is null where there were none. Or why they could not be. */
@@ -12,6 +13,8 @@ export function lookUp(text: string, source: ReferenceSource): Looked {
   if (!mayHoldReference(text)) return { text, ref: null };
   const parts = parseTemplate(text);
   if (isMalformed(parts)) return { problem: parts.message, ref: text };
+  if (source.withheld === true && parts.some((part) => typeof part !== 'string'))
+    return { text: MASK, ref: text };
   let result = '';
   let referenced = false;
   for (const part of parts) {

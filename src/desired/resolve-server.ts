@@ -67,6 +67,13 @@ export function resolveServer(
   };
 }
 
+/** The origin a target's file names, where a reference stands for itself; null where it names none. */
+export function declaredOrigin(target: Target): string | null {
+  const url = textOf(member(target.server, 'url'))?.trim();
+  if (url === undefined) return null;
+  return isAddress(url) ? originOf(url.replace(/\/+$/, '')) : url;
+}
+
 /** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded:. */
 export function isAddress(text: string): boolean {
   return (

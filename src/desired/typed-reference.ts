@@ -32,6 +32,7 @@ function strictly(
 ): Secret | Unresolved {
   const looked = lookUp(text, source);
   if ('problem' in looked) return new Unresolved(looked.problem, looked.ref);
+  if (source.withheld === true) return new Secret(looked.text, text);
   const value = scalarOf(looked.text);
   if (value === null || !accepts(value))
     return new Unresolved('its value does not fit the field', text);

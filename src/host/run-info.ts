@@ -1,9 +1,9 @@
-import type { OutcomeDocument } from '../model/outcome.ts';
+import type { Run } from '../model/plan.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Who ran this, on which commit, and where it can be read up, as the pipeline's variables say. */
-export function runInfo(env: Env): OutcomeDocument['run'] {
+export function runInfo(env: Env): Run {
   const github = env['GITHUB_ACTIONS'] === 'true';
   const url = github
     ? join(env['GITHUB_SERVER_URL'], env['GITHUB_REPOSITORY'], 'actions/runs', env['GITHUB_RUN_ID'])

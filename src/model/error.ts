@@ -38,6 +38,18 @@ export const ERRORS = {
     hint: 'Mend the places listed, or have the policy changed; no flag lifts it.',
   },
   'guard-refused': { exit: 5, hint: 'Look at the plan; --allow RULE lifts a rule for one run.' },
+  'not-covered': {
+    exit: 6,
+    hint: 'Plan again, have that plan approved, and apply it.',
+  },
+  'other-origin': {
+    exit: 6,
+    hint: 'Use the one that was made for this target.',
+  },
+  'not-in-look': {
+    exit: 6,
+    hint: 'Take a new look: setpoint get settings,sandboxes -o json=observed.json.',
+  },
   unreachable: {
     exit: 1,
     hint: 'Check server.url, and that the service is up and reachable from here.',

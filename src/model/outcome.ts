@@ -1,4 +1,4 @@
-import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
+import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
 import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
 
@@ -46,10 +46,6 @@ export interface OutcomeDocument {
   readonly tool: Tool;
   readonly started_at: string;
   readonly finished_at: string;
-  readonly run: {
-    readonly actor: string | null;
-    readonly commit: string | null;
-    readonly url: string | null;
-  };
+  readonly run: Run;
   readonly environments: readonly EnvironmentOutcome[];
 }

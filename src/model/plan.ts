@@ -50,6 +50,7 @@ export interface Warning {
 }
 
 export type WarningCode =
+  | 'already-made'
   | 'answered-with-error'
   | 'cannot-be-read-back'
   | 'guard'
@@ -117,6 +118,13 @@ export function changesOf({ settings, sandboxes }: Plan): Change[] {
   return [...settings.changes, ...sandboxes.steps.map(({ change }) => change)];
 }
 
+/** Who ran something, on which commit, and where it can be read up; null where the pipeline does not say. */
+export interface Run {
+  readonly actor: string | null;
+  readonly commit: string | null;
+  readonly url: string | null;
+}
+
 export interface Tool {
   readonly name: 'setpoint';
   readonly version: string;
@@ -134,6 +142,8 @@ export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: Dialect | null;
+  /** When the saved look was taken that this was planned against; null where the service itself was looked at. */
+  readonly observed_at: string | null;
   readonly status: 'in-sync' | 'differs' | 'error';
   readonly complete: boolean;
   readonly changes: readonly Change<Json>[];
@@ -143,11 +153,13 @@ export interface EnvironmentPlan {
   readonly error: ErrorReport | null;
 }
 
-/** The plan as JSON, as `-o json` prints it. schemas/plan.schema.json is its schema. */
+/** The plan as JSON, as `-o json` prints and `--out` saves it. schemas/plan.schema.json is its schema. Times are ISO 8601, UTC. */
 export interface PlanDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'plan';
   readonly tool: Tool;
+  readonly created_at: string;
+  readonly run: Run;
   readonly environments: readonly EnvironmentPlan[];
   readonly summary: Summary;
 }
@@ -169,4 +181,17 @@ export function countActions(changes: Iterable<{ readonly action: Action }>): Ac
   };
   for (const { action } of changes) counts[action] += 1;
   return counts;
+}
+
+/** A plan as if it were of some of its targets alone. */
+export function partOf(document: PlanDocument, names: readonly string[]): PlanDocument {
+  const environments = document.environments.filter(({ name }) => names.includes(name));
+  return { ...document, environments, summary: summaryOf(environments) };
+}
+
+export function summaryOf(environments: readonly EnvironmentPlan[]): Summary {
+  return {
+    ...countActions(environments.flatMap(({ changes }) => changes)),
+    unknown: environments.flatMap(({ unknown }) => unknown).length,
+  };
 }

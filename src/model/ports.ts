@@ -83,6 +83,8 @@ export interface Fingerprints {
 
 /** Where the values of references come from. */
 export interface ReferenceSource {
+  /** Nothing is looked up: every reference stands for a value that is not known here. */
+  readonly withheld?: boolean;
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };

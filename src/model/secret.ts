@@ -65,3 +65,14 @@ export class Secret {
     return MASK;
   }
 }
+
+/** A secret of which it is known that it is there, and nothing else: a saved look holds its mask. It equals nothing. */
+export class UnseenSecret extends Secret {
+  constructor(ref: string | null = null, identity: Identity | null = null) {
+    super(Number.NaN, ref, identity);
+  }
+
+  override compareWith<T extends string>(compare: (value: string) => T): T {
+    return compare(MASK);
+  }
+}

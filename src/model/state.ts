@@ -49,6 +49,8 @@ export interface ObservedState {
   readonly dialect: Dialect;
   readonly stored: boolean;
   readonly record: ValueRecord;
+  /** Whether this was read from a file: what is masked there is known to the service, and a write would not lose it. */
+  readonly saved?: boolean;
 }
 
 /** What the service speaks, read from its answer: `settings-v0` is GET and POST /api/settings. */

@@ -1,11 +1,17 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
-import { changesOf, FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
+import {
+  changesOf,
+  FORMAT_VERSION,
+  type EnvironmentPlan,
+  type PlanDocument,
+} from '../model/plan.ts';
 import { didYouMean } from '../model/suggest.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { RULES, type Rule } from '../model/guard.ts';
+import { alreadyMade, notCovered } from '../plan/approval.ts';
 import { guardWarnings } from '../plan/guard.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
@@ -15,6 +21,7 @@ import type { Reconciled, SandboxProgress } from '../reconcile/reconciled.ts';
 import { sandboxActuator } from '../service/actuate-sandboxes.ts';
 import { settingsActuator } from '../service/actuate.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { approvedParts } from './approved.ts';
 import { classifierFor } from './base.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
@@ -22,14 +29,15 @@ import { fingerprintsOf } from './fingerprints.ts';
 import { originOf } from './look-at.ts';
 import { withTarget } from './open-target.ts';
 import { parseRotation } from './parse-rotation.ts';
-import { DEFAULT_WAIT } from './options.ts';
-import type { PlanRequest } from './plan.ts';
+import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
 import { checkPolicy } from './policy.ts';
 import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 
-export interface ApplyRequest extends PlanRequest, WritingRequest {
+export interface ApplyRequest extends Omit<PlanRequest, 'observed'>, WritingRequest {
+  /** A saved plan: nothing is done but what stands in it. Absent: whatever the plan is. */
+  readonly approved?: PlanDocument | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
   /** Go on with the next target where one did not end well. */
@@ -63,12 +71,14 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   );
   const allowed = (request.allow ?? []).map(ruleNamed);
   const classifier = classifierFor(request);
+  const approved = approvedParts(request.approved, prepared);
   let stopped = false;
   // A person is asked one thing at a time.
   const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
   const outcomes = await sideBySide(prepared, parallel, async (target) => {
     if (stopped || interruption(request.signal) !== null) return notBegun(target, request);
-    const outcome = await applyTarget(target, request, rotation, allowed, classifier);
+    const part = approved.get(target) ?? null;
+    const outcome = await applyTarget(target, request, { rotation, allowed, classifier, part });
     stopped ||= outcome.error !== null && request.keepGoing !== true;
     return outcome;
   });
@@ -83,12 +93,18 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   };
 }
 
+/** How the targets of one apply are dealt with; `part` is what the saved plan says of this one, where there is such a plan. */
+interface Approach {
+  readonly rotation: Rotation;
+  readonly allowed: readonly Rule[];
+  readonly classifier: ReturnType<typeof classifierFor>;
+  readonly part: EnvironmentPlan | null;
+}
+
 async function applyTarget(
   prepared: Prepared,
   request: ApplyRequest,
-  rotation: Rotation,
-  allowed: readonly Rule[],
-  classifier: ReturnType<typeof classifierFor>,
+  { rotation, allowed, classifier, part }: Approach,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
   const origin = originOf(prepared);
@@ -110,13 +126,19 @@ async function applyTarget(
         progress: (waiting) => request.onProgress?.(target.name, waiting),
         clock,
         fingerprints,
+        cover: (plan) => (part === null ? null : notCovered(plan, part)),
         classify: classifier(prepared, { rotation, fingerprints }),
         remember: (written) => fingerprints.remember(written, clock.now()),
         signal: request.signal,
         abandon: request.abandon,
         announce: async (plan, observed) => {
           const { dialect } = observed;
-          const shown = environmentPlan(plan, { name: target.name, origin, dialect });
+          const shown = environmentPlan(plan, {
+            name: target.name,
+            origin,
+            dialect,
+            observed_at: null,
+          });
           const noted = guardWarnings({ plan, observed, guards: desired.guards });
           await request.onPlan?.({
             ...shown,
@@ -125,7 +147,10 @@ async function applyTarget(
         },
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
-      return outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
+      const outcome = outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
+      if (part === null || reconciled.dialect === null) return outcome;
+      const made = alreadyMade(reconciled.plan, part);
+      return { ...outcome, warnings: [...outcome.warnings, ...made] };
     });
   } catch (thrown) {
     return failed(prepared, asSetpointError(thrown));

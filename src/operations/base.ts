@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { Plan } from '../model/plan.ts';
+import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import { referenceSource } from '../host/reference-source.ts';
@@ -14,11 +15,12 @@ export type Classify = (plan: Plan, observed: ObservedState) => Plan;
 
 /**
  * How the changes of each target are told apart by `--base`; without it they are left as they are. A target that the earlier
- * file does not have declared nothing then. Throws where that file is not right.
+ * file does not have declared nothing then. `source` looks its references up. Throws where that file is not right.
  */
 export function classifierFor(
   options: Options,
-): (prepared: Prepared, planning: PlanOptions) => Classify {
+  source: ReferenceSource = referenceSource(options.env),
+): (prepared: Pick<Prepared, 'target' | 'desired'>, planning: PlanOptions) => Classify {
   if (options.base === undefined) return () => (plan) => plan;
   if ([options.file ?? []].flat().length > 1) {
     throw new SetpointError('usage', '--base is about one settings file, and there are several.', {
@@ -29,7 +31,6 @@ export function classifierFor(
   const { targets, diagnostics } = loadTargets(base);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
-  const source = referenceSource(options.env);
   return ({ target, desired }, planning) => {
     const earlier = targets.find(({ name }) => name === target.name);
     const state: DesiredState =

@@ -7,10 +7,9 @@ import type {
 } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Conversation, Sandbox } from '../model/sandbox.ts';
-import { masked } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { withoutTainted } from '../plan/tainted.ts';
+import { settingsToSave } from '../plan/saved-settings.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 import { settingsObserver } from '../service/observe.ts';
 import { lookAt, originOf } from './look-at.ts';
@@ -90,7 +89,7 @@ async function settingsOf(
   return {
     dialect,
     status: stored ? 'stored' : 'empty',
-    settings: stored ? masked(withoutTainted(record, desired)) : null,
+    settings: stored ? settingsToSave(record, desired) : null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
+import { counted } from '../model/counted.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
@@ -13,10 +14,7 @@ export class InvalidSettings extends SetpointError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    super(
-      'settings-invalid',
-      `The settings have ${errors} ${errors === 1 ? 'problem' : 'problems'}.`,
-    );
+    super('settings-invalid', `The settings have ${counted(errors, 'problem')}.`);
     this.diagnostics = diagnostics;
   }
 }

@@ -32,6 +32,13 @@ export interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface PlanRequest extends Options {
+  /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
+  readonly rotate?: 'all' | readonly string[] | undefined;
+  /** A saved look, in place of the services: nothing is sent, and no variable is looked up. */
+  readonly observed?: string | undefined;
+}
+
 export const DEFAULT_TIMEOUT = 30_000;
 export const DEFAULT_WAIT = 300_000;
 /** Targets that are looked at at a time. */

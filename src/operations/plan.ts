@@ -1,14 +1,17 @@
-import type { EnvironmentPlan, PlanDocument, Warning } from '../model/plan.ts';
-import { environmentPlan, planDocument } from '../plan/plan-document.ts';
-import { guardPlan, guardWarnings, type Guarded } from '../plan/guard.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { Target } from '../desired/target.ts';
+import { runInfo } from '../host/run-info.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { planDocument } from '../plan/plan-document.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { planOfSandboxes } from '../reconcile/look-at-sandboxes.ts';
 import { settingsObserver } from '../service/observe.ts';
 import { classifierFor } from './base.ts';
+import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import { lookAt, originOf } from './look-at.ts';
-import { SIDE_BY_SIDE, type Options } from './options.ts';
+import { SIDE_BY_SIDE, type PlanRequest } from './options.ts';
 import { checkPolicy } from './policy.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { parseRotation } from './parse-rotation.ts';
@@ -16,28 +19,32 @@ import { selectTargets } from './select.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 
-export interface PlanRequest extends Options {
-  /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
-  readonly rotate?: 'all' | readonly string[] | undefined;
-}
-
 /**
  * Looks at every target and plans, reading only. A target that cannot be looked at has status `error` in the document.
  * Throws a SetpointError where nothing could be looked at because the files, names or flags are not right.
  */
 export async function plan(request: PlanRequest): Promise<PlanDocument> {
+  const { clock = SYSTEM_CLOCK, env, observed } = request;
+  const made = { at: clock.now(), run: runInfo(env) };
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
+  if (observed === undefined) return planDocument(await planTargets(targets, request), made);
+  const { planAgainstLook } = await import('./plan-against-look.ts');
+  return planDocument(await planAgainstLook(targets, observed, request), made);
+}
+
+function planTargets(
+  targets: readonly Target[],
+  request: PlanRequest,
+): Promise<readonly EnvironmentPlan[]> {
   const prepared = prepareTargets(targets, request);
   const rotation = parseRotation(
     request.rotate,
     prepared.map(({ desired }) => desired),
   );
   const classifier = classifierFor(request);
-  return planDocument(
-    await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
-      planTarget(target, request, rotation, classifier),
-    ),
+  return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
+    planTarget(target, request, rotation, classifier),
   );
 }
 
@@ -48,7 +55,7 @@ function planTarget(
   classifier: ReturnType<typeof classifierFor>,
 ): Promise<EnvironmentPlan> {
   const { target, desired, warnings } = prepared;
-  const where = { name: target.name, origin: originOf(prepared) };
+  const where = { name: target.name, origin: originOf(prepared), observed_at: null };
   return lookAt<EnvironmentPlan>(prepared, request, {
     open: async (target) => {
       const { signal } = request;
@@ -61,39 +68,8 @@ function planTarget(
         },
         observed,
       );
-      const planned = environmentPlan(whole, { ...where, dialect: observed.dialect });
-      return {
-        ...planned,
-        warnings: [
-          ...warnings,
-          ...planned.warnings,
-          ...guarded({ plan: whole, observed, guards: desired.guards }),
-        ],
-      };
+      return plannedEnvironment(whole, observed, desired, where, warnings);
     },
-    failed: (error) => ({
-      ...where,
-      dialect: null,
-      status: 'error',
-      complete: false,
-      changes: [],
-      unknown: [],
-      warnings,
-      unmanaged: [],
-      error,
-    }),
+    failed: (error) => failedEnvironment(where, error, warnings),
   });
-}
-
-/** What a guard would say of an apply; what would be lost is among the plan's own warnings. */
-function guarded(plan: Guarded): Warning[] {
-  const refused = guardPlan(plan, ['lose-unreadable']);
-  return [
-    ...refused.map(({ message, hint }): Warning => ({
-      code: 'would-be-refused',
-      message: `${message} ${hint}`,
-      path: [],
-    })),
-    ...guardWarnings(plan),
-  ];
 }

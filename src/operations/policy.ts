@@ -1,4 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { counted } from '../model/counted.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { declaredData, declaredPlace } from '../desired/declared-data.ts';
@@ -13,7 +14,7 @@ export class PolicyViolated extends SetpointError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const count = diagnostics.length;
-    const places = count === 1 ? '1 place' : `${count} places`;
+    const places = counted(count, 'place');
     super('policy-violated', `The policy does not allow what the settings ask for, in ${places}.`);
     this.diagnostics = diagnostics;
   }

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts';
 import type { GuardFinding, GuardSettings, Rule } from '../model/guard.ts';
 import { fieldNamed } from '../model/field.ts';
 import { formatPath } from '../model/path.ts';
@@ -47,9 +48,7 @@ export function guardRules(
 function tooMany(plan: Plan, { maxChanges }: GuardSettings): Found {
   const count = changesOf(plan).length;
   if (maxChanges === null || count <= maxChanges) return [];
-  return [
-    `The plan makes ${count} ${count === 1 ? 'change' : 'changes'}; guards.max_changes is ${maxChanges}.`,
-  ];
+  return [`The plan makes ${counted(count, 'change')}; guards.max_changes is ${maxChanges}.`];
 }
 
 /** The plan warns of what a write would lose; some of it stops every write, whatever the file says. */

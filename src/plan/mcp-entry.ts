@@ -1,17 +1,17 @@
-import { isSensitiveName, looksLikeMask } from '../model/field.ts';
+import { isSensitiveName } from '../model/field.ts';
 import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
 import {
   isList,
   isRecord,
   recordOf,
   sameValue,
-  secretsIn,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { holdsMask } from './holds-mask.ts';
 import { isEmpty } from './plan-plain.ts';
 
-/** How a declared entry compares with the one the service has. A member that comes back as a mask cannot be compared. */
+/** How a declared entry compares with the one the service has. A member that comes back as a mask, or is declared by a reference that was not looked up, cannot be compared. */
 export interface EntryComparison {
   readonly differing: readonly string[];
   readonly unreadable: readonly string[];
@@ -28,7 +28,7 @@ export function compareEntry(
   for (const [name, value] of Object.entries(declared)) {
     const found = actual[name] ?? MCP_DEFAULTS[list][name] ?? null;
     if (isEmpty(value) && isEmpty(found)) continue;
-    if (holdsMask(found)) unreadable.push(name);
+    if (holdsMask(found) || holdsMask(value)) unreadable.push(name);
     else if (!sameMember(value, found)) differing.push(name);
   }
   return { differing, unreadable };
@@ -39,13 +39,6 @@ function sameMember(declared: Value, actual: Value): boolean {
   if (declared === null && isList(actual)) return actual.length === 0;
   if (declared === null && isRecord(actual)) return Object.keys(actual).length === 0;
   return sameValue(declared, actual);
-}
-
-/** Whether a secret, or one in a value, came back as a mask and not as what is stored. */
-export function holdsMask(value: Value | undefined): boolean {
-  return secretsIn(value).some(
-    (secret) => secret.compareWith((text) => (looksLikeMask(text) ? 'mask' : 'value')) === 'mask',
-  );
 }
 
 /**

@@ -1,13 +1,13 @@
 import {
   changesOf,
-  countActions,
   FORMAT_VERSION,
+  summaryOf,
   type Change,
   type EnvironmentPlan,
   type Plan,
   type PlanDocument,
+  type Run,
   type SandboxPlan,
-  type Summary,
   type Warning,
 } from '../model/plan.ts';
 import { masked, type Json } from '../model/value.ts';
@@ -21,7 +21,7 @@ export function maskedChange(change: Change): Change<Json> {
 /** The part of the document that follows from a plan. */
 export function environmentPlan(
   plan: Plan,
-  target: Pick<EnvironmentPlan, 'name' | 'origin' | 'dialect'>,
+  target: Pick<EnvironmentPlan, 'name' | 'origin' | 'dialect' | 'observed_at'>,
 ): EnvironmentPlan {
   const { settings, sandboxes } = plan;
   const changes = changesOf(plan);
@@ -51,19 +51,18 @@ export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
   return [...gone, ...warnings];
 }
 
-export function planDocument(environments: readonly EnvironmentPlan[]): PlanDocument {
+/** The document of a plan made at a time, in milliseconds since 1970. */
+export function planDocument(
+  environments: readonly EnvironmentPlan[],
+  made: { readonly at: number; readonly run: Run },
+): PlanDocument {
   return {
     format_version: FORMAT_VERSION,
     kind: 'plan',
     tool: TOOL,
+    created_at: new Date(made.at).toISOString(),
+    run: made.run,
     environments,
     summary: summaryOf(environments),
-  };
-}
-
-function summaryOf(environments: readonly EnvironmentPlan[]): Summary {
-  return {
-    ...countActions(environments.flatMap(({ changes }) => changes)),
-    unknown: environments.flatMap(({ unknown }) => unknown).length,
   };
 }

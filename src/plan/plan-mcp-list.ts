@@ -1,16 +1,11 @@
-import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
+import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
 import { isLetGo, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
-import {
-  compareEntry,
-  holdsMask,
-  mergedEntry,
-  maskedSecrets,
-  type EntryComparison,
-} from './mcp-entry.ts';
+import { holdsMask } from './holds-mask.ts';
+import { compareEntry, mergedEntry, maskedSecrets, type EntryComparison } from './mcp-entry.ts';
 import { concealed } from './plan-plain.ts';
 import { isRotated, type Rotation } from './rotation.ts';
 import { lost } from './unpreservable.ts';
@@ -29,6 +24,8 @@ export interface ListContext {
   readonly desired: DesiredField;
   readonly unmanaged: readonly Path[];
   readonly rotation: Rotation;
+  /** Whether the entries there are were read from a saved look, where secrets are masked. */
+  readonly saved: boolean;
 }
 
 /**
@@ -69,6 +66,12 @@ export function planMcpList(
     }
     const match = open.findIndex((candidate) => identityOf(list, candidate.entry).sameAs(identity));
     const [found] = match === -1 ? [] : open.splice(match, 1);
+    if (found === undefined && holdsMask(entry[identityMember(list)])) {
+      const reason = 'known by what is masked: it may be one that is declared';
+      unknown.push({ path: ['mcp_config', list, segment], reason, ref: null });
+      entries.push(mergedEntry({}, entry));
+      continue;
+    }
     if (found === undefined) {
       removals.push(removal(list, segment, entry));
       continue;
@@ -84,7 +87,8 @@ export function planMcpList(
         changed(path, found.entry, entry, comparison, rotated, placeOf(context, list, found.index)),
       );
     } else if (comparison.unreadable.length > 0) {
-      const reason = `cannot be read back: ${comparison.unreadable.join(', ')}`;
+      const why = context.saved ? 'masked, cannot be compared' : 'cannot be read back';
+      const reason = `${why}: ${comparison.unreadable.join(', ')}`;
       unknown.push({ path, reason, ref: refOf(found.entry) });
     }
     entries.push(mergedEntry(found.entry, entry));

@@ -31,6 +31,7 @@ export function planMcp(
       desired,
       unmanaged,
       rotation,
+      saved: observed.saved === true,
     }),
   );
   if (desired.value === null) return planNull(desired, actual, lists);

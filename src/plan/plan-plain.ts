@@ -5,6 +5,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
+import { holdsMask } from './holds-mask.ts';
 
 /** A field that is one readable scalar. What the service leaves out has the field's default, once anything is stored. */
 export function planPlain(
@@ -14,6 +15,10 @@ export function planPlain(
   const value =
     typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
   const actual = observed.record[field.name] ?? (observed.stored ? field.default : null);
+  if (holdsMask(value) || holdsMask(actual)) {
+    const ref = value instanceof Secret ? value.ref : null;
+    return { unknown: [{ path: [field.name], reason: 'masked, cannot be compared', ref }] };
+  }
   if (isSame(field, value, actual)) return NOTHING;
   const action = actionFor(field, value, actual);
   const sensitive = value instanceof Secret || actual instanceof Secret;

@@ -6,7 +6,7 @@ import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, type Value } from '../model/value.ts';
 import type { FieldPlan } from './field-plan.ts';
-import { holdsMask } from './mcp-entry.ts';
+import { holdsMask } from './holds-mask.ts';
 import { planMcp } from './plan-mcp.ts';
 import { isEmpty, planPlain } from './plan-plain.ts';
 import { planSecret } from './plan-secret.ts';
@@ -102,7 +102,10 @@ function unpreservableIn(
   const blind: Unpreservable[] = unseen
     ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
     : [];
-  return [...plans.flatMap(([, plan]) => plan.unpreservable ?? []), ...carried, ...masks, ...blind];
+  const lost = plans.flatMap(([, plan]) => plan.unpreservable ?? []);
+  if (observed.saved === true)
+    return [...lost.filter(({ path }) => path[0] !== 'mcp_config'), ...blind];
+  return [...lost, ...carried, ...masks, ...blind];
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {

@@ -1,7 +1,8 @@
 import { fieldNamed, isFlag } from '../model/field.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
-import { holdsMask, mergedEntry } from './mcp-entry.ts';
+import { holdsMask } from './holds-mask.ts';
+import { mergedEntry } from './mcp-entry.ts';
 
 /**
  * The body of a write. The service's POST replaces the whole record, so the body is what was read, with the declared fields

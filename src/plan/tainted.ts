@@ -29,12 +29,17 @@ export function withoutTainted(record: ValueRecord, desired: DesiredState): Valu
   );
 }
 
+/** What came from a reference may not even be known by its address. */
+const NAMELESS = new Secret('');
+
 /** Masks what is the same as one of the secrets; every scalar where there is no list of them. */
 function conceal(value: Value, secrets: readonly Secret[] | null): Value {
   if (isList(value)) return value.map((item) => conceal(item, secrets));
   if (isRecord(value))
     return recordOf(Object.entries(value).map(([key, member]) => [key, conceal(member, secrets)]));
-  if (value instanceof Secret || value === null) return value;
+  if (value === null) return value;
+  if (value instanceof Secret)
+    return secrets?.some((secret) => secret.sameAs(value)) === false ? value : NAMELESS;
   return secrets === null || secrets.some((secret) => secret.sameAs(value))
     ? concealed(value)
     : value;

@@ -61,7 +61,8 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       if (changesOf(plan).length === 0) return withoutChanges(plan, ended);
       await input.announce(plan, look);
       const { guards } = input.desired;
-      const refusal = refusalOf({ plan, observed: look, guards }, input.allowed);
+      const refusal =
+        input.cover(plan) ?? refusalOf({ plan, observed: look, guards }, input.allowed);
       if (refusal !== null) return ended('refused', refusal);
       if (!(await input.approve())) {
         const declined = new SetpointError('declined', 'The plan was declined.');

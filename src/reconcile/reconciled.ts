@@ -23,6 +23,8 @@ export interface ReconcileInput {
   readonly sandboxes: { readonly observer: SandboxObserver; readonly actuator: SandboxActuator };
   readonly clock: Clock;
   readonly fingerprints: Fingerprints;
+  /** Why a plan goes beyond the one that was approved earlier; null where it does not, or none was. */
+  readonly cover: (plan: Plan) => SetpointError | null;
   /** Adds to a plan what has moved since the file was last applied, where that is known. */
   readonly classify: (plan: Plan, observed: ObservedState) => Plan;
   /** Takes in the secrets that a write has surely brought about. */

@@ -6,7 +6,7 @@ import { nestedDiff } from './nested-diff.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 
-const MARKS: Readonly<Record<Action, readonly [string, Paint]>> = {
+export const MARKS: Readonly<Record<Action, readonly [string, Paint]>> = {
   set: ['+', 'green'],
   change: ['~', 'yellow'],
   rotate: ['~', 'yellow'],
@@ -39,7 +39,7 @@ function unclassed(change: Change<Json>, style: Style): string[] {
   if (!isNested(change.before) && !isNested(change.after))
     return [`  ${head}: ${scalarText(change, style)}${from}`];
   const diff = nestedDiff(change.before, change.after, style).map((line) => `      ${line}`);
-  return [`  ${head}: ${reasonOf(change)}${from}`, ...diff];
+  return [`  ${head}: ${reasonText(change)}${from}`, ...diff];
 }
 
 /** What a change is about: the path of a setting as flags take it, or a sandbox. */
@@ -48,17 +48,18 @@ export function changeName({ resource, path }: Pick<Change, 'resource' | 'path'>
   const [first = '', number] = path;
   return number === undefined
     ? `sandbox ${visible(first)}`
-    : `new sandbox ${number} (${visible(first)})`;
+    : `new sandbox ${visible(number)} (${visible(first)})`;
 }
 
 function scalarText(change: Change<Json>, style: Style): string {
-  if (change.sensitive) return change.reason;
+  if (change.sensitive) return visible(change.reason);
   const after = inlineValue(change.after, style);
   return change.before === null ? after : `${inlineValue(change.before, style)} → ${after}`;
 }
 
-function reasonOf(change: Change<Json>): string {
-  return change.action === 'remove' ? `${change.reason}, will be removed` : visible(change.reason);
+/** Why, in a word or two. */
+export function reasonText({ action, reason }: Pick<Change, 'action' | 'reason'>): string {
+  return action === 'remove' ? `${visible(reason)}, will be removed` : visible(reason);
 }
 
 export function unknownText({ path, reason, ref }: Unknown, style: Style): string {

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts';
 import type {
   EnvironmentOutcome,
   OutcomeChange,
@@ -7,7 +8,7 @@ import type {
 import { inlineValue } from './inline-value.ts';
 import { heading, NOTHING_TO_BE_DONE } from './plan-text.ts';
 import { changeName, unknownText, warningText } from './change-text.ts';
-import { paint, type Style } from './style.ts';
+import { paint, type Paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
 
@@ -38,7 +39,7 @@ function environmentText(environment: EnvironmentOutcome, style: Style): string 
     ...newWarnings(environment).map((warning) => warningText(warning, style)),
   ];
   if (body.length > 0) lines.push('', ...body);
-  return `${[...lines, '', footer(environment, style)].join('\n')}\n`;
+  return `${[...lines, '', endingText(environment, style)].join('\n')}\n`;
 }
 
 const AFTERWARDS: ReadonlySet<string> = new Set([
@@ -48,19 +49,27 @@ const AFTERWARDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The plan has shown the others, where there was one. */
-function newWarnings({ changes, warnings }: EnvironmentOutcome): EnvironmentOutcome['warnings'] {
+export function newWarnings({
+  changes,
+  warnings,
+}: EnvironmentOutcome): EnvironmentOutcome['warnings'] {
   return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
 }
 
 function changeLine(change: OutcomeChange, { status }: EnvironmentOutcome, style: Style): string {
-  // Nothing went wrong, and this was not sent: a later look has shown that it is so already.
-  const unneeded = change.result === 'not-sent' && (status === 'applied' || status === 'in-sync');
-  if (unneeded) return paint(style, 'dim', `· ${changeName(change)}: not needed any more`);
-  return `${mark(change.result, style)} ${changeName(change)}: ${resultText(change)}`;
+  const [mark, color] = resultMark(change, status);
+  return `${paint(style, color, mark)} ${changeName(change)}: ${resultText(change, status)}`;
 }
 
-/** A sandbox that was started has a name from then on. */
-function resultText({ resource, action, result, sandbox }: OutcomeChange): string {
+/** Nothing went wrong, and this was not sent: a later look has shown that it is so already. */
+function isUnneeded({ result }: OutcomeChange, status: EnvironmentOutcome['status']): boolean {
+  return result === 'not-sent' && (status === 'applied' || status === 'in-sync');
+}
+
+/** What became of a change. A sandbox that was started has a name from then on. */
+export function resultText(change: OutcomeChange, status: EnvironmentOutcome['status']): string {
+  if (isUnneeded(change, status)) return 'not needed any more';
+  const { resource, action, result, sandbox } = change;
   const named = sandbox === undefined ? '' : `${visible(sandbox)}, `;
   const state = resource === 'sandbox' ? STATES[action] : undefined;
   if (state === undefined || result === 'not-sent') return `${named}${WORDS[result]}`;
@@ -73,9 +82,19 @@ const STATES: Readonly<Record<string, string>> = {
   pause: 'paused',
 };
 
-function mark(result: Result, style: Style): string {
-  if (result === 'verified') return paint(style, 'green', '✓');
-  return result === 'unverifiable' ? paint(style, 'cyan', '?') : paint(style, 'red', '✗');
+const MARKS: Readonly<Record<Result, readonly [string, Paint]>> = {
+  verified: ['✓', 'green'],
+  unverifiable: ['?', 'cyan'],
+  'not-sent': ['✗', 'red'],
+  unknown: ['✗', 'red'],
+};
+
+/** The mark of a result, and its colour. */
+export function resultMark(
+  change: OutcomeChange,
+  status: EnvironmentOutcome['status'],
+): readonly [string, Paint] {
+  return isUnneeded(change, status) ? ['·', 'dim'] : MARKS[change.result];
 }
 
 const MEANWHILE = 'Nothing was written: the service has come to what was asked for by itself.';
@@ -87,7 +106,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
   skipped: 'Not begun.',
 };
 
-function footer(
+/** What an apply came to, in the words of its last line. */
+export function endingText(
   { status, changes, unknown, requests, error }: EnvironmentOutcome,
   style: Style,
 ): string {
@@ -97,7 +117,7 @@ function footer(
       return (changes.length === 0 ? unchangedText(unknown, style) : MEANWHILE) + requested;
     case 'applied': {
       const made = changes.filter(({ result }) => result !== 'not-sent').length;
-      return `${paint(style, 'green', 'Applied')} ${made === 1 ? '1 change' : `${made} changes`}.${requested}`;
+      return `${paint(style, 'green', 'Applied')} ${counted(made, 'change')}.${requested}`;
     }
     case 'partial':
       return changes.length === 0

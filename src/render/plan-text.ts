@@ -1,13 +1,8 @@
 import { formatPath } from '../model/path.ts';
-import {
-  countActions,
-  SANDBOX_ACTIONS,
-  SETTINGS_ACTIONS,
-  type ActionCounts,
-  type EnvironmentPlan,
-  type PlanDocument,
-} from '../model/plan.ts';
+import { countActions, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
+import { countsText } from './counts-text.ts';
+import { seenText } from './seen-text.ts';
 import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
@@ -20,7 +15,7 @@ export type Voice = 'plan' | 'drift' | 'strict drift';
 
 export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
   const blocks = document.environments.map((environment) =>
-    environmentText(environment, style, voice),
+    environmentText(environment, style, voice, seenText(environment, document)),
   );
   return blocks.join('\n');
 }
@@ -30,8 +25,11 @@ export function environmentText(
   environment: EnvironmentPlan,
   style: Style,
   voice: Voice = 'plan',
+  seen: string | null = null,
 ): string {
-  const lines = [heading(environment, style)];
+  const lines = [
+    heading(environment, style) + (seen === null ? '' : paint(style, 'dim', `  ${seen}`)),
+  ];
   const body = [
     ...environment.changes.flatMap((change) => changeText(change, style)),
     ...environment.unknown.map((unknown) => unknownText(unknown, style)),
@@ -61,27 +59,15 @@ function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
 function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
   if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
   if (changes.length > 0)
-    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${since(changes, voice)}`;
+    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${whoMovedText(changes, voice)}`;
   if (status === 'differs') return paint(style, 'yellow', NOTHING_TO_BE_DONE);
   return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
 }
 
 /** Whose move it was: without the file as last applied, a look alone cannot tell. */
-function since(changes: EnvironmentPlan['changes'], voice: Voice): string {
+export function whoMovedText(changes: EnvironmentPlan['changes'], voice: Voice): string {
   if (voice === 'plan') return '';
   return changes.some((change) => change.class !== undefined)
     ? ''
     : ' Without --base it cannot be told whether the file has moved or the service.';
-}
-
-/** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`; what is not there is left out. */
-function countsText(counts: ActionCounts): string {
-  const settings = SETTINGS_ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) => `${counts[action]} to ${action}`,
-  );
-  const sandboxes = SANDBOX_ACTIONS.filter((action) => counts[action] > 0).map((action, index) => {
-    const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
-    return `${counts[action]}${noun} to ${action}`;
-  });
-  return [settings.join(', '), sandboxes.join(', ')].filter((part) => part !== '').join('; ');
 }

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPull, PullDocument, PulledAction, PulledValue } from '../model/pulled.ts';
 import { unknownText } from './change-text.ts';
@@ -47,7 +48,7 @@ function footerText(
   left: boolean,
   style: Style,
 ): string {
-  const values = count === 1 ? '1 value' : `${count} values`;
+  const values = counted(count, 'value');
   switch (status) {
     case 'in-sync':
       return left

@@ -8,7 +8,8 @@ import { completionCommand } from '../../src/cli/commands/completion.ts';
 import { SCHEMAS } from '../../src/cli/commands/schema.ts';
 import { SHELLS, type Shell } from '../../src/cli/completion/choices.ts';
 import { completionScript } from '../../src/cli/completion/completion-script.ts';
-import { FORMATS, outputsFrom } from '../../src/cli/flags.ts';
+import { outputsFrom } from '../../src/cli/flags.ts';
+import { formatsFor } from '../../src/cli/formats.ts';
 import { fields } from '../../src/model/field.ts';
 import { folderWith } from '../fixture/command.ts';
 import { runFunction } from '../fixture/command-function.ts';
@@ -155,7 +156,9 @@ for (const shell of SHELLS) {
     });
 
     completes('formats, rules, resources, schemas and shells', () => {
-      expect(offered(shell, 'setpoint plan -o ')).toEqual(FORMATS.toSorted());
+      expect(offered(shell, 'setpoint plan -o ')).toEqual(formatsFor('plan').toSorted());
+      expect(offered(shell, 'setpoint validate -o s')).toEqual(['sarif']);
+      expect(offered(shell, 'setpoint get settings -o m')).toEqual([]);
       expect(offered(shell, 'setpoint plan --output js')).toEqual(['json']);
       expect(offered(shell, 'setpoint apply --allow max')).toEqual(['max-changes']);
       expect(offered(shell, 'setpoint get s')).toEqual(['sandboxes', 'settings', 'specs']);
@@ -217,10 +220,11 @@ describe('the command', () => {
 
 describe('what is said twice is the same', () => {
   it('every format that can be completed is one, and there is no other', () => {
-    const formats = FORMATS.map((format) => outputsFrom({ output: [format] }, {})[0]?.format);
-    expect(formats).toEqual(FORMATS);
-    expect(() => outputsFrom({ output: ['?'] }, {})).toThrow(
-      expect.objectContaining({ hint: `The formats are ${FORMATS.join(' and ')}.` }),
+    const known = formatsFor('validate');
+    const formats = known.map((format) => outputsFrom({ output: [format] }, {}, known)[0]?.format);
+    expect(formats).toEqual(known);
+    expect(() => outputsFrom({ output: ['?'] }, {}, known)).toThrow(
+      expect.objectContaining({ hint: `There is ${known.join(', ')}.` }),
     );
   });
 

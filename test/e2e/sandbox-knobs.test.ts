@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
+import { exitCodeOf } from '../../src/model/exit-code.ts';
 import type { EmulatorOptions } from '../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import type { EnvironmentPlan } from '../../src/model/plan.ts';

@@ -194,12 +194,12 @@ it('planDocument counts what its environments hold', () => {
   fc.assert(
     fc.property(storedRecord, storedRecord, (one, other) => {
       const planned = planSettings(asDesired(observed(one)), observed(other), OPTIONS);
-      const { summary } = planDocument([
-        environmentPlan(
-          { settings: planned, sandboxes: NO_SANDBOXES },
-          { name: 'x', origin: null, dialect: null },
-        ),
-      ]);
+      const environment = environmentPlan(
+        { settings: planned, sandboxes: NO_SANDBOXES },
+        { name: 'x', origin: null, dialect: null, observed_at: null },
+      );
+      const run = { actor: null, commit: null, url: null };
+      const { summary } = planDocument([environment], { at: 0, run });
       const { unknown, ...actions } = summary;
       expect(Object.values(actions).reduce((sum, count) => sum + count, 0)).toBe(
         planned.changes.length,

@@ -1,11 +1,12 @@
 import '../quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
-import type { EnvironmentPlan } from '../../model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
 import { outcomeText } from '../../render/outcome-text.ts';
 import { environmentText } from '../../render/plan-text.ts';
 import { confirmWith } from '../confirm.ts';
 import { conclude } from '../conclude.ts';
+import { OUTCOME_RENDERERS } from '../formats.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -13,14 +14,19 @@ import { awaitedSandbox } from '../awaited-sandbox.ts';
 import { progressView } from '../progress-view.ts';
 import { look } from './plan.ts';
 
-/** `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. */
-export async function applyCommand(flags: Flags, io: Io): Promise<number> {
-  if (flags.dryRun === true)
+/**
+ * `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. A saved plan
+ * answers the question: what goes beyond it is refused.
+ */
+export async function applyCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
+  if (flags.dryRun === true && saved === undefined)
     return look(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
-    const reporter = reporterFor(flags, io);
-    const ask = flags.yes === true ? null : confirmWith(io, (target) => `Apply this to ${target}?`);
-    if (flags.yes !== true && ask === null) {
+    const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
+    const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
+    const answered = flags.yes === true || approved !== undefined;
+    const ask = answered ? null : confirmWith(io, (target) => `Apply this to ${target}?`);
+    if (!answered && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
         'There is no terminal to ask on, and no --yes.',
@@ -37,6 +43,7 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
         if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
       },
       confirm: ask ?? undefined,
+      approved,
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
@@ -48,4 +55,9 @@ export async function applyCommand(flags: Flags, io: Io): Promise<number> {
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+  const { approvedPlan } = await import('../saved-plan.ts');
+  return approvedPlan(path, flags);
 }

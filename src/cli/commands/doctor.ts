@@ -2,7 +2,7 @@ import '../quick-end.ts';
 import type { Check, DoctorDocument } from '../../model/doctor.ts';
 import { doctor } from '../../operations/doctor.ts';
 import { doctorText } from '../../render/doctor-text.ts';
-import { exitCodeOf, worstExitCode } from '../exit-code.ts';
+import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
 import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';

@@ -1,18 +1,20 @@
 import '../quick-end.ts';
-import type { EnvironmentPlan } from '../../model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';
 import { conclude } from '../conclude.ts';
 import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
+import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint plan`: exit 0, or 2 with --exit-code where there are differences. */
-export async function planCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint plan`: exit 0, or 2 with --exit-code where there are differences. With a saved plan, shows that. */
+export async function planCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
   const tells = flags.exitCode === true || flags.detailedExitcode === true;
   return look(flags, io, {
     voice: 'plan',
     mode: 'reads',
+    saved,
     codeOf: ({ status }) => (tells && status === 'differs' ? 2 : 0),
   });
 }
@@ -21,17 +23,32 @@ interface Look {
   readonly voice: Voice;
   /** Whose variables count: those of a command that reads, or of one that would write. */
   readonly mode: 'reads' | 'writes';
+  /** A saved plan in place of a new one. */
+  readonly saved?: string | undefined;
   readonly codeOf: (environment: EnvironmentPlan) => number;
 }
 
 /** Looks, prints what was found, and ends with the worst of what the targets came to. */
-export async function look(flags: Flags, io: Io, { voice, mode, codeOf }: Look): Promise<number> {
+export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
+  const { voice, saved, codeOf } = look;
   try {
-    const reporter = reporterFor(flags, io);
-    const document = await plan({ ...optionsFrom(flags, io, mode), rotate: rotationOf(flags) });
+    const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
+    const document = await (saved === undefined
+      ? planned(flags, io, look)
+      : savedPlan(saved, flags));
     const written = await reporter.data(document, (style) => planText(document, style, voice));
     return await conclude(reporter, document.environments, written, codeOf);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+function planned(flags: Flags, io: Io, { mode }: Look): Promise<PlanDocument> {
+  const options = optionsFrom(flags, io, mode);
+  return plan({ ...options, observed: flags.observed, rotate: rotationOf(flags) });
+}
+
+async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+  const { shownPlan } = await import('../saved-plan.ts');
+  return shownPlan(path, flags);
 }

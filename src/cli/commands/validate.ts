@@ -1,14 +1,16 @@
+import { counted } from '../../model/counted.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/diagnostics-text.ts';
 import { visible } from '../../render/visible.ts';
 import { optionsFrom, type Flags } from '../flags.ts';
+import { VALIDATION_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
 /** `setpoint validate`: exit 0 where the files are right, 3 where they are not. The document is printed on either end. */
 export async function validateCommand(flags: Flags, io: Io): Promise<number> {
   try {
-    const reporter = reporterFor(flags, io);
+    const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
     const { diagnostics, targets } = check({
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
@@ -23,7 +25,7 @@ export async function validateCommand(flags: Flags, io: Io): Promise<number> {
     }
     if (document.valid) return written;
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    const message = `The settings have ${errors} ${errors === 1 ? 'problem' : 'problems'}.`;
+    const message = `The settings have ${counted(errors, 'problem')}.`;
     await reporter.error({ code: 'settings-invalid', message, hint: 'Mend the places above.' });
     return 3;
   } catch (thrown) {

@@ -42,17 +42,17 @@ _setpoint_environments() {
   done < <("\${COMP_WORDS[0]}" completion --list environments \${files[@]+"\${files[@]}"} 2>/dev/null)
 }
 
-# What stands behind a flag: 1 where the flag takes nothing.
+# What stands behind a flag of a command: 1 where the flag takes nothing.
 _setpoint_value() {
   case $1 in
-${valued.map(([names, takes]) => `    ${names}) ${completing(takes)} ;;`).join('\n')}
+${valued.map(([pattern, takes]) => `    ${pattern}) ${completing(takes)} ;;`).join('\n')}
     *) return 1 ;;
   esac
 }
 
 _setpoint_takes_value() {
   case $1 in
-    ${valued.map(([names]) => names).join(' | ')}) return 0 ;;
+    ${valued.map(([pattern]) => pattern).join(' | ')}) return 0 ;;
   esac
   return 1
 }
@@ -70,7 +70,7 @@ _setpoint() {
     case \${COMP_WORDS[i]} in
       = | :) i=$((i + 1)) ;;
       -*)
-        if _setpoint_takes_value "\${COMP_WORDS[i]}"; then
+        if _setpoint_takes_value "$command \${COMP_WORDS[i]}"; then
           if [[ \${COMP_WORDS[i + 1]} == = ]]; then i=$((i + 1)); fi
           i=$((i + 1))
         fi
@@ -78,7 +78,7 @@ _setpoint() {
       *) if [[ -z $command ]]; then command=\${COMP_WORDS[i]}; else arguments=$((arguments + 1)); fi ;;
     esac
   done
-  if [[ -n $command ]] && _setpoint_value "$prev"; then return; fi
+  if [[ -n $command ]] && _setpoint_value "$command $prev"; then return; fi
   if [[ -n $after ]]; then
     _setpoint_files
     return
@@ -97,11 +97,15 @@ complete -F _setpoint setpoint
 `;
 }
 
-/** Every flag that takes a value, its forms as a pattern; it takes the same whatever the command. */
+/** Every flag that takes a value, as a pattern; but for --output it takes the same whatever the command. */
 function valuedFlags(commands: readonly CompletedCommand[]): (readonly [string, Choice])[] {
   const all = new Map<string, Choice>();
-  for (const { names, takes } of commands.flatMap(({ flags }) => flags))
-    if (takes !== null) all.set(names.join(' | '), takes);
+  for (const { name, flags } of commands)
+    for (const { names, takes } of flags)
+      if (takes !== null) {
+        const command = takes.kind === 'formats' ? name : '*';
+        all.set(names.map((form) => `${command}\\ ${form}`).join(' | '), takes);
+      }
   return [...all];
 }
 

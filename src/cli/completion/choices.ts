@@ -4,7 +4,7 @@ import { fields } from '../../model/field.ts';
 import { RESOURCES } from '../../model/observed.ts';
 import { RULES } from '../../model/guard.ts';
 import { SCHEMAS } from '../commands/schema.ts';
-import { FORMATS } from '../flags.ts';
+import { formatsFor } from '../formats.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -18,13 +18,13 @@ export type Choice =
   | { readonly kind: 'words' | 'list' | 'formats'; readonly words: readonly string[] }
   | { readonly kind: 'environments' | 'files' | 'text' };
 
-/** What a flag takes that takes a value: known by its name, else by the word for its value. */
-export function flagChoice(long: string, value: string): Choice {
+/** What a flag of a command takes that takes a value: known by its name, else by the word for its value. */
+export function flagChoice(command: string, long: string, value: string): Choice {
   switch (long) {
     case '--env':
       return { kind: 'environments' };
     case '--output':
-      return { kind: 'formats', words: FORMATS };
+      return { kind: 'formats', words: formatsFor(command) };
     case '--rotate':
       return words(['all', ...fieldNames(({ readable }) => !readable)]);
     case '--adopt':

@@ -49,12 +49,15 @@ function completed({ spec, summary, flags }: CommandEntry): CompletedCommand {
   return {
     name,
     summary,
-    flags: [...flags.map((flag) => flag()).flatMap(completedFlag), HELP],
+    flags: [...flags.flatMap((flag) => completedFlag(name, flag())), HELP],
     argument: argumentChoice(name, argument),
   };
 }
 
-function completedFlag(option: ReturnType<CommandEntry['flags'][number]>): CompletedFlag[] {
+function completedFlag(
+  command: string,
+  option: ReturnType<CommandEntry['flags'][number]>,
+): CompletedFlag[] {
   const { long, short, hidden, description, required, optional, flags } = option;
   if (hidden || typeof long !== 'string') return [];
   const value = /[<[](.*)[>\]]$/.exec(flags)?.[1] ?? '';
@@ -63,7 +66,7 @@ function completedFlag(option: ReturnType<CommandEntry['flags'][number]>): Compl
       names: [long, ...(typeof short === 'string' ? [short] : [])],
       description,
       repeatable: option.parseArg !== undefined,
-      takes: required || optional ? flagChoice(long, value) : null,
+      takes: required || optional ? flagChoice(command, long, value) : null,
     },
   ];
 }

@@ -21,7 +21,7 @@ _setpoint_environments() {
 }
 
 _setpoint_formats() {
-  if compset -P '*='; then _files; else compadd "$@" - ${formatsOf(commands).join(' ')}; fi
+  if compset -P '*='; then _files; else compadd "$@"; fi
 }
 
 _setpoint() {
@@ -46,11 +46,6 @@ if [[ $funcstack[1] == _setpoint ]]; then _setpoint "$@"; else compdef _setpoint
 `;
 }
 
-function formatsOf(commands: readonly CompletedCommand[]): readonly string[] {
-  const taken = commands.flatMap(({ flags }) => flags.flatMap(({ takes }) => takes ?? []));
-  return taken.flatMap((choice) => (choice.kind === 'formats' ? [choice.words] : []))[0] ?? [];
-}
-
 function commandCase({ name, flags, argument }: CompletedCommand): string {
   const own = argument === null ? [] : [quoted(`1:argument:${completing(argument)}`)];
   const lines = [...flags.flatMap(specs), ...own].map((spec) => `          ${spec}`);
@@ -73,7 +68,7 @@ function completing(choice: Choice): string {
     case 'words':
       return `(${choice.words.join(' ')})`;
     case 'formats':
-      return '_setpoint_formats';
+      return `_setpoint_formats - ${choice.words.join(' ')}`;
     case 'list':
       return `_sequence compadd - ${choice.words.join(' ')}`;
     case 'environments':

@@ -1,5 +1,5 @@
-import { ERRORS } from '../model/error.ts';
-import type { ErrorReport } from '../model/plan.ts';
+import { ERRORS } from './error.ts';
+import type { ErrorReport } from './plan.ts';
 
 /** Of several targets the first in this order wins. */
 const ORDER = [130, 143, 7, 8, 1, 9, 4, 6, 5, 3, 2, 0];

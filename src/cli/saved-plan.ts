@@ -1,0 +1,38 @@
+import { partOf, type PlanDocument } from '../model/plan.ts';
+import { didYouMean } from '../model/suggest.ts';
+import { readSaved } from '../operations/saved-document.ts';
+import { usage, type Flags } from './flags.ts';
+
+/** What a new plan takes and a saved one has been made with. */
+const OF_A_NEW_PLAN = ['file', 'server', 'observed', 'base', 'policy', 'rotate'] as const;
+
+/** A saved plan to be shown, or the part of it that -e names. */
+export async function shownPlan(path: string, flags: Flags): Promise<PlanDocument> {
+  const other = OF_A_NEW_PLAN.find((flag) => flags[flag] !== undefined);
+  if (other !== undefined) {
+    throw usage(
+      `--${other} is about a new plan, and a saved one is shown.`,
+      'Leave one of the two out.',
+    );
+  }
+  const document = await readSaved(path, ['plan']);
+  if (flags.env === undefined) return document;
+  const names = document.environments.map(({ name }) => name);
+  const unknown = flags.env.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const hint = didYouMean(unknown, names) || `There is ${names.join(', ')}.`;
+    throw usage('The saved plan has no target of that name.', hint);
+  }
+  return partOf(document, flags.env);
+}
+
+/** A saved plan that is to be an approval. */
+export async function approvedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+  if (flags.dryRun === true) {
+    throw usage(
+      '--dry-run shows a new plan, and a saved one is there already.',
+      'setpoint plan PLAN.json shows it.',
+    );
+  }
+  return readSaved(path, ['plan']);
+}

@@ -1,0 +1,142 @@
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
+import type { EnvironmentPlan, SandboxPlan } from '../model/plan.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { DesiredSandboxes } from '../model/sandbox.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { declaredOrigin } from '../desired/resolve-server.ts';
+import { resolveSettings } from '../desired/resolve.ts';
+import type { Target } from '../desired/target.ts';
+import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
+import { NO_SANDBOXES, planSandboxes } from '../plan/plan-sandboxes.ts';
+import type { Rotation } from '../plan/rotation.ts';
+import { savedSettings } from '../plan/saved-settings.ts';
+import { specProblem } from '../plan/spec-problem.ts';
+import { classifierFor } from './base.ts';
+import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
+import { errorReport } from './error-report.ts';
+import type { PlanRequest } from './options.ts';
+import { parseRotation } from './parse-rotation.ts';
+import { readSaved } from './saved-document.ts';
+
+/** A saved look is for where there are no keys: no variable is looked up, and no file is read. */
+const WITHHELD: ReferenceSource = {
+  withheld: true,
+  variable: () => undefined,
+  file: () => ({ problem: 'a saved look is planned without it' }),
+};
+
+/**
+ * Plans against what `get -o json` saved of the services: nothing is sent. Secrets are masked there, so that it is known whether
+ * one is set and not whether it is another; what comes from a reference stands under `unknown`.
+ */
+export async function planAgainstLook(
+  targets: readonly Target[],
+  path: string,
+  request: PlanRequest,
+): Promise<EnvironmentPlan[]> {
+  if (request.server !== undefined) {
+    throw new SetpointError('usage', '--server and --observed exclude each other.', {
+      hint: 'A saved look has the address it was taken from.',
+    });
+  }
+  const look = await readSaved(path, ['observed']);
+  const desired = targets.map((target) => resolveSettings(target, WITHHELD));
+  const rotation = parseRotation(request.rotate, desired);
+  const classifier = classifierFor(request, WITHHELD);
+  return targets.map((target, index) => {
+    const state = desired[index] ?? resolveSettings(target, WITHHELD);
+    return planTarget(target, state, look, rotation, classifier);
+  });
+}
+
+function planTarget(
+  target: Target,
+  desired: DesiredState,
+  look: ObservedDocument,
+  rotation: Rotation,
+  classifier: ReturnType<typeof classifierFor>,
+): EnvironmentPlan {
+  const { name } = target;
+  const where = { name, origin: declaredOrigin(target), observed_at: look.observed_at };
+  try {
+    const seen = seenIn(look, name, where.origin);
+    const observed = settingsIn(seen);
+    const planning = { ...NOTHING_KNOWN, rotation };
+    const whole = classifier({ target, desired }, planning)(
+      {
+        settings: planSettings(desired, observed, planning),
+        sandboxes: sandboxesIn(seen, desired.sandboxes, look.observed_at),
+      },
+      observed,
+    );
+    return plannedEnvironment(whole, observed, desired, { ...where, origin: seen.origin }, []);
+  } catch (thrown) {
+    return failedEnvironment(where, errorReport(asSetpointError(thrown)));
+  }
+}
+
+/** What the look has of a target. Throws not-in-look, and other-origin where the file has moved elsewhere since. */
+function seenIn(
+  { environments }: ObservedDocument,
+  name: string,
+  origin: string | null,
+): EnvironmentObserved {
+  const seen = environments.find((environment) => environment.name === name);
+  if (seen === undefined) throw notInLook(`The saved look says nothing of ${name}.`);
+  if (seen.error !== null)
+    throw notInLook(`${name} could not be looked at when the look was saved.`);
+  if (origin !== null && seen.origin !== origin) {
+    const message = `The saved look of ${name} was taken at ${seen.origin ?? 'no address'}, and the file names ${origin}.`;
+    throw new SetpointError('other-origin', message);
+  }
+  return seen;
+}
+
+function settingsIn({ name, dialect, status, settings }: EnvironmentObserved): ObservedState {
+  const stored = status === 'stored';
+  if (dialect === null || (!stored && status !== 'empty'))
+    throw notInLook(`The saved look does not hold the settings of ${name}.`);
+  const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
+  const record = known ? (settings as Readonly<Record<string, never>>) : {};
+  return { dialect, stored, record: savedSettings(record), saved: true };
+}
+
+/** What is not in the look is not judged: specs, and in which sandboxes conversations run. */
+function sandboxesIn(
+  { name, sandboxes, specs, conversations }: EnvironmentObserved,
+  desired: readonly DesiredSandboxes[],
+  at: string,
+): SandboxPlan {
+  if (desired.length === 0) return NO_SANDBOXES;
+  if (sandboxes === null) throw notInLook(`The saved look does not hold the sandboxes of ${name}.`);
+  const observed = {
+    sandboxes: sandboxes.map(({ id, spec, status, created_at }) => ({
+      id,
+      spec,
+      status,
+      createdAt: created_at === null ? null : Date.parse(created_at),
+    })),
+    specs,
+    busy: new Set(
+      conversations?.flatMap(({ sandbox, status }) =>
+        sandbox !== null && status === 'running' ? [sandbox] : [],
+      ),
+    ),
+    at: Date.parse(at),
+  };
+  const plan = planSandboxes(desired, observed);
+  const problem = specProblem(desired, observed, plan);
+  if (problem !== null) throw problem;
+  const mayBeBusy =
+    conversations === null &&
+    plan.steps.some(({ action, item }) => action === 'pause' && item.whenBusy === 'skip');
+  if (!mayBeBusy) return plan;
+  const message =
+    'The saved look does not say where conversations run; a sandbox in which one runs would not be paused.';
+  return { ...plan, warnings: [...plan.warnings, { code: 'sandbox-busy', message, path: [] }] };
+}
+
+function notInLook(message: string): SetpointError {
+  return new SetpointError('not-in-look', message);
+}

@@ -1,0 +1,76 @@
+import { SetpointError } from '../model/error.ts';
+import type { ObservedDocument } from '../model/observed.ts';
+import type { OutcomeDocument } from '../model/outcome.ts';
+import type { PlanDocument } from '../model/plan.ts';
+import type { ValidationDocument } from '../model/validation.ts';
+import type { Json } from '../model/value.ts';
+import { readPackageFile } from '../host/package-file.ts';
+import { readText } from '../host/read-text.ts';
+import { prescan } from '../service/prescan.ts';
+
+interface SavedDocuments {
+  readonly plan: PlanDocument;
+  readonly observed: ObservedDocument;
+  readonly outcome: OutcomeDocument;
+  readonly validation: ValidationDocument;
+}
+
+type Kind = keyof SavedDocuments;
+
+const LARGEST = 64 * 1024 * 1024;
+
+/**
+ * A document that setpoint has printed as JSON, of one of the kinds asked for. What stands in it is believed in its form alone:
+ * anybody may have written it. Throws file-unreadable; no message holds what is in the file.
+ */
+export async function readSaved<K extends Kind>(
+  path: string,
+  kinds: readonly K[],
+): Promise<SavedDocuments[K]> {
+  const document = parsed(path);
+  const kind = kinds.find((known) => known === kindOf(document));
+  if (kind === undefined || !(await fits(kind, document))) throw notSaved(path, kinds);
+  return document as SavedDocuments[K];
+}
+
+function parsed(path: string): unknown {
+  const read = readText(path, LARGEST);
+  if (!('text' in read) || prescan(read.text) !== null) return null;
+  try {
+    return JSON.parse(read.text);
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(document: unknown): unknown {
+  return typeof document === 'object' && document !== null && 'kind' in document
+    ? document.kind
+    : null;
+}
+
+async function fits(kind: Kind, document: unknown): Promise<boolean> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const schema = JSON.parse(await readPackageFile(`schemas/${kind}.schema.json`)) as Json;
+  const ajv = new Ajv2020({ strict: false, messages: false });
+  return ajv.compile(asRead(schema) as object)(document);
+}
+
+/** A schema for reading: members and codes that a later version of the format adds are let be. */
+function asRead(schema: Json, name = ''): Json {
+  if (Array.isArray(schema)) return schema.map((item) => asRead(item));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (name === 'format_version') return { type: 'string', pattern: String.raw`^1\.\d+$` };
+  if (name === 'code') return { type: 'string' };
+  const members = Object.entries(schema).filter(
+    ([key, value]) => !(key === 'additionalProperties' && value === false),
+  );
+  return Object.fromEntries(members.map(([key, value]) => [key, asRead(value, key)]));
+}
+
+function notSaved(path: string, kinds: readonly Kind[]): SetpointError {
+  const wanted = kinds.join(' or ');
+  return new SetpointError('file-unreadable', `${path} is not a saved ${wanted} of setpoint.`, {
+    hint: `Name a file of kind ${wanted} that setpoint wrote with -o json=FILE, in a format_version of 1.`,
+  });
+}

@@ -1,0 +1,256 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ObservedDocument } from '../../src/model/observed.ts';
+import type { PlanDocument } from '../../src/model/plan.ts';
+import { folderWith, setpoint } from '../fixture/command.ts';
+import { startSandboxServer, type SandboxServer } from '../fixture/sandbox-server.ts';
+
+const CANARY = 'canary-4f1c9a7d2e';
+let server: SandboxServer;
+let folder: ReturnType<typeof folderWith>;
+
+function file(settings: string, more = ''): string {
+  return `version: 1
+server: { url: "${server.url}", api_key: "\${env:KEY}" }
+settings:
+${settings}
+${more}`;
+}
+
+function path(name: string): string {
+  return join(folder.path, name);
+}
+
+function put(settings: string, more?: string): void {
+  writeFileSync(path('settings.yaml'), file(settings, more));
+}
+
+async function look(what = 'settings,sandboxes'): Promise<ObservedDocument> {
+  const env = { KEY: CANARY, MODEL: CANARY, MCP_KEY: CANARY };
+  const ended = await setpoint(['get', what, '-q', '-o', 'json=observed.json'], {
+    cwd: folder.path,
+    env,
+  });
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  const text = readFileSync(path('observed.json'), 'utf8');
+  expect(text).not.toContain(CANARY);
+  return JSON.parse(text) as ObservedDocument;
+}
+
+async function planned(...flags: string[]) {
+  const before = server.requests.length;
+  const ended = await setpoint(['plan', '--observed', 'observed.json', '-o', 'json', ...flags], {
+    cwd: folder.path,
+    env: { CI: 'true' },
+  });
+  expect(server.requests.length).toBe(before);
+  expect(ended.stdout).not.toContain(CANARY);
+  const document = JSON.parse(ended.stdout) as PlanDocument;
+  return { ...ended, environment: document.environments[0], document };
+}
+
+beforeEach(async () => {
+  server = await startSandboxServer({ now: () => Date.now() });
+  folder = folderWith({});
+});
+afterEach(async () => {
+  await server.close();
+  folder.remove();
+});
+
+describe('a saved look', () => {
+  it('is planned against with no key, no variable and no request', async () => {
+    server.stored = { language: 'fr', llm_api_key: CANARY, max_iterations: 50 };
+    put('  language: fr');
+    await look();
+    put('  language: en\n  llm_api_key: ${env:LLM_API_KEY}\n  search_api_key: ${env:SEARCH}');
+    const { code, environment, document } = await planned('--exit-code');
+    expect(code).toBe(2);
+    expect(environment).toMatchObject({
+      name: 'default',
+      origin: server.url,
+      status: 'differs',
+      complete: false,
+      changes: [
+        { path: ['language'], action: 'change', before: 'fr', after: 'en' },
+        { path: ['search_api_key'], action: 'set', after: '(sensitive)', ref: '${env:SEARCH}' },
+      ],
+      unknown: [{ path: ['llm_api_key'], reason: 'set, origin unknown' }],
+      error: null,
+    });
+    expect(Date.parse(environment?.observed_at ?? '')).toBeLessThanOrEqual(
+      Date.parse(document.created_at),
+    );
+  });
+
+  it('says in text when it was taken', async () => {
+    server.stored = { language: 'fr' };
+    put('  language: en');
+    const seen = await look();
+    const two = new Date(Date.now() - 2 * 3_600_000 - 1000).toISOString();
+    writeFileSync(path('observed.json'), JSON.stringify({ ...seen, observed_at: two }));
+    const ended = await setpoint(['plan', '--observed', 'observed.json'], { cwd: folder.path });
+    expect(ended.stdout).toContain(`default  ${server.url}  as seen 2 h ago (${two})\n`);
+    expect(ended.stdout).toContain('~ language: "fr" → "en"');
+  });
+
+  it('leaves open what main reads from a reference and the branch writes out, and the other way', async () => {
+    server.stored = { language: CANARY, agent: 'A' };
+    put('  language: ${env:MODEL}\n  agent: A');
+    const seen = await look();
+    expect(seen.environments[0]?.settings).toMatchObject({ language: '(sensitive)', agent: 'A' });
+    put('  language: en\n  agent: ${env:AGENT:-A}');
+    const { environment } = await planned();
+    expect(environment).toMatchObject({
+      status: 'in-sync',
+      complete: false,
+      changes: [],
+      unknown: [
+        { path: ['language'], reason: 'masked, cannot be compared' },
+        { path: ['agent'], reason: 'masked, cannot be compared', ref: '${env:AGENT:-A}' },
+      ],
+    });
+  });
+
+  it('compares mcp entries by what can be seen of them', async () => {
+    const entry = (name: string, more = {}) => ({
+      url: `https://${name}.example.com/mcp`,
+      api_key: null,
+      timeout: 60,
+      ...more,
+    });
+    server.stored = {
+      mcp_config: {
+        sse_servers: [],
+        stdio_servers: [],
+        shttp_servers: [
+          entry('kept', { api_key: CANARY }),
+          entry('slow'),
+          entry('gone'),
+          { ...entry('x'), url: `https://query.example.com/mcp?token=${CANARY}` },
+        ],
+      },
+    };
+    put('  language: null');
+    await look();
+    expect(readFileSync(path('observed.json'), 'utf8')).toContain(
+      '"https://query.example.com/mcp?(sensitive)"',
+    );
+    put(`  mcp_config:
+    shttp_servers:
+      - { url: "https://kept.example.com/mcp", api_key: "\${env:MCP_KEY}" }
+      - { url: "https://slow.example.com/mcp", timeout: 30 }
+      - { url: "https://new.example.com/mcp", api_key: "\${env:MCP_KEY}" }
+      - { url: "https://query.example.com/mcp?token=t" }`);
+    const { environment } = await planned();
+    const at = (name: string) => ['mcp_config', 'shttp_servers', `https://${name}.example.com/mcp`];
+    expect(environment?.changes.map(({ action, path: where }) => [action, where])).toEqual([
+      ['remove', at('gone')],
+      ['change', at('slow')],
+      ['set', at('new')],
+    ]);
+    expect(environment?.unknown.map(({ path: where, reason }) => [where, reason])).toEqual([
+      [at('kept'), 'masked, cannot be compared: api_key'],
+      [at('query'), 'masked, cannot be compared: url'],
+    ]);
+    expect(environment?.warnings.filter(({ code }) => code === 'lose-unreadable')).toEqual([
+      expect.objectContaining({ path: ['sandbox_api_key'] }),
+    ]);
+  });
+
+  it('plans sandboxes at the time of the look, and says what it does not know of them', async () => {
+    const id = '4OSbFl2c87X0XTE9WTZ41l';
+    const created_at = new Date(Date.now() - 3_600_000).toISOString();
+    server.sandboxes.push({ id, sandbox_spec_id: 'spec-a', status: 'RUNNING', created_at });
+    put('  language: null', `sandboxes: [{ id: ${id}, state: paused }, { running: 2 }]`);
+    await look();
+    const { environment } = await planned();
+    expect(environment?.changes.map(({ action }) => action)).toEqual(['pause', 'start', 'start']);
+    expect(environment?.warnings.map(({ code }) => code)).toContain('sandbox-busy');
+    await look('settings,sandboxes,conversations');
+    const known = await planned();
+    expect(known.environment?.warnings.map(({ code }) => code)).not.toContain('sandbox-busy');
+  });
+
+  it('of an empty store is a plan for an empty store', async () => {
+    server.stored = null;
+    put('  language: en');
+    await look();
+    const { environment } = await planned();
+    expect(environment?.changes).toMatchObject([{ path: ['language'], action: 'set' }]);
+  });
+});
+
+describe('what a saved look cannot be used for: exit 6, and nothing is sent', () => {
+  let foreign: Server;
+  let arrived = 0;
+  beforeEach(async () => {
+    server.stored = { language: 'fr' };
+    put('  language: en', 'name: production');
+    await look();
+    arrived = 0;
+    foreign = createServer(() => {
+      arrived += 1;
+    });
+    foreign.on('connection', () => {
+      arrived += 1;
+    });
+    await new Promise<void>((resolve) => {
+      foreign.listen(0, '127.0.0.1', resolve);
+    });
+  });
+  afterEach(() => {
+    foreign.close();
+  });
+
+  it('a file that names another address', async () => {
+    const text = readFileSync(path('settings.yaml'), 'utf8');
+    const { port } = foreign.address() as AddressInfo;
+    writeFileSync(path('settings.yaml'), text.replace(server.url, `http://127.0.0.1:${port}`));
+    const { code, environment } = await planned();
+    expect(code).toBe(6);
+    expect(environment).toMatchObject({ status: 'error', error: { code: 'other-origin' } });
+    expect(arrived).toBe(0);
+  });
+
+  it('a target it does not have, one that could not be looked at, and a resource that is not in it', async () => {
+    put('  language: en', 'name: staging');
+    expect(await planned()).toMatchObject({
+      code: 6,
+      environment: { error: { code: 'not-in-look', message: expect.stringContaining('staging') } },
+    });
+    put('  language: en', 'name: production\nsandboxes: [{ running: 1 }]');
+    await look('settings');
+    expect(await planned()).toMatchObject({
+      code: 6,
+      environment: { error: { message: expect.stringContaining('sandboxes') } },
+    });
+  });
+
+  it.each([
+    ['nothing at all', ''],
+    ['no JSON', '{'],
+    ['a plan', '{"format_version":"1.0","kind":"plan"}'],
+    ['a later format', '{"format_version":"2.0","kind":"observed"}'],
+    ['deep JSON', '['.repeat(5000)],
+    ['a key twice', '{"kind":"observed","kind":"observed"}'],
+  ])('%s is no saved look: exit 3', async (_, text) => {
+    writeFileSync(path('observed.json'), text);
+    const ended = await setpoint(['plan', '--observed', 'observed.json', '-o', 'json'], {
+      cwd: folder.path,
+    });
+    expect(ended.code).toBe(3);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'file-unreadable' } });
+  });
+
+  it('--server excludes it', async () => {
+    const ended = await setpoint(['plan', '--observed', 'observed.json', '--server', server.url], {
+      cwd: folder.path,
+    });
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.stderr).toContain('--server and --observed exclude each other');
+  });
+});
