@@ -3,7 +3,7 @@ import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 
-export const FORMATS = ['text', 'json', 'sarif'] as const;
+export const FORMATS = ['text', 'json', 'markdown', 'github', 'html', 'sarif'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** How a document reads in the formats that not every command has; each is loaded where it is asked for. */
@@ -11,19 +11,40 @@ export type Renderers<D> = Readonly<
   Partial<Record<Exclude<Format, 'text' | 'json'>, () => Promise<(document: D) => string>>>
 >;
 
-export const PLAN_RENDERERS: Renderers<PlanDocument> = {};
+export const PLAN_RENDERERS: Renderers<PlanDocument> = {
+  markdown: async () => (await import('../render/markdown/plan-markdown.ts')).planMarkdown,
+  github: async () => (await import('../render/github/plan-annotations.ts')).planAnnotations,
+  html: async () => (await import('../render/html/plan-html.ts')).planHtml,
+};
 
 /** The same plan in the words of a finding. */
-export const DRIFT_RENDERERS: Renderers<PlanDocument> = {};
+export const DRIFT_RENDERERS: Renderers<PlanDocument> = {
+  markdown: async () => (await import('../render/markdown/plan-markdown.ts')).driftMarkdown,
+  github: async () => (await import('../render/github/plan-annotations.ts')).driftAnnotations,
+  html: async () => (await import('../render/html/plan-html.ts')).driftHtml,
+};
 
-export const OUTCOME_RENDERERS: Renderers<OutcomeDocument> = {};
+export const OUTCOME_RENDERERS: Renderers<OutcomeDocument> = {
+  markdown: async () => (await import('../render/markdown/outcome-markdown.ts')).outcomeMarkdown,
+  github: async () => (await import('../render/github/outcome-annotations.ts')).outcomeAnnotations,
+  html: async () => (await import('../render/html/outcome-html.ts')).outcomeHtml,
+};
 
 export const VALIDATION_RENDERERS: Renderers<ValidationDocument> = {
+  markdown: async () =>
+    (await import('../render/markdown/validation-markdown.ts')).validationMarkdown,
+  github: async () =>
+    (await import('../render/github/validation-annotations.ts')).validationAnnotations,
+  html: async () => (await import('../render/html/validation-html.ts')).validationHtml,
   sarif: async () => (await import('../render/sarif/validation-sarif.ts')).validationSarif,
 };
 
 /** What is said in place of a document by a command that could not begin. */
-export const FAILURE_RENDERERS: Renderers<FailureDocument> = {};
+export const FAILURE_RENDERERS: Renderers<FailureDocument> = {
+  markdown: async () => (await import('../render/markdown/failure-markdown.ts')).failureMarkdown,
+  github: async () => (await import('../render/github/failure-annotations.ts')).failureAnnotations,
+  html: async () => (await import('../render/html/failure-html.ts')).failureHtml,
+};
 
 const BY_COMMAND: Readonly<Record<string, Renderers<never>>> = {
   validate: VALIDATION_RENDERERS,

@@ -23,6 +23,11 @@ const PARTICIPLES: Readonly<Record<string, string>> = {
   pause: 'paused',
 };
 
+/** Whether something is lost by a change: applying the file as it was does not bring it back. */
+export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'remove' || action === 'clear';
+}
+
 /** A change as people read it: what happens to which path, the values or the reason, the reference, a diff where it is nested. */
 export function changeText(change: Change<Json>, style: Style): string[] {
   const [first = '', ...rest] = unclassed(change, style);

@@ -273,6 +273,11 @@ describe('setpoint plan PLAN.json', () => {
     expect((await run('plan', 'plan.json', '--exit-code')).code).toBe(2);
     const again = await run('plan', 'plan.json', '-o', 'json');
     expect(JSON.parse(again.stdout)).toEqual(JSON.parse(readFileSync(path('plan.json'), 'utf8')));
+    for (const format of ['markdown', 'github', 'html']) {
+      const { code, stdout } = await run('plan', 'plan.json', '-o', format);
+      expect(code).toBe(0);
+      expect(stdout).toContain('language');
+    }
     expect(server.requests.length).toBe(before);
   });
 

@@ -1,0 +1,44 @@
+import type { Change, EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
+import type { Json } from '../../model/value.ts';
+import { changeText, isDangerous } from '../change-text.ts';
+import type { Style } from '../style.ts';
+import { commands, type Annotation } from './command.ts';
+import { errorAnnotation, fileOf, warningAnnotations } from './target-annotations.ts';
+
+const STYLE: Style = { color: false, width: null, verbose: false };
+
+/** A plan as annotations on the lines of the settings files; what could not be compared has none. */
+export function planAnnotations({ environments }: PlanDocument): string {
+  return commands(
+    environments.flatMap((environment) =>
+      annotated(environment, 'Plan', (change) => (isDangerous(change) ? 'warning' : 'notice')),
+    ),
+  );
+}
+
+/** The same as a finding: every difference is a warning. */
+export function driftAnnotations({ environments }: PlanDocument): string {
+  return commands(
+    environments.flatMap((environment) => annotated(environment, 'Drift', () => 'warning')),
+  );
+}
+
+function annotated(
+  { name, changes, warnings, error }: EnvironmentPlan,
+  what: 'Plan' | 'Drift',
+  levelOf: (change: Change<Json>) => Annotation['level'],
+): Annotation[] {
+  const title = `${what}: ${name}`;
+  const file = fileOf(changes);
+  return [
+    ...(error === null ? [] : [errorAnnotation(error, title, file)]),
+    ...warningAnnotations(warnings, title, file),
+    ...changes.map((change) => ({
+      level: levelOf(change),
+      weight: isDangerous(change) ? 1 : 2,
+      title,
+      lines: changeText(change, STYLE).map((line) => line.slice(2)),
+      place: change.source ?? file,
+    })),
+  ];
+}

@@ -1,0 +1,63 @@
+import { countActions, type EnvironmentPlan, type PlanDocument } from '../../model/plan.ts';
+import { countsText } from '../counts-text.ts';
+import { seenText } from '../seen-text.ts';
+import { NOTHING_TO_BE_DONE, whoMovedText } from '../plan-text.ts';
+import { unchangedText } from '../unchanged-text.ts';
+import { changeHtml } from './change-html.ts';
+import { markup, type Markup } from './markup.ts';
+import { errorHtml, unknownsHtml, unmanagedHtml, warningsHtml } from './notices-html.ts';
+import { rowsHtml } from './row-html.ts';
+import type { Section, Verdict } from './section-html.ts';
+import { PLAIN } from './value-html.ts';
+
+export type Voice = 'plan' | 'drift';
+
+/** One target's plan. */
+export function planSection(
+  environment: EnvironmentPlan,
+  document: PlanDocument,
+  voice: Voice,
+): Section {
+  const { name, origin, status, changes, unknown, warnings, unmanaged, error } = environment;
+  return {
+    name,
+    origin,
+    verdict: VERDICTS[status],
+    sentence: sentenceOf(environment, voice),
+    content: [
+      seenHtml(seenText(environment, document)),
+      legendHtml(environment),
+      errorHtml(error),
+      warningsHtml(warnings),
+      rowsHtml(
+        voice === 'plan' ? 'Changes' : 'Differences',
+        changes.map((change) => changeHtml(change)),
+      ),
+      unknownsHtml(unknown),
+      unmanagedHtml(unmanaged),
+    ],
+  };
+}
+
+const VERDICTS: Readonly<Record<EnvironmentPlan['status'], Verdict>> = {
+  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
+  differs: { mark: '~', words: 'differs', color: 'yellow' },
+  error: { mark: '✗', words: 'error', color: 'red' },
+};
+
+function sentenceOf({ status, changes, unknown }: EnvironmentPlan, voice: Voice): string {
+  if (status === 'error') return 'Could not be looked at.';
+  if (changes.length > 0)
+    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${whoMovedText(changes, voice)}`;
+  return status === 'differs' ? NOTHING_TO_BE_DONE : unchangedText(unknown, PLAIN);
+}
+
+function seenHtml(seen: string | null): Markup | null {
+  return seen === null ? null : markup`<p class="soft">Against the service ${seen}.</p>\n`;
+}
+
+function legendHtml({ changes }: EnvironmentPlan): Markup | null {
+  if (changes.every((change) => change.class === undefined)) return null;
+  return markup`<p class="soft">pending: the file has moved since it was last applied; drift: the service has; conflict: both have.</p>
+`;
+}

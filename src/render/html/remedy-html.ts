@@ -1,0 +1,14 @@
+import type { EnvironmentPlan } from '../../model/plan.ts';
+import { shellWord } from '../shell-word.ts';
+import { markup, type Markup } from './markup.ts';
+import type { Voice } from './plan-section.ts';
+
+/** What to type to have the service as the file says, or the file as the service is; null where nothing differs. */
+export function remedyHtml(environments: readonly EnvironmentPlan[], voice: Voice): Markup | null {
+  const differing = environments.filter(({ changes }) => changes.length > 0);
+  if (differing.length === 0) return null;
+  const chosen = differing.map(({ name }) => `-e ${shellWord(name)}`).join(' ');
+  const apply = markup`<p>To make the service as the file says: <code>setpoint apply ${chosen}</code></p>\n`;
+  if (voice === 'plan') return apply;
+  return markup`${apply}<p>To bring what the service has into the file: <code>setpoint pull ${chosen}</code></p>\n`;
+}

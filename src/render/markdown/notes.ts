@@ -1,0 +1,29 @@
+import type { Unknown, Warning } from '../../model/plan.ts';
+import { byWeight, weightOf } from '../warning-order.ts';
+import { alertItem, warningAlert } from './alert.ts';
+import { unknownItem } from './change-markdown.ts';
+import type { Entry, Listing } from './fitted.ts';
+import { counted } from '../../model/counted.ts';
+
+/** The warnings, what an apply would refuse or lose before all others. */
+export function warningBlock(warnings: readonly Warning[]): Listing {
+  const entries = byWeight(warnings).map(({ code, message }): Entry => ({
+    rank: weightOf(code) === 2 ? 2 : 0,
+    text: () => alertItem(message),
+  }));
+  return warningAlert(
+    entries,
+    (count) => `*and ${counted(count, 'more warning')}, see the run*\n\n`,
+  );
+}
+
+/** What could not be compared. */
+export function unknownBlock(unknown: readonly Unknown[]): Listing {
+  return {
+    entries: unknown.map((one): Entry => ({ rank: 4, text: () => unknownItem(one) })),
+    around: (items) =>
+      `**${counted(unknown.length, 'value')} could not be compared**\n\n${items.join('')}\n`,
+    missing: (count) =>
+      `*and ${counted(count, 'more value')} that could not be compared, see the run*\n\n`,
+  };
+}

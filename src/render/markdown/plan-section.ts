@@ -1,0 +1,77 @@
+import { formatPath } from '../../model/path.ts';
+import { countActions, type EnvironmentPlan, type PlanDocument } from '../../model/plan.ts';
+import { countsText } from '../counts-text.ts';
+import { NOTHING_TO_BE_DONE, whoMovedText } from '../plan-text.ts';
+import { seenText } from '../seen-text.ts';
+import { errorAlert } from './alert.ts';
+import { changeBlocks } from './change-blocks.ts';
+import { codeSpan, shortened } from './code-span.ts';
+import type { Section } from './comment.ts';
+import { label, prose } from './prose.ts';
+import { shellWord } from '../shell-word.ts';
+import { unknownBlock, warningBlock } from './notes.ts';
+
+type Voice = 'plan' | 'drift';
+
+/** One target's plan: title, what must not be missed, the changes, what is not known, how to go on. */
+export function planSection(
+  environment: EnvironmentPlan,
+  document: Pick<PlanDocument, 'created_at'>,
+  voice: Voice,
+): Section {
+  const { name, status, changes, unknown, warnings, error } = environment;
+  const title = `## ${voice === 'plan' ? 'Plan' : 'Drift'}: ${label(name)} — ${verdict(environment)}\n\n`;
+  return {
+    rank: status === 'error' ? 0 : status === 'differs' ? 1 : 2,
+    changes: changes.length,
+    blocks: [
+      title,
+      error === null ? '' : errorAlert(error),
+      against(environment, seenText(environment, document)),
+      warningBlock(warnings),
+      ...changeBlocks(changes),
+      sentence(environment),
+      unknownBlock(unknown),
+      unmanaged(environment),
+      next(environment, voice),
+    ],
+  };
+}
+
+function verdict({ status, changes }: EnvironmentPlan): string {
+  if (status === 'error') return 'failed';
+  if (changes.length > 0) return countsText(countActions(changes));
+  return status === 'differs' ? 'not as declared' : 'no changes';
+}
+
+function against({ origin, name }: EnvironmentPlan, seen: string | null): string {
+  if (origin === null && seen === null) return '';
+  const service = origin === null ? label(name) : codeSpan(shortened(origin, 200));
+  return `Against ${service}${seen === null ? '' : ` ${prose(seen)}`}.\n\n`;
+}
+
+const NAMED = 6;
+
+function unmanaged({ unmanaged }: EnvironmentPlan): string {
+  if (unmanaged.length === 0) return '';
+  const names = unmanaged.slice(0, NAMED).map((path) => codeSpan(shortened(formatPath(path), 100)));
+  const more = unmanaged.length > NAMED ? [`${unmanaged.length - NAMED} more`] : [];
+  return `Not managed: ${[...names, ...more].join(', ')}\n\n`;
+}
+
+/** What is said where there are no changes. */
+function sentence({ status, changes }: EnvironmentPlan): string {
+  if (status === 'error') return 'Could not be looked at.\n\n';
+  if (changes.length > 0) return '';
+  return status === 'differs' ? `${NOTHING_TO_BE_DONE}\n\n` : 'No changes.\n\n';
+}
+
+/** How to go on. */
+function next({ changes, name }: EnvironmentPlan, voice: Voice): string {
+  if (changes.length === 0) return '';
+  const command = (verb: string): string =>
+    codeSpan(`setpoint ${verb} -e ${shellWord(shortened(name, 200))}`);
+  if (voice === 'plan') return `Apply with ${command('apply')}.\n\n`;
+  const moved = whoMovedText(changes, voice).trimStart();
+  return `Undo with ${command('apply')}, or take it into the file with ${command('pull')}. ${moved}\n\n`;
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { failureHtml } from '../../src/render/html/failure-html.ts';
+import { outcomeHtml } from '../../src/render/html/outcome-html.ts';
+import { driftHtml, planHtml } from '../../src/render/html/plan-html.ts';
+import { validationHtml } from '../../src/render/html/validation-html.ts';
+import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../fixture/scenarios.ts';
+import { expectGolden } from './golden-file.ts';
+
+it.each(Object.entries(PLANS))('%s', (name, document) => {
+  golden(name, 'plan.html', planHtml(document));
+  golden(name, 'drift.html', driftHtml(document));
+});
+
+it.each(Object.entries(OUTCOMES))('%s', (name, document) => {
+  golden(name, 'apply.html', outcomeHtml(document));
+});
+
+it.each(Object.entries(VALIDATIONS))('%s', (name, document) => {
+  golden(name, 'validation.html', validationHtml(document));
+});
+
+it.each(Object.entries(FAILURES))('%s', (name, document) => {
+  golden(name, 'failure.html', failureHtml(document));
+});
+
+const LOOK = /<style>[^<]*<\/style>/;
+
+/** The look is the same on every page: it stands in one file of its own. */
+function golden(scenario: string, file: string, page: string): void {
+  const [look = ''] = LOOK.exec(page) ?? [];
+  expectGolden(join('html', 'style.html'), `${look}\n`);
+  const rest = page.replace(look, '<style>…</style>').replace(/'sha256-[^']+'/, "'sha256-…'");
+  expect(rest).not.toBe(page);
+  expectGolden(join('html', scenario.replaceAll(/[^a-z]+/g, '-'), file), rest);
+}

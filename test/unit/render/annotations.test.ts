@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { commands, type Annotation } from '../../../src/render/github/command.ts';
+import { failureAnnotations } from '../../../src/render/github/failure-annotations.ts';
+import { outcomeAnnotations } from '../../../src/render/github/outcome-annotations.ts';
+import { driftAnnotations, planAnnotations } from '../../../src/render/github/plan-annotations.ts';
+import { validationAnnotations } from '../../../src/render/github/validation-annotations.ts';
+import { json } from '../../../src/render/json.ts';
+import { outcomeText } from '../../../src/render/outcome-text.ts';
+import { planText } from '../../../src/render/plan-text.ts';
+import { visible } from '../../../src/render/visible.ts';
+import { change, environment, planOf } from '../../fixture/documents.ts';
+import { hostile, refilled } from '../../fixture/hostile.ts';
+import { commandsIn } from '../../fixture/runner-command.ts';
+import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+
+const annotation: fc.Arbitrary<Annotation> = fc.record({
+  level: fc.constantFrom('error', 'warning', 'notice'),
+  weight: fc.integer({ min: 0, max: 2 }),
+  title: hostile,
+  lines: fc.array(hostile, { minLength: 1, maxLength: 4 }),
+  place: fc.oneof(
+    fc.constant(null),
+    fc.record({ file: hostile }),
+    fc.record({ file: hostile, line: fc.nat(), column: fc.nat() }),
+  ),
+});
+
+describe('an annotation', () => {
+  // A runner drops blanks at the end of the last property.
+  it('is read by a runner as it was meant, whatever is in it', () => {
+    fc.assert(
+      fc.property(annotation, (one) => {
+        const { level, title, lines, place } = one;
+        const at =
+          place !== null && 'line' in place
+            ? { line: String(place.line), col: String(place.column) }
+            : {};
+        const properties = {
+          ...(place === null ? {} : { file: visible(place.file) }),
+          ...at,
+          title: visible(title).trimEnd(),
+        };
+        expect(commandsIn(commands([one]))).toEqual([
+          {
+            name: level,
+            properties: Object.fromEntries(
+              Object.entries(properties).filter(([, value]) => value !== ''),
+            ),
+            data: lines.map(visible).join('\n'),
+          },
+        ]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('comes before those that matter less', () => {
+    fc.assert(
+      fc.property(fc.array(annotation, { maxLength: 20 }), (all) => {
+        const order = commandsIn(commands(all)).map((command) =>
+          ['error', 'warning', 'notice'].indexOf(command?.name ?? ''),
+        );
+        expect(order).toEqual(order.toSorted((one, other) => one - other));
+        expect(order).toHaveLength(all.length);
+      }),
+    );
+  });
+});
+
+const DOCUMENTS: readonly (readonly [string, object, (document: never) => string])[] = [
+  ...Object.entries(PLANS).flatMap(([name, document]) => [
+    [`plan: ${name}`, document, planAnnotations] as const,
+    [`drift: ${name}`, document, driftAnnotations] as const,
+  ]),
+  ...Object.entries(OUTCOMES).map(
+    ([name, document]) => [`apply: ${name}`, document, outcomeAnnotations] as const,
+  ),
+  ...Object.entries(VALIDATIONS).map(
+    ([name, document]) => [`validate: ${name}`, document, validationAnnotations] as const,
+  ),
+  ...Object.entries(FAILURES).map(
+    ([name, document]) => [`failure: ${name}`, document, failureAnnotations] as const,
+  ),
+];
+
+describe('a document of hostile strings', () => {
+  it.each(DOCUMENTS)('makes the commands of a harmless one (%s)', (_, document, render) => {
+    const renderAny = render as (document: object) => string;
+    const namesOf = (text: string) => commandsIn(text).map((command) => command?.name);
+    const harmless = namesOf(renderAny(refilled(document, () => 'word')));
+    fc.assert(
+      fc.property(fc.infiniteStream(hostile), (strings) => {
+        const text = renderAny(refilled(document, () => String(strings.next().value)));
+        expect(namesOf(text)).toEqual(harmless);
+        expect(text).toMatch(/^(::(notice|warning|error) \S.*\n)*$/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+const STYLE = { color: false, width: null, verbose: true };
+
+describe('the log of a runner', () => {
+  it.each([...Object.entries(PLANS), ...Object.entries(OUTCOMES)])(
+    'holds no command of a document, as text or as JSON (%s)',
+    (_, document) => {
+      fc.assert(
+        fc.property(fc.infiniteStream(hostile), (strings) => {
+          const filled = refilled(document, () => String(strings.next().value));
+          const text =
+            filled.kind === 'plan' ? planText(filled, STYLE) : outcomeText(filled, STYLE);
+          expect(commandsIn(text).filter((command) => command !== null)).toEqual([]);
+          expect(commandsIn(json(filled)).filter((command) => command !== null)).toEqual([]);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
+
+describe('of several targets', () => {
+  it('what would be refused and what would be lost come first', () => {
+    const many = Array.from(
+      { length: 12 },
+      () => ({ code: 'sandbox-busy', message: 'busy', path: [] }) as const,
+    );
+    const document = planOf(
+      environment({ name: 'a', changes: [change()], warnings: many }),
+      environment({
+        name: 'b',
+        changes: [change({ action: 'remove' })],
+        warnings: [{ code: 'would-be-refused', message: 'refused', path: [] }],
+      }),
+      environment({ name: 'c', error: { code: 'unreachable', message: 'down', hint: 'up' } }),
+    );
+    const said = commandsIn(planAnnotations(document)).map((command) => [
+      command?.name,
+      command?.properties['title'],
+    ]);
+    expect(said.slice(0, 3)).toEqual([
+      ['error', 'Plan: c'],
+      ['warning', 'Plan: b'],
+      ['warning', 'Plan: b'],
+    ]);
+    expect(said.at(-1)).toEqual(['notice', 'Plan: a']);
+  });
+});
