@@ -1,25 +1,70 @@
-// Makes dist/: the library by tsc, file for file, and the command as a bundle that starts quickly: CommonJS, because
-// Node starts that a twelfth sooner than a module.
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes dist/: the library, its types by tsc and its code as a module, and the command as a bundle that starts quickly: CommonJS, because
+// Node starts that a twelfth sooner than a module. The GitHub Action shares what the command is made of.
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
-const dist = join(root, 'dist');
-rmSync(dist, { recursive: true, force: true });
+// Made aside and moved at the end: whoever runs the command meanwhile has the one before.
+const dist = mkdtempSync(join(root, 'node_modules/.dist-'));
+process.on('exit', () => rmSync(dist, { recursive: true, force: true }));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const typescript = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
+const typescript = spawnSync(
+  process.execPath,
+  [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', dist],
+  {
+    stdio: 'inherit',
+  },
+);
 if (typescript.status !== 0) process.exit(1);
 
+// Of the types, those that lead from the library's door.
+const named = new Set();
+function keep(path) {
+  if (named.has(path)) return;
+  named.add(path);
+  for (const [, other] of readFileSync(path, 'utf8').matchAll(/['"](\.[^'"]+)\.[jt]s['"]/g))
+    keep(join(dirname(path), `${other}.d.ts`));
+}
+keep(join(dist, 'index.d.ts'));
+for (const name of readdirSync(dist, { recursive: true })) {
+  const path = join(dist, name);
+  if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
+}
+
+// Commands and operations are written to load what they need; in one file they find it there.
+const onLog = (level, log, handle) =>
+  log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log);
+const library = await rolldown({
+  input: join(root, 'src/index.ts'),
+  platform: 'node',
+  external: /^[^./]/,
+  onLog,
+});
+await library.write({
+  dir: dist,
+  format: 'esm',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  minify: { compress: true, mangle: false },
+});
+
 // What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
-// fetch; and node:assert, of which undici uses one function.
+// fetch; node:assert, of which undici uses one function; and what the Actions toolkit asks for identities of a job with.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
 const STAND_INS = {
   '\0unused': 'export {}',
+  '\0toolkit':
+    'export class HttpClient {}; export class BearerCredentialHandler {}; export const exec = null, getExecOutput = null;',
   '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
 };
 const lean = {
@@ -31,6 +76,7 @@ const lean = {
     // For processors of another age: read from the package where it is needed.
     if (id.endsWith('/llhttp-wasm.js'))
       return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
+    if (/^@actions\/(exec|http-client)/.test(id)) return '\0toolkit';
     const undici = from.includes('/undici/lib/');
     if (undici && id === 'node:assert') return '\0assert';
     const path = id.startsWith('.') ? join(dirname(importer), id).replaceAll('\\', '/') : id;
@@ -60,16 +106,19 @@ const SELDOM = new RegExp(
     'operations/(smoke|pull|init|first-file|new-environment|editable|observed-by|explain|planned-at|effective|doctor|check-)',
     'render/(smoke|initial|pulled|patch|explain|meaning|effective|doctor)',
     'desired/(effective|field-path|meaning|declared-at|origin|shown-value|reference-reports|is-block)',
+    'saved-|plan-against-look|render/(markdown|github|html|sarif)/|src/github/',
+    'src/action/|@actions/|commands/comment|@octokit|before-after-hook|universal-user-agent|content-type|json-with-bigint',
     'follow-conversation|converse|service/probe|host/(this-node|git-status|write-files|read-optional)',
   ].join('|'),
 );
 const commands = await rolldown({
-  input: { 'run-command': join(root, 'src/cli/run-command.ts') },
+  input: {
+    'bin/chunks/run-command': join(root, 'src/cli/run-command.ts'),
+    'action/index': join(root, 'src/action/main.ts'),
+  },
   platform: 'node',
   plugins: [lean],
-  // Commands are written to load what they need; in one file they find it there.
-  onLog: (level, log, handle) =>
-    log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log),
+  onLog,
   resolve: {
     alias: {
       // The same code as modules, of which a bundler takes what is used; its Node build is all or nothing.
@@ -79,17 +128,18 @@ const commands = await rolldown({
 });
 await commands.write({
   ...format,
-  entryFileNames: 'chunks/[name].cjs',
+  dir: dist,
+  entryFileNames: '[name].cjs',
   // One file, but for what few runs need: a file that is loaded costs more than the code in it.
-  chunkFileNames: ({ name }) => `chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
+  chunkFileNames: ({ name }) => `bin/chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
   codeSplitting: {
     groups: [{ name: 'commands', test: (id) => !SELDOM.test(id.replaceAll('\\', '/')) }],
   },
 });
 
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
-for (const name of readdirSync(join(dist, 'bin'), { recursive: true })) {
-  const path = join(dist, 'bin', name);
+for (const name of readdirSync(dist, { recursive: true })) {
+  const path = join(dist, name);
   if (!name.endsWith('.cjs')) continue;
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/[^\0-\x7f]/g, escape));
@@ -100,7 +150,10 @@ const path = join(dist, 'bin/chunks/commands.cjs');
 const code = readFileSync(path, 'latin1');
 const script = new Script(
   `(function (exports, require, module, __filename, __dirname) {${code}\n});`,
-  { filename: path },
+  { filename: 'commands.cjs' },
 );
 writeFileSync(`${path}.compiled`, script.createCachedData());
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);
+chmodSync(dist, 0o755);
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+renameSync(dist, join(root, 'dist'));

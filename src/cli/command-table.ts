@@ -171,6 +171,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/smoke.ts')).smokeCommand,
   },
   {
+    spec: 'comment <saved.json...>',
+    summary:
+      'Say on a pull request on GitHub what saved plans say: one comment for each target, kept up to date',
+    example: 'setpoint comment plan.json --pr 42',
+    flags: [
+      () => new Option('--pr <number>', 'the pull request (default: that of GITHUB_EVENT_PATH)'),
+      QUIET,
+    ],
+    load: async () => (await import('./commands/comment.ts')).commentCommand,
+  },
+  {
     spec: 'serve',
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
     example: 'setpoint serve --port 3000 --data dev-store.json',

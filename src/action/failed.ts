@@ -1,0 +1,41 @@
+import { failureComment } from '../github/comments-of.ts';
+import type { FailureDocument } from '../model/failure.ts';
+import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { reported } from '../model/validation.ts';
+import { InvalidSettings } from '../operations/load.ts';
+import { diagnosticsText } from '../render/diagnostics-text.ts';
+import { errorText } from '../render/error-text.ts';
+import { failureAnnotations } from '../render/github/failure-annotations.ts';
+import { failureMarkdown } from '../render/markdown/failure-markdown.ts';
+import type { Inputs } from './inputs.ts';
+import { PLAIN } from './log.ts';
+import type { Result, Setting } from './result.ts';
+import { failureAtRoot } from './workspace-paths.ts';
+
+/** A command that could not begin. A plan says so on the pull request too: what its comments say there is of the past. */
+export function failed(thrown: unknown, inputs: Inputs | null, commit: Setting['commit']): Result {
+  const error = asSetpointError(thrown);
+  const document = failureDocument(error);
+  const planning = inputs?.command === 'plan';
+  return {
+    code: error.exitCode,
+    text: `${diagnosticsIn(error)}${errorText(error, PLAIN)}`,
+    annotations: failureAnnotations(failureAtRoot(document)),
+    sections: [{ target: null, markdown: failureMarkdown(document) }],
+    comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
+    changes: 0,
+    planPath: null,
+    drift: null,
+  };
+}
+
+function failureDocument(error: SetpointError): FailureDocument {
+  const { code, message, hint } = error;
+  const listed =
+    error instanceof InvalidSettings ? { diagnostics: error.diagnostics.map(reported) } : {};
+  return { error: { code, message, hint, ...listed } };
+}
+
+function diagnosticsIn(error: SetpointError): string {
+  return error instanceof InvalidSettings ? `${diagnosticsText(error.diagnostics, PLAIN)}\n` : '';
+}

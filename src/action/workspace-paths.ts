@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { FailureDocument } from '../model/failure.ts';
+import type { OutcomeDocument } from '../model/outcome.ts';
+import type { PlanDocument } from '../model/plan.ts';
+import type { ValidationDocument } from '../model/validation.ts';
+
+/** Annotations are shown at paths from the root of the repository; those of documents are from the working directory. */
+export function planAtRoot(document: PlanDocument): PlanDocument {
+  return {
+    ...document,
+    environments: document.environments.map((environment) => ({
+      ...environment,
+      changes: changesAtRoot(environment.changes),
+    })),
+  };
+}
+
+export function outcomeAtRoot(document: OutcomeDocument): OutcomeDocument {
+  return {
+    ...document,
+    environments: document.environments.map((environment) => ({
+      ...environment,
+      changes: changesAtRoot(environment.changes),
+    })),
+  };
+}
+
+export function validationAtRoot(document: ValidationDocument): ValidationDocument {
+  return { ...document, diagnostics: document.diagnostics.map(atRoot) };
+}
+
+export function failureAtRoot(document: FailureDocument): FailureDocument {
+  const { diagnostics } = document.error;
+  if (diagnostics === undefined) return document;
+  return { error: { ...document.error, diagnostics: diagnostics.map(atRoot) } };
+}
+
+function changesAtRoot<C extends { readonly source: { readonly file: string } | null }>(
+  changes: readonly C[],
+): readonly C[] {
+  return changes.map((change) => ({
+    ...change,
+    source: change.source === null ? null : atRoot(change.source),
+  }));
+}
+
+function atRoot<T extends { readonly file: string }>(place: T): T {
+  const path = relative(repositoryRoot(), resolve(place.file));
+  return path.startsWith('..') ? place : { ...place, file: path };
+}
+
+/** Where the repository is checked out: a workspace may hold it in a folder. */
+function repositoryRoot(): string {
+  let folder = process.cwd();
+  while (!existsSync(join(folder, '.git')) && dirname(folder) !== folder) folder = dirname(folder);
+  return existsSync(join(folder, '.git'))
+    ? folder
+    : (process.env['GITHUB_WORKSPACE'] ?? process.cwd());
+}

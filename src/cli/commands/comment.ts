@@ -1,0 +1,60 @@
+import { accessFrom } from '../../github/access.ts';
+import { gitHub } from '../../github/client.ts';
+import { commentsOf } from '../../github/comments-of.ts';
+import { pullRequestIn } from '../../github/pull-request.ts';
+import { writeComments, type Written } from '../../github/sticky-comment.ts';
+import { readText } from '../../host/read-text.ts';
+import { readSaved } from '../../operations/saved-document.ts';
+import { visible } from '../../render/visible.ts';
+import { usage, type Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reportFailure, write } from '../reporter.ts';
+
+const KINDS = ['plan', 'outcome', 'validation'] as const;
+const DONE: Readonly<Record<Written, string>> = {
+  created: 'commented',
+  updated: 'comment updated',
+  unchanged: 'comment as it was',
+  'not-needed': 'no comment needed',
+};
+
+interface CommentFlags extends Flags {
+  readonly pr?: string;
+}
+
+/** `setpoint comment`: what saved documents say, on a pull request; each target has one comment, which later runs rewrite. */
+export async function commentCommand(
+  flags: CommentFlags,
+  io: Io,
+  ...paths: readonly string[]
+): Promise<number> {
+  try {
+    const access = accessFrom(io.env, io.env['GITHUB_TOKEN'] ?? '');
+    const event = eventIn(io.env);
+    const pull = numberOf(flags.pr ?? String(event?.number ?? ''));
+    const commit = event?.headSha ?? io.env['GITHUB_SHA'] ?? null;
+    const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
+    const comments = documents.flatMap((document) => commentsOf(document, commit));
+    const written = await writeComments(gitHub(access), pull, comments);
+    const lines = written.map((done, index) => doneText(comments[index]?.target ?? null, done));
+    if (flags.quiet !== true) await write(io.stdout, lines.join(''));
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+function eventIn(env: Io['env']): ReturnType<typeof pullRequestIn> {
+  const path = env['GITHUB_EVENT_PATH'] ?? '';
+  const read = path === '' ? { text: '' } : readText(path, 32 * 1024 * 1024);
+  return 'text' in read ? pullRequestIn(read.text) : null;
+}
+
+function numberOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usage('It is not said which pull request to comment on.', 'Say its number with --pr.');
+}
+
+function doneText(target: string | null, written: Written): string {
+  return `${target === null ? '' : `${visible(target)}: `}${DONE[written]}\n`;
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Octokit } from '@octokit/core';
+import { paginateRest } from '@octokit/plugin-paginate-rest';
+import { SetpointError } from '../model/error.ts';
+import { VERSION } from '../model/version.ts';
+import type { Access } from './access.ts';
+import { exchangeWith } from './exchange.ts';
+import { gitHubError, isGone, pauseAfter } from './github-error.ts';
+
+/** A comment, or an issue, which goes by its number. */
+export interface Post {
+  readonly id: number;
+  /** Null where the account is gone. */
+  readonly author: string | null;
+  readonly body: string;
+}
+
+/** What is read and written on GitHub. Every way of failing is a SetpointError; lists are read to their last page. */
+export interface GitHub {
+  /** The account that the token writes as. */
+  viewer(): Promise<string>;
+  /** The comments on an issue or a pull request, oldest first. */
+  comments(issue: number): Promise<readonly Post[]>;
+  createComment(issue: number, body: string): Promise<void>;
+  updateComment(comment: number, body: string): Promise<void>;
+  /** Well, too, where somebody has deleted it. */
+  deleteComment(comment: number): Promise<void>;
+  /** The open issues with a label, oldest first. */
+  openIssues(label: string): Promise<readonly Post[]>;
+  createIssue(issue: { title: string; body: string; label: string }): Promise<void>;
+  updateIssue(issue: number, body: string): Promise<void>;
+  closeIssue(issue: number, reason: 'completed' | 'not_planned'): Promise<void>;
+}
+
+export function gitHub(access: Access): GitHub {
+  const octokit = connect(access);
+  const repo = { owner: access.owner, repo: access.repository };
+  return {
+    // GET /user is closed to the token of a job; this question is not.
+    viewer: async () => {
+      const asked = octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }');
+      const { viewer } = await asked.catch((thrown: unknown) => {
+        throw gitHubError(thrown);
+      });
+      return viewer.login;
+    },
+    comments: async (issue) => {
+      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+      const found = await octokit.paginate(route, { ...repo, issue_number: issue, per_page: 100 });
+      return found.map(({ id, ...rest }) => post(id, rest)).toSorted(byAge);
+    },
+    createComment: async (issue, body) => {
+      const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+      await octokit.request(route, { ...repo, issue_number: issue, body });
+    },
+    updateComment: async (comment, body) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
+      await octokit.request(route, { ...repo, comment_id: comment, body });
+    },
+    deleteComment: async (comment) => {
+      const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
+      const deleted = octokit.request(route, { ...repo, comment_id: comment });
+      await deleted.catch((thrown: unknown) => {
+        if (!isGone(thrown)) throw thrown;
+      });
+    },
+    openIssues: async (label) => {
+      const filter = { labels: label, state: 'open' as const, per_page: 100 };
+      const found = await octokit.paginate('GET /repos/{owner}/{repo}/issues', {
+        ...repo,
+        ...filter,
+      });
+      // GitHub lists pull requests among issues.
+      const issues = found.filter(({ pull_request: pull }) => pull === undefined);
+      return issues.map(({ number, ...rest }) => post(number, rest)).toSorted(byAge);
+    },
+    createIssue: async ({ title, body, label }) => {
+      const route = 'POST /repos/{owner}/{repo}/issues';
+      await octokit.request(route, { ...repo, title, body, labels: [label] });
+    },
+    updateIssue: async (issue, body) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
+      await octokit.request(route, { ...repo, issue_number: issue, body });
+    },
+    closeIssue: async (issue, reason) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
+      const closed = { state: 'closed', state_reason: reason } as const;
+      await octokit.request(route, { ...repo, issue_number: issue, ...closed });
+    },
+  };
+}
+
+interface Written {
+  readonly user?: { readonly login: string } | null;
+  readonly body?: string | null | undefined;
+}
+
+/** Octokit takes an answer that is no list for a list of one. */
+function post(id: number | bigint, { user, body }: Written): Post {
+  if (!Number.isSafeInteger(Number(id)))
+    throw new SetpointError('bad-response', 'GitHub answered with something other than a list.');
+  return { id: Number(id), author: user?.login ?? null, body: body ?? '' };
+}
+
+function byAge(one: Post, other: Post): number {
+  return one.id - other.id;
+}
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function connect({ apiUrl, token }: Access) {
+  const octokit = new (Octokit.plugin(paginateRest))({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent: `setpoint/${VERSION}`,
+    log: SILENT,
+    request: { fetch: exchangeWith(apiUrl), log: SILENT },
+  });
+  octokit.hook.wrap('request', async (request, options) => {
+    const repeatable = options.method !== 'POST' || options.url.endsWith('/graphql');
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await request(options);
+      } catch (thrown) {
+        const pause = pauseAfter(thrown, repeatable, attempt);
+        if (pause === null) throw gitHubError(thrown);
+        await sleep(pause);
+      }
+    }
+  });
+  return octokit;
+}

@@ -1,0 +1,198 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { BOT, failing, ISSUES_TOKEN, JOB_TOKEN } from '../fixture/fake-github.ts';
+import { bench, settingsFor } from './bench.ts';
+
+const on = bench({ language: 'en', llm_model: 'a-model' });
+const DRIFT = { command: 'drift', 'github-token': ISSUES_TOKEN };
+const MARKER = '<!-- setpoint:drift target=default -->';
+
+/** Somebody changes the service, or changes it back. */
+function change(language: string): void {
+  on.store.stored = { ...on.store.stored, language };
+}
+
+function commitInSync(): void {
+  on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
+}
+
+it('opens an issue where there is drift, updates it, closes it, and opens another for the next', async () => {
+  commitInSync();
+  const clean = await on.step({ inputs: DRIFT });
+  expect(clean.outputs).toMatchObject({ changes: '0', exit_code: '0', drift: 'false' });
+  expect(on.github.issues).toEqual([]);
+
+  change('fr');
+  const drifted = await on.step({ inputs: DRIFT });
+  expect(drifted.code).toBe(0);
+  expect(drifted.outputs).toMatchObject({ changes: '1', exit_code: '2', drift: 'true' });
+  expect(on.github.issues).toHaveLength(1);
+  const [issue] = on.github.issues;
+  expect(issue).toMatchObject({ author: BOT, labels: ['setpoint-drift'], title: 'Drift: default' });
+  expect(issue?.body.split('\n')[0]).toBe(MARKER);
+  expect(issue?.body).toContain('"fr"');
+  const seen = /Last looked at: (\S+)\. /.exec(issue?.body ?? '')?.[1] ?? '';
+  expect(new Date(seen).toISOString()).toBe(seen);
+
+  change('de');
+  await on.step({ inputs: DRIFT });
+  expect(on.github.issues).toHaveLength(1);
+  expect(issue?.body).toContain('"de"');
+  expect(issue?.body).not.toContain(seen);
+
+  change('en');
+  await on.step({ inputs: DRIFT });
+  expect(issue).toMatchObject({ state: 'closed', stateReason: 'completed' });
+  expect(on.github.comments).toEqual([
+    expect.objectContaining({
+      issue: 1,
+      author: BOT,
+      body: expect.stringContaining('Back in sync'),
+    }),
+  ]);
+
+  change('fr');
+  await on.step({ inputs: DRIFT });
+  expect(on.github.issues.map(({ state }) => state)).toEqual(['closed', 'open']);
+  expect(on.store.posts()).toBe(0);
+});
+
+it('with fail-on-drift is red, the issue open all the same', async () => {
+  commitInSync();
+  change('fr');
+  const { code, commands, outputs } = await on.step({
+    inputs: { ...DRIFT, 'fail-on-drift': 'true' },
+  });
+  expect(code).toBe(1);
+  expect(outputs).toMatchObject({ exit_code: '2', drift: 'true' });
+  expect(on.github.issues).toHaveLength(1);
+  expect(commands.filter(({ name }) => name === 'error')).toHaveLength(1);
+});
+
+it('is red where it could not look, and leaves the issue as it was', async () => {
+  commitInSync();
+  change('fr');
+  await on.step({ inputs: DRIFT });
+  const before = { ...on.github.issues[0] };
+  on.store.intercept = (_request, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' });
+    response.end('{}');
+    return true;
+  };
+  const { code, outputs, commands } = await on.step({ inputs: DRIFT });
+  expect(code).toBe(1);
+  expect(outputs).toMatchObject({ exit_code: '4', drift: 'false' });
+  expect(on.github.issues).toEqual([before]);
+  expect(commands.some(({ name }) => name === 'error')).toBe(true);
+});
+
+it('speaks of each of three targets by itself', async () => {
+  const [b, c] = [await on.another({ language: 'fr' }), await on.another({ language: 'en' })];
+  c.intercept = failing(500);
+  const at = (url: string, key: string): string =>
+    `{ server: { url: "${url}", api_key: "\${env:${key}}" } }`;
+  on.commit({
+    'settings.yaml': `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\nenvironments:\n  a: ${at(on.store.url, 'KEY')}\n  b: ${at(b.url, 'KEY_B')}\n  c: ${at(c.url, 'KEY_C')}\n`,
+  });
+  on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER.replace('default', 'a') });
+  on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER.replace('default', 'c') });
+  const { code, outputs } = await on.step({
+    inputs: DRIFT,
+    env: { KEY_B: 'b-key', KEY_C: 'c-key' },
+  });
+  expect(code).toBe(1);
+  expect(outputs).toMatchObject({ exit_code: '1', drift: 'true' });
+  expect(on.github.issues.map(({ title, state }) => [title, state])).toEqual([
+    ['a title', 'closed'],
+    ['a title', 'open'],
+    ['Drift: b', 'open'],
+  ]);
+}, 60_000);
+
+it('takes no issue of somebody else for its own, and no pull request', async () => {
+  commitInSync();
+  change('fr');
+  const [foreign, pull] = [
+    on.github.open({ author: 'a-person', labels: ['setpoint-drift'], body: MARKER }),
+    on.github.open({ author: BOT, pull: true, labels: ['setpoint-drift'], body: MARKER }),
+  ].map((issue) => ({ ...issue }));
+  await on.step({ inputs: DRIFT });
+  expect(on.github.issues).toEqual([foreign, pull, expect.objectContaining({ author: BOT })]);
+});
+
+it('leaves one open where two runs have opened two', async () => {
+  commitInSync();
+  change('fr');
+  for (const _ of [1, 2]) on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER });
+  await on.step({ inputs: DRIFT });
+  expect(on.github.issues.map(({ state, stateReason }) => [state, stateReason])).toEqual([
+    ['open', null],
+    ['closed', 'not_planned'],
+  ]);
+});
+
+it.each([
+  ['a token that may not write issues', { 'github-token': JOB_TOKEN }, '4'],
+  ['no token', { 'github-token': '' }, '3'],
+])('with %s is red: nobody would hear of it', async (_, inputs, exitCode) => {
+  commitInSync();
+  change('fr');
+  const { code, outputs, commands, summary } = await on.step({ inputs: { ...DRIFT, ...inputs } });
+  expect(code).toBe(1);
+  expect(outputs).toMatchObject({ exit_code: exitCode, drift: 'true' });
+  expect(commands.at(-1)).toMatchObject({
+    name: 'error',
+    properties: { title: 'The issues could not be kept' },
+  });
+  expect(summary).toContain('Drift: default');
+});
+
+it('comment: false keeps no issues', async () => {
+  commitInSync();
+  change('fr');
+  const { code, outputs } = await on.step({ inputs: { ...DRIFT, comment: 'false' } });
+  expect(code).toBe(0);
+  expect(outputs['drift']).toBe('true');
+  expect(on.github.requests).toEqual([]);
+});
+
+it('with base, an edit that waits for its apply is no drift', async () => {
+  on.commit({
+    'settings.yaml': settingsFor(on.store.url, '  language: de'),
+    'deployed.yaml': settingsFor(on.store.url, '  language: en'),
+  });
+  const inputs = { ...DRIFT, base: 'deployed.yaml' };
+  const pending = await on.step({ inputs });
+  expect(pending.outputs).toMatchObject({ changes: '1', exit_code: '0', drift: 'false' });
+  expect(on.github.issues).toEqual([]);
+  change('fr');
+  const conflict = await on.step({ inputs });
+  expect(conflict.outputs).toMatchObject({ exit_code: '2', drift: 'true' });
+  expect(on.github.issues).toHaveLength(1);
+});
+
+it('saves the look that a plan is made against, with no key and no request', async () => {
+  commitInSync();
+  change('fr');
+  const look = join(on.path, 'observed.json');
+  await on.step({ inputs: { ...DRIFT, look } });
+  expect(JSON.parse(readFileSync(look, 'utf8'))).toMatchObject({
+    kind: 'observed',
+    resources: ['settings'],
+  });
+  const before = on.store.requests.length;
+  const planned = await on.step({ inputs: { command: 'plan', observed: look }, env: { KEY: '' } });
+  expect(planned.code).toBe(0);
+  expect(planned.outputs['changes']).toBe('1');
+  expect(on.store.requests).toHaveLength(before);
+});
+
+it('writes no look where nothing could be looked at', async () => {
+  commitInSync();
+  await on.store.close();
+  const look = join(on.path, 'observed.json');
+  const { code } = await on.step({ inputs: { ...DRIFT, look } });
+  expect(code).toBe(1);
+  expect(existsSync(look)).toBe(false);
+}, 60_000);

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { expect, it } from 'vitest';
+import { bench, settingsFor } from './bench.ts';
+import { JOB_TOKEN } from '../fixture/fake-github.ts';
+
+const on = bench({ language: 'fr' });
+const CANARY = 'canary-5f1d-not-for-eyes';
+
+it.each([
+  [{ command: '' }, 'does not name a command'],
+  [{ command: 'destroy' }, 'does not name a command'],
+  [{ command: 'pln' }, 'Did you mean plan?'],
+  [{ command: 'drift', rotate: 'all' }, 'does not take the input rotate'],
+  [{ command: 'plan', allow: 'max-changes' }, 'does not take the input allow'],
+  [{ command: 'apply', look: 'x.json' }, 'does not take the input look'],
+  [{ command: 'apply', all: 'yes' }, 'all is true or false'],
+  [{ command: 'plan', all: 'true', environments: 'a' }, 'exclude each other'],
+  [{ command: 'plan', observed: 'a.json', look: 'b.json' }, 'takes no new one'],
+  [{ command: 'plan', 'working-directory': 'nowhere' }, 'no folder'],
+  [{ command: 'plan', secrets: `{"A":"${CANARY}"` }, 'SETPOINT_ALLOWED_VARIABLES'],
+])('%j is a usage error, and nothing is sent', async (inputs, words) => {
+  on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
+  const { code, outputs, commands, log } = await on.step({ inputs });
+  expect(code).toBe(1);
+  expect(outputs).toEqual({ changes: '0', exit_code: '3', plan_path: '', drift: 'false' });
+  expect(commands.map(({ name }) => name)).toEqual(['error']);
+  expect(commands[0]?.message).toContain(words);
+  expect([...on.store.requests, ...on.github.requests]).toEqual([]);
+  expect(log).not.toContain(CANARY);
+});
+
+it('takes lists one a line or apart by commas', async () => {
+  on.commit({
+    'a.yaml': `name: a\n${settingsFor(on.store.url, '  language: en')}`,
+    'b.yaml': `name: b\n${settingsFor(on.store.url, '  language: de')}`,
+    'c.yaml': `name: c\n${settingsFor(on.store.url, '  language: es')}`,
+  });
+  const { outputs, summary } = await on.step({
+    inputs: { command: 'plan', files: 'a.yaml\nb.yaml, c.yaml\n', environments: 'a,c' },
+  });
+  expect(outputs['changes']).toBe('2');
+  expect(summary).toContain('Plan: a');
+  expect(summary).not.toContain('Plan: b');
+});
+
+it('takes of the secrets those that SETPOINT_ALLOWED_VARIABLES lists, and none that says where they may go', async () => {
+  const secrets = JSON.stringify({
+    LLM_API_KEY: CANARY,
+    OTHER: CANARY,
+    SETPOINT_ALLOWED_ORIGINS: '*',
+    github_token: JOB_TOKEN,
+  });
+  const SETPOINT_ALLOWED_VARIABLES = 'LLM_*,KEY';
+  const inputs = { command: 'apply', secrets };
+  on.commit({
+    'settings.yaml': settingsFor(
+      on.store.url,
+      '  llm_api_key: ${env:LLM_API_KEY}\n  sandbox_api_key: null',
+    ),
+  });
+  const applied = await on.step({ inputs, env: { SETPOINT_ALLOWED_VARIABLES } });
+  expect(applied.code).toBe(0);
+  expect(on.store.stored?.['llm_api_key']).toBe(CANARY);
+  expect(JSON.stringify(applied)).not.toContain(CANARY);
+
+  on.commit({
+    'settings.yaml': settingsFor(
+      on.store.url,
+      '  search_api_key: ${env:OTHER}\n  sandbox_api_key: null',
+    ),
+  });
+  const unlisted = await on.step({ inputs, env: { SETPOINT_ALLOWED_VARIABLES } });
+  expect(unlisted.outputs['exit_code']).toBe('3');
+  const listed = await on.step({
+    inputs: { command: 'apply' },
+    env: { SETPOINT_ALLOWED_VARIABLES: '*' },
+  });
+  expect(listed.log).toContain('OTHER');
+  expect(listed.outputs['exit_code']).toBe('3');
+  expect(on.store.stored?.['search_api_key']).toBeUndefined();
+});
+
+it('what the step sets itself wins over a secret; an empty one does not', async () => {
+  on.commit({
+    'settings.yaml': settingsFor(
+      on.store.url,
+      '  llm_api_key: ${env:LLM_API_KEY}\n  sandbox_api_key: null',
+    ),
+  });
+  const inputs = { command: 'apply', secrets: '{"LLM_API_KEY":"of-the-secrets"}' };
+  const env = { SETPOINT_ALLOWED_VARIABLES: 'LLM_*,KEY' };
+  await on.step({ inputs, env: { ...env, LLM_API_KEY: 'of-the-step' } });
+  expect(on.store.stored?.['llm_api_key']).toBe('of-the-step');
+  await on.step({ inputs: { ...inputs, rotate: 'all' }, env: { ...env, LLM_API_KEY: '' } });
+  expect(on.store.stored?.['llm_api_key']).toBe('of-the-secrets');
+});
+
+it.each(['INPUT_SECRETS', 'INPUT_GITHUB-TOKEN', 'GITHUB_TOKEN', 'ACTIONS_RUNTIME_TOKEN'])(
+  'no file reads %s',
+  async (name) => {
+    on.commit({ 'settings.yaml': settingsFor(on.store.url, `  git_user_name: "\${env:${name}}"`) });
+    const { code, log } = await on.step({
+      inputs: { command: 'plan', secrets: `{"A":"${CANARY}"}` },
+      env: { SETPOINT_ALLOWED_VARIABLES: '*', GITHUB_TOKEN: CANARY, ACTIONS_RUNTIME_TOKEN: CANARY },
+    });
+    expect(code).toBe(1);
+    expect(log).not.toContain(CANARY);
+    expect(log).not.toContain(JOB_TOKEN);
+    expect(on.store.requests).toEqual([]);
+  },
+);
+
+it('action.yml names the inputs that are read, and the outputs that are set', async () => {
+  const root = join(import.meta.dirname, '../..');
+  const action = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as {
+    inputs: Record<string, unknown>;
+    outputs: Record<string, unknown>;
+    runs: Record<string, unknown>;
+  };
+  const source = ['inputs.ts', 'step.ts']
+    .map((name) => readFileSync(join(root, 'src/action', name), 'utf8'))
+    .join('\n');
+  const read = [...source.matchAll(/\b(?:getInput|text|list|flag)\('([a-z-]+)'/g)].map(
+    ([, name]) => name,
+  );
+  expect(new Set(read)).toEqual(new Set(Object.keys(action.inputs)));
+  on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
+  const { outputs } = await on.step({ inputs: { command: 'validate' } });
+  expect(new Set(Object.keys(outputs))).toEqual(new Set(Object.keys(action.outputs)));
+  expect(action.runs).toEqual({ using: 'node24', main: 'dist/action/index.cjs' });
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { digestOf } from '../../../src/github/digest.ts';
+import { digestIn, isMarked, marked, markerOf } from '../../../src/github/marker.ts';
+import { pullRequestIn } from '../../../src/github/pull-request.ts';
+import { treeOf } from '../../fixture/markdown-tree.ts';
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc
+    .array(fc.constantFrom('-->', '--', '%', '%0041', '\n', ' target=', 'prod', '\uD800', '>'))
+    .map((parts) => parts.join('')),
+);
+
+it('a name never ends the comment nor starts another line, and two names have two markers', () => {
+  fc.assert(
+    fc.property(name, name, (one, other) => {
+      const marker = markerOf('plan', one);
+      expect(marker).toMatch(/^<!-- setpoint:plan target=[A-Za-z0-9._%-]* -->$/);
+      expect(marker.length).toBeLessThan(300);
+      const { children = [] } = treeOf(`${marker}\n\nText.`);
+      expect(children.map(({ type, value }) => [type, value])).toEqual([
+        ['html', marker],
+        ['paragraph', undefined],
+      ]);
+      expect(marker === markerOf('plan', other)).toBe(one === other);
+      expect(marker).not.toBe(markerOf('drift', one));
+    }),
+  );
+});
+
+it('a post says its digest, however lines end, and a commit that is one', () => {
+  const marker = markerOf('plan', 'a');
+  const body = marked(marker, { digest: 'abc123', commit: 'f'.repeat(40) }, 'text');
+  for (const text of [body, body.replaceAll('\n', '\r\n')]) {
+    expect(isMarked(text, marker)).toBe(true);
+    expect(digestIn(text)).toBe('abc123');
+  }
+  expect(body).toContain('"commit":"ffff');
+  expect(marked(marker, { digest: 'abc123', commit: '-->' }, 'text')).toContain('"commit":null');
+  expect(digestIn(`${marker}\ntext`)).toBe(null);
+  expect(digestIn('')).toBe(null);
+});
+
+it('the digest is that of the content, not of the order in which it is written', () => {
+  expect(digestOf({ a: 1, b: { c: [1, 2], d: null } })).toBe(
+    digestOf({ b: { d: null, c: [1, 2] }, a: 1 }),
+  );
+  expect(digestOf([1, 2])).not.toBe(digestOf([2, 1]));
+});
+
+const SHA = 'a'.repeat(40);
+
+it.each([
+  ['', null],
+  ['{', null],
+  ['null', null],
+  ['{"pull_request":null}', null],
+  ['{"pull_request":{"number":"7"}}', null],
+  ['{"pull_request":{"number":7}}', { number: 7, headSha: null, fork: false }],
+  [
+    `{"pull_request":{"number":7,"head":{"sha":"${SHA}","repo":{"full_name":"a/b"}},"base":{"repo":{"full_name":"a/b"}}}}`,
+    { number: 7, headSha: SHA, fork: false },
+  ],
+  // The repository of the branch is gone.
+  [
+    '{"pull_request":{"number":7,"head":{"sha":"x; rm","repo":null},"base":{"repo":{"full_name":"a/b"}}}}',
+    { number: 7, headSha: null, fork: true },
+  ],
+])('the pull request in %s', (event, expected) => {
+  expect(pullRequestIn(event)).toEqual(expected);
+});
