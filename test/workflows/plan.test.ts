@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folderWith } from '../fixture/command.ts';
+import { fakeGh, hasJq, type Repository } from './fake-gh.ts';
+import { runScript } from './run-script.ts';
+import { stepNamed, workflowNamed } from './workflow-file.ts';
+
+const WORKFLOW = workflowNamed('plan');
+const linux = process.platform === 'linux';
+
+const look = (text: string) => ({ 'setpoint-look-production': { 'observed.json': text } });
+const scheduled = { workflow: 'drift.yml', headBranch: 'main', event: 'schedule' };
+
+/** The look that a pull request is planned against, null where there is none, and what the step said. */
+async function newestLook(runs: Repository['runs'] = []) {
+  const folder = folderWith({});
+  try {
+    const script = stepNamed(WORKFLOW, 'plan', 'Find the newest look').run ?? '';
+    const ran = await runScript(script, {
+      cwd: folder.path,
+      env: {
+        RUNNER_TEMP: folder.path,
+        GH_TOKEN: 'a-token',
+        GH_REPO: 'o/r',
+        DRIFT_WORKFLOW: 'drift.yml',
+        DEFAULT_BRANCH: 'main',
+        ENVIRONMENT: 'production',
+      },
+      commands: { gh: fakeGh({ runs }) },
+    });
+    const path = join(folder.path, 'look/observed.json');
+    expect(ran.code).toBe(0);
+    expect(ran.output).toBe(existsSync(path) ? `path=${path}\n` : '');
+    return { ...ran, look: existsSync(path) ? readFileSync(path, 'utf8') : null };
+  } finally {
+    folder.remove();
+  }
+}
+
+describe.runIf(linux && hasJq)(
+  'the look that a pull request is planned against (on Linux, with jq)',
+  () => {
+    it('is that of the newest run that kept one', async () => {
+      const { look: found } = await newestLook([
+        { databaseId: 4, ...scheduled },
+        { databaseId: 3, ...scheduled, artifacts: { 'setpoint-look-staging': {} } },
+        { databaseId: 2, ...scheduled, event: 'workflow_dispatch', artifacts: look('newest') },
+        { databaseId: 1, ...scheduled, artifacts: look('older') },
+      ]);
+      expect(found).toBe('newest');
+    });
+
+    it('never comes from a run of a fork, whose branch has the same name, nor of another branch or workflow', async () => {
+      const { look: found } = await newestLook([
+        { databaseId: 5, ...scheduled, event: 'pull_request', artifacts: look('forged') },
+        { databaseId: 4, ...scheduled, event: 'push', artifacts: look('forged') },
+        { databaseId: 3, ...scheduled, headBranch: 'feature', artifacts: look('forged') },
+        { databaseId: 2, ...scheduled, workflow: 'other.yml', artifacts: look('forged') },
+        { databaseId: 1, ...scheduled, artifacts: look('honest') },
+      ]);
+      expect(found).toBe('honest');
+    });
+
+    it.each([
+      ['the workflow never ran', []],
+      ['no run kept a look', [{ databaseId: 1, ...scheduled }]],
+      [
+        'only forks did',
+        [{ databaseId: 1, ...scheduled, event: 'pull_request', artifacts: look('x') }],
+      ],
+    ])('is missed aloud where %s', async (_, runs) => {
+      const { look: found, stdout, summary } = await newestLook(runs);
+      expect(found).toBeNull();
+      expect(stdout).toMatch(
+        /^::warning title=No plan::.*no look at production.*Run drift\.yml once on main/m,
+      );
+      expect(summary).toContain('Run drift.yml once on main');
+    });
+  },
+);
+
+describe('plan.yml', () => {
+  const steps = WORKFLOW.jobs['plan']?.steps ?? [];
+
+  it('validates always, and plans where there is a look or a key', () => {
+    expect(stepNamed(WORKFLOW, 'plan', 'Validate').if).toBeUndefined();
+    expect(stepNamed(WORKFLOW, 'plan', 'Plan').if).toMatch(
+      /steps\.checkout\.outcome == 'success' && \(inputs\.live \|\| steps\.look\.outputs\.path != ''\)/,
+    );
+    expect(steps.map(({ name }) => name).slice(-2)).toEqual(['Validate', 'Plan']);
+  });
+
+  it('hands secrets over only to look live, and refuses that to a fork first of all', () => {
+    const secret = steps.filter((step) => JSON.stringify(step).includes('secrets'));
+    expect(secret.map(({ name }) => name)).toEqual(['Plan']);
+    expect(secret[0]?.with?.['secrets']).toBe("${{ inputs.live && toJSON(secrets) || '' }}");
+    expect(steps[0]?.if).toBe(
+      'inputs.live && github.event.pull_request.head.repo.full_name != github.repository',
+    );
+    expect(steps[0]?.run).toContain('exit 1');
+  });
+});
