@@ -1,0 +1,30 @@
+# The command, and with it the embedded service:
+#   docker run --rm --read-only -v "$PWD:/work" --user "$(id -u)" -e SETPOINT_API_KEY IMAGE plan
+#   docker run --rm --read-only -p 3000:3000 -e SESSION_API_KEY IMAGE serve --host 0.0.0.0
+# It writes nowhere but under /work: mount the folder of settings.yaml there. Where setpoint keeps state (.setpoint/: "embedded:",
+# fingerprints) or writes files (pull, init, -o json=FILE), that folder has to be writable for the user the container runs as.
+ARG NODE_IMAGE=node:24-alpine
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+# Readable for every user, whatever the umask of the machine that the sources come from.
+RUN npm run build && chmod -R a+rX package.json schemas dist/bin
+
+FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title="setpoint" \
+      org.opencontainers.image.description="GitOps for an agent platform's settings: a committed settings.yaml is validated, planned, applied and checked for drift" \
+      org.opencontainers.image.licenses="MIT"
+WORKDIR /opt/setpoint
+COPY --from=build /src/package.json ./
+COPY --from=build /src/schemas ./schemas
+COPY --from=build /src/dist/bin ./dist/bin
+# What the bundle leaves outside of itself: undici's parser for processors without SIMD.
+COPY --from=build /src/node_modules/undici/package.json ./node_modules/undici/
+COPY --from=build /src/node_modules/undici/lib/llhttp/llhttp-wasm.js ./node_modules/undici/lib/llhttp/
+RUN install -d -o 1000 -g 1000 /work
+WORKDIR /work
+USER 1000:1000
+ENTRYPOINT ["node", "/opt/setpoint/dist/bin/setpoint.cjs"]
