@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pack, startRegistry, type LocalRegistry, type PackedFile } from './local-registry.ts';
+import { npm } from './npm.ts';
+
+const root = join(import.meta.dirname, '../..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly exports: unknown;
+  readonly bin: unknown;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+const home = mkdtempSync(join(tmpdir(), 'setpoint-package-'));
+let tarball: string;
+let unpackedSize: number;
+let files: readonly PackedFile[];
+let registry: LocalRegistry;
+
+beforeAll(async () => {
+  const [packed] = await pack([root], { cwd: root, home });
+  if (packed === undefined) throw new Error('npm pack has packed nothing');
+  ({ unpackedSize, files } = packed);
+  tarball = join(home, packed.filename);
+  registry = await startRegistry(root, home);
+});
+afterAll(() => {
+  registry.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function folder(name: string, texts: Readonly<Record<string, string>>): string {
+  const path = join(home, name);
+  mkdirSync(path);
+  for (const [file, text] of Object.entries(texts)) writeFileSync(join(path, file), text);
+  return path;
+}
+
+describe('what is packed', () => {
+  it('is what users need, and nothing of how it is made', () => {
+    const tops = new Set(files.map(({ path }) => path.split('/')[0]));
+    const texts = ['CHANGELOG.md', 'LICENSE', 'README.md'];
+    const used = ['action.yml', 'dist', 'docs', 'package.json', 'schemas'];
+    expect(tops).toEqual(new Set([...texts, ...used]));
+    const ours =
+      /\.(map|tsbuildinfo|tgz)$|\.test\.|(^|\/)(test|bench|scripts|node_modules)\/|[^d]\.ts$/;
+    expect(files.map(({ path }) => path).filter((path) => ours.test(path))).toEqual([]);
+    expect(files.filter(({ path }) => path.endsWith('.compiled')).length).toBeLessThanOrEqual(1);
+  });
+
+  it('takes at most 2 MB', () => {
+    expect(unpackedSize).toBeLessThanOrEqual(2_000_000);
+  });
+
+  it('holds every file that package.json names', () => {
+    const named = [...textsIn(manifest.exports), ...textsIn(manifest.bin)];
+    expect(named).not.toEqual([]);
+    for (const name of named) {
+      const [before = '', after = ''] = name.replace(/^\.\//, '').split('*');
+      const found = files.filter(({ path }) =>
+        name.includes('*') ? path.startsWith(before) && path.endsWith(after) : path === before,
+      );
+      expect(found, name).not.toEqual([]);
+    }
+  });
+
+  it.skipIf(process.platform === 'win32')('has a command that may be executed', () => {
+    const [command] = textsIn(manifest.bin);
+    const found = files.find(({ path }) => `./${path}` === command);
+    expect((found?.mode ?? 0) & 0o111).toBe(0o111);
+  });
+});
+
+describe('for somebody who installs it', { timeout: 120_000 }, () => {
+  it('npx runs plan in an empty folder', async () => {
+    const settings = 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: fr }\n';
+    const cwd = folder('empty', { 'settings.yaml': settings });
+    const args = ['--yes', `--package=${tarball}`, 'setpoint', 'plan'];
+    const stdout = await npm('npx', args, { cwd, home, registry: registry.url });
+    expect(stdout).toContain('+ language: "fr"');
+    expect(stdout).toContain('Plan: 1 to set.');
+    expect([...registry.asked]).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+  });
+
+  it('the library runs, and its types are found by a compiler that resolves as Node does', async () => {
+    const cwd = folder('consumer', {
+      'package.json': JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          moduleResolution: 'nodenext',
+          target: 'es2023',
+          strict: true,
+          typeRoots: [join(root, 'node_modules/@types')],
+          types: ['node'],
+        },
+        files: ['consumer.ts'],
+      }),
+      'consumer.ts': `import { plan, startEmulator } from 'setpoint';
+const service = await startEmulator();
+const text = \`version: 1\\nserver: { url: "\${service.url}" }\\nsettings: { language: fr }\\n\`;
+const document = await plan({ text, env: {} });
+const statuses: readonly ('in-sync' | 'differs' | 'error')[] = document.environments.map(({ status }) => status);
+// @ts-expect-error: there is no such member
+void document.environmentz;
+// @ts-expect-error: a name of a file is a text
+void (() => plan({ file: 1, env: {} }));
+console.log(statuses.join(), import.meta.resolve('setpoint/schemas/plan.schema.json'));
+await service.close();
+`,
+    });
+    await npm('npm', ['install', tarball], { cwd, home, registry: registry.url });
+    const run = promisify(execFile);
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const compiled = await run(process.execPath, [tsc, '-p', cwd]).catch((error: unknown) => error);
+    expect(compiled).toMatchObject({ stdout: '' });
+    const { stdout } = await run(process.execPath, ['consumer.js'], { cwd });
+    expect(stdout).toMatch(/^differs file:.*plan\.schema\.json\n$/);
+  });
+});
+
+/** Every text in a value of package.json, however deep. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
