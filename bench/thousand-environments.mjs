@@ -1,8 +1,27 @@
-// From the text of one file with 1,000 environments to 1,000 plans, in process, over the parser alone; the library as it is built.
+// From the text of one file with 1,000 environments to 1,000 plans, in process, over the parser alone.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
 import { parseDocument } from 'yaml';
-import { readTargets } from '../dist/desired/target.js';
-import { resolveSettings } from '../dist/desired/resolve.js';
-import { planSettings } from '../dist/plan/plan-settings.js';
+
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(root, 'node_modules/.bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const bundle = await rolldown({
+  input: {
+    target: join(root, 'src/desired/target.ts'),
+    resolve: join(root, 'src/desired/resolve.ts'),
+    'plan-settings': join(root, 'src/plan/plan-settings.ts'),
+  },
+  platform: 'node',
+  external: /^[^./]/,
+});
+await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].mjs' });
+const built = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
+const { readTargets } = await built('target');
+const { resolveSettings } = await built('resolve');
+const { planSettings } = await built('plan-settings');
 
 const LIMIT = 2.5;
 const ENVIRONMENTS = 1000;

@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { Script } from 'node:vm';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
@@ -19,14 +18,12 @@ const root = join(import.meta.dirname, '..');
 const dist = mkdtempSync(join(root, 'node_modules/.dist-'));
 process.on('exit', () => rmSync(dist, { recursive: true, force: true }));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const typescript = spawnSync(
-  process.execPath,
-  [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', dist],
-  {
-    stdio: 'inherit',
-  },
-);
-if (typescript.status !== 0) process.exit(1);
+runNode(tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
+
+function runNode(...args) {
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
 
 // Of the types, those that lead from the library's door.
 const named = new Set();
@@ -145,14 +142,7 @@ for (const name of readdirSync(dist, { recursive: true })) {
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/[^\0-\x7f]/g, escape));
 }
 
-// The compiled form of what every command loads, of the very text that src/cli/compiled.ts makes of the file.
-const path = join(dist, 'bin/chunks/commands.cjs');
-const code = readFileSync(path, 'latin1');
-const script = new Script(
-  `(function (exports, require, module, __filename, __dirname) {${code}\n});`,
-  { filename: 'commands.cjs' },
-);
-writeFileSync(`${path}.compiled`, script.createCachedData());
+runNode(join(root, 'scripts/compile-commands.mjs'), join(dist, 'bin/chunks'));
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);
 chmodSync(dist, 0o755);
 rmSync(join(root, 'dist'), { recursive: true, force: true });

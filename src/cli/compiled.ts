@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
+import { brotliDecompressSync } from 'node:zlib';
 
 /**
  * Loads a CommonJS file by the compiled form that the build put beside it, as PATH.compiled, so that V8 need not read half a
@@ -14,11 +15,19 @@ export function loadCompiled(path: string): void {
   module.filename = path;
   const code = readFileSync(path, 'latin1');
   const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
-  const script = new Script(text, { filename: path, cachedData: readFileSync(`${path}.compiled`) });
+  const script = new Script(text, { filename: path, cachedData: compiledForm(path) });
   const require = Module.createRequire(path);
   require.cache[path] = module;
   const run: unknown = script.runInThisContext();
   if (typeof run !== 'function') return;
   run.call(module.exports, module.exports, require, module, path, dirname(path));
   module.loaded = true;
+}
+
+function compiledForm(path: string): Buffer | undefined {
+  try {
+    return brotliDecompressSync(readFileSync(`${path}.compiled`));
+  } catch {
+    return undefined;
+  }
 }
