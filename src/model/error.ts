@@ -6,7 +6,7 @@ export const ERRORS = {
   usage: { exit: 3, hint: 'Run setpoint --help for the commands and their flags.' },
   'file-unreadable': {
     exit: 3,
-    hint: 'Check the path given with -f, and that the file may be read.',
+    hint: 'Check the path, and that the file may be read.',
   },
   'file-dirty': { exit: 3, hint: 'Commit the changes, or pull with --force.' },
   'file-changed': { exit: 3, hint: 'Run it again.' },

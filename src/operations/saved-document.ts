@@ -68,9 +68,17 @@ function asRead(schema: Json, name = ''): Json {
   return Object.fromEntries(members.map(([key, value]) => [key, asRead(value, key)]));
 }
 
+const NAMES = {
+  plan: { name: 'plan', command: 'setpoint plan --out FILE' },
+  observed: { name: 'look', command: 'setpoint get settings,sandboxes -o json=FILE' },
+  outcome: { name: 'outcome', command: 'setpoint apply -o json=FILE' },
+  validation: { name: 'validation', command: 'setpoint validate -o json=FILE' },
+} satisfies Record<Kind, object>;
+
 function notSaved(path: string, kinds: readonly Kind[]): SetpointError {
-  const wanted = kinds.join(' or ');
-  return new SetpointError('file-unreadable', `${path} is not a saved ${wanted} of setpoint.`, {
-    hint: `Name a file of kind ${wanted} that setpoint wrote with -o json=FILE, in a format_version of 1.`,
+  const names = kinds.map((kind) => NAMES[kind].name).join(' or ');
+  const commands = kinds.map((kind) => NAMES[kind].command).join(' or ');
+  return new SetpointError('file-unreadable', `${path} is not a saved ${names} of setpoint.`, {
+    hint: `It is written by ${commands}, in a format_version of 1.`,
   });
 }

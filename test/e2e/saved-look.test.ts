@@ -243,7 +243,13 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
       cwd: folder.path,
     });
     expect(ended.code).toBe(3);
-    expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'file-unreadable' } });
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: {
+        code: 'file-unreadable',
+        message: 'observed.json is not a saved look of setpoint.',
+        hint: expect.stringContaining('setpoint get settings,sandboxes -o json=FILE'),
+      },
+    });
   });
 
   it('--server excludes it', async () => {
