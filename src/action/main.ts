@@ -1,4 +1,4 @@
-import '../cli/quick-end.ts';
+import '../host/quick-end.ts';
 import { step } from './step.ts';
 
 const stop = new AbortController();

@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';

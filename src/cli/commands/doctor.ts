@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import type { Check, DoctorDocument } from '../../model/doctor.ts';
 import { doctor } from '../../operations/doctor.ts';
 import { doctorText } from '../../render/doctor-text.ts';

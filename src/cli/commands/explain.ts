@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import { effective } from '../../operations/effective.ts';
 import { explain } from '../../operations/explain.ts';
 import { effectiveText } from '../../render/effective-text.ts';

@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import { RESOURCES, type Resource } from '../../model/observed.ts';
 import { didYouMean } from '../../model/suggest.ts';
 import { get } from '../../operations/get.ts';

@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import { init } from '../../operations/init.ts';
 import { initialText } from '../../render/initial-text.ts';
 import { optionsFrom, usage, type Flags } from '../flags.ts';

@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';

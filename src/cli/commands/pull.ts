@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import type { FileEdit } from '../../model/pulled.ts';
 import { pull } from '../../operations/pull.ts';
 import { patchText } from '../../render/patch-text.ts';

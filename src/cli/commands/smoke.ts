@@ -1,4 +1,4 @@
-import '../quick-end.ts';
+import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import { smoke } from '../../operations/smoke.ts';
 import { smokeText } from '../../render/smoke-text.ts';
