@@ -2,7 +2,6 @@
 // it after a run, so that what a plan and an apply call is compiled too. Usage: node compile-commands.mjs DIST/bin/chunks
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import v8 from 'node:v8';
@@ -24,8 +23,11 @@ const require = Module.createRequire(path);
 require.cache[path] = module;
 script.runInThisContext().call(module.exports, module.exports, require, module, path, chunks);
 
-const folder = mkdtempSync(join(tmpdir(), 'setpoint-build-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = mkdtempSync(join(chunks, 'run-'));
+process.on('exit', () => {
+  process.chdir(chunks);
+  rmSync(folder, { recursive: true, force: true });
+});
 process.chdir(folder);
 writeFileSync(
   'settings.yaml',

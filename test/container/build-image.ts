@@ -17,15 +17,25 @@ export async function buildImage(
     { context: folder, src: readdirSync(folder) },
     { t: name, buildargs, networkmode: 'host', forcerm: true },
   );
-  await new Promise<void>((resolve, reject) => {
+  const failed = await new Promise<Error | null>((resolve) => {
     dockerode.modem.followProgress(
       stream,
-      (error) => {
-        const end = said.join('').split('\n').slice(-40).join('\n');
-        if (error === null) resolve();
-        else reject(new Error(`${name} could not be built: ${error.message}\n${end}`));
-      },
+      resolve,
       ({ stream = '' }: { readonly stream?: string }) => said.push(stream),
     );
   });
+  // An engine may end its answer without a word of what went wrong.
+  const problem =
+    failed ??
+    (await dockerode
+      .getImage(name)
+      .inspect()
+      .then(() => null, asError));
+  if (problem === null) return;
+  const end = said.join('').split('\n').slice(-40).join('\n');
+  throw new Error(`${name} could not be built: ${problem.message}\n${end}`);
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
