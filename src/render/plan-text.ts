@@ -8,7 +8,8 @@ import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
 
 /** An empty plan of what is not as declared. */
-export const NOTHING_TO_BE_DONE = 'Nothing can be done, and not all is as declared: see above.';
+export const NOTHING_TO_BE_DONE =
+  'Nothing can be done, and not all is as declared: see the warnings.';
 
 /** `plan` speaks of what an apply would do, `drift` of what was found; `strict drift` counts what is not known. */
 export type Voice = 'plan' | 'drift' | 'strict drift';

@@ -24,7 +24,7 @@ export function sectionHtml(section: Section, index: number): Markup {
   const id = sectionId(index);
   return markup`<section aria-labelledby="${id}">
 <h2 id="${id}">${name} ${verdictHtml(verdict)}</h2>
-${origin === null ? null : markup`<p class="soft">${origin}</p>\n`}<p class="sentence">${below(sentence)}</p>
+${origin === null ? null : markup`<p class="soft">${origin}</p>\n`}<p class="sentence">${sentence}</p>
 ${content}</section>
 `;
 }
@@ -38,11 +38,6 @@ function verdictHtml({ mark, words, color }: Verdict): Markup {
   return chipHtml(color, `${mark} ${words}`);
 }
 
-/** Text ends with its sentence; on a page what it speaks of follows. */
-function below(sentence: string): string {
-  return sentence.replace(/: see above\.$/, ': see below.');
-}
-
 /** Where there are several targets: how each stands, and the way to its section. */
 export function overviewHtml(sections: readonly Section[]): Markup | null {
   if (sections.length < 2) return null;
@@ -54,6 +49,6 @@ ${sections.map(overviewItem)}</ul>
 }
 
 function overviewItem({ name, verdict, sentence }: Section, index: number): Markup {
-  return markup`<li><a href="#${sectionId(index)}">${name}</a> ${verdictHtml(verdict)} <span class="soft">${below(sentence)}</span></li>
+  return markup`<li><a href="#${sectionId(index)}">${name}</a> ${verdictHtml(verdict)} <span class="soft">${sentence}</span></li>
 `;
 }
