@@ -1,5 +1,5 @@
-// Makes dist/: the library, its types by tsc and its code as a module, and the command as a bundle that starts quickly: CommonJS, because
-// Node starts that a twelfth sooner than a module. The GitHub Action shares what the command is made of.
+// Makes dist/: the library, its types by tsc and its code as a module, and the command as a bundle that starts quickly: CommonJS,
+// because Node starts that a twelfth sooner than a module. The GitHub Action shares what the command is made of.
 import {
   chmodSync,
   mkdtempSync,

@@ -11,7 +11,7 @@ export function optionsFor(inputs: Inputs, { env, signal }: Setting): PlanReques
     targets: environments,
     base: base ?? undefined,
     policy: policy ?? undefined,
-    rotate: rotate?.includes('all') === true ? 'all' : rotate,
+    rotate,
     signal,
   };
 }

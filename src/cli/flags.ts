@@ -66,11 +66,6 @@ export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Op
   };
 }
 
-/** `all`, or the paths that were named. */
-export function rotationOf({ rotate }: Flags): 'all' | readonly string[] | undefined {
-  return rotate?.includes('all') === true ? 'all' : rotate;
-}
-
 /** Where a format goes: to a file, or, where `path` is null, to stdout. */
 export interface Output {
   readonly format: Format;
@@ -83,21 +78,29 @@ export function outputsFrom(
   env: Io['env'],
   formats: readonly Format[],
 ): readonly Output[] {
-  const outputs = askedOutputs(flags, env).map((text) => outputOf(text, formats));
+  const outputs = askedOutputs(flags, env).map((asked) => outputOf(asked, formats));
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usage('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
   return toStdout.length === 0 ? [{ format: 'text', path: null }, ...outputs] : outputs;
 }
 
-/** What -o and --out say, as it was typed, or else the variable. */
-export function askedOutputs(flags: Flags, env: Io['env']): readonly string[] {
-  const asked = flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? [];
-  return [...asked, ...(flags.out ?? []).map((path) => `json=${path}`)];
+interface AskedOutput {
+  /** A format, or a word that is none. */
+  readonly name: string;
+  readonly path: string | null;
 }
 
-function outputOf(text: string, formats: readonly Format[]): Output {
-  const [name = '', ...rest] = text.split('=');
+/** What -o and --out say, or else the variable. */
+export function askedOutputs(flags: Flags, env: Io['env']): readonly AskedOutput[] {
+  const asked = (flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
+    const [name = '', ...rest] = text.split('=');
+    return { name, path: rest.length === 0 ? null : rest.join('=') };
+  });
+  return [...asked, ...(flags.out ?? []).map((path) => ({ name: 'json', path }))];
+}
+
+function outputOf({ name, path }: AskedOutput, formats: readonly Format[]): Output {
   const format = formats.find((known) => known === name);
   if (format === undefined) {
     const known = FORMATS.some((other) => other === name);
@@ -107,7 +110,6 @@ function outputOf(text: string, formats: readonly Format[]): Output {
       known ? there : didYouMean(name, formats) || there,
     );
   }
-  const path = rest.length === 0 ? null : rest.join('=');
   if (path === '') throw usage('-o FORMAT= wants a file after the sign.');
   return { format, path };
 }

@@ -109,11 +109,9 @@ export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Prom
 /** Where an error goes, as far as the flags can be understood: one of them may be the mistake. */
 function failureOutputs(flags: Flags, env: Io['env']): Output[] {
   const formats = formatsOf(FAILURE_RENDERERS);
-  const outputs = askedOutputs(flags, env).flatMap((text): Output[] => {
-    const [name = '', ...rest] = text.split('=');
+  const outputs = askedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
     const format = formats.find((known) => known !== 'text' && known === name);
     if (format === undefined) return [];
-    const path = rest.length === 0 ? null : rest.join('=');
     return path === null || canWrite(path) ? [{ format, path }] : [];
   });
   return outputs.filter(

@@ -16,14 +16,18 @@ export async function shownPlan(path: string, flags: Flags): Promise<PlanDocumen
     );
   }
   const document = await readSaved(path, ['plan']);
-  if (flags.env === undefined) return document;
+  const { env } = flags;
+  if (env === undefined) return document;
   const names = document.environments.map(({ name }) => name);
-  const unknown = flags.env.find((name) => !names.includes(name));
+  const unknown = env.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const hint = didYouMean(unknown, names) || `There is ${names.join(', ')}.`;
     throw usage('The saved plan has no target of that name.', hint);
   }
-  return partOf(document, flags.env);
+  return partOf(
+    document,
+    document.environments.filter(({ name }) => env.includes(name)),
+  );
 }
 
 /** A saved plan that is to be an approval. */

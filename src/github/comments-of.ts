@@ -1,6 +1,6 @@
 import type { FailureDocument } from '../model/failure.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
-import type { PlanDocument } from '../model/plan.ts';
+import { partOf, type PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 import { failureMarkdown } from '../render/markdown/failure-markdown.ts';
 import { outcomeMarkdown } from '../render/markdown/outcome-markdown.ts';
@@ -8,7 +8,6 @@ import { planMarkdown } from '../render/markdown/plan-markdown.ts';
 import { validationMarkdown } from '../render/markdown/validation-markdown.ts';
 import { digestOf } from './digest.ts';
 import { markerOf } from './marker.ts';
-import { outcomeOf, planOf } from './one-target.ts';
 import type { StickyComment } from './sticky-comment.ts';
 
 export type Commented = PlanDocument | OutcomeDocument | ValidationDocument;
@@ -23,7 +22,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         // When it was seen is no part of what was seen.
         digest: digestOf({ ...environment, observed_at: null }),
         commit,
-        markdown: planMarkdown(planOf(document, environment)),
+        markdown: planMarkdown(partOf(document, [environment])),
         clean: environment.status === 'in-sync',
       }));
     case 'outcome':
@@ -32,7 +31,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         marker: markerOf('outcome', environment.name),
         digest: digestOf({ ...environment, requests: null }),
         commit,
-        markdown: outcomeMarkdown(outcomeOf(document, environment)),
+        markdown: outcomeMarkdown({ ...document, environments: [environment] }),
         clean: environment.status === 'in-sync',
       }));
     case 'validation':

@@ -1,10 +1,9 @@
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { partOf, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
 import { footer } from '../render/markdown/footer.ts';
 import { driftMarkdown } from '../render/markdown/plan-markdown.ts';
 import { visible } from '../render/visible.ts';
 import type { GitHub, Post } from './client.ts';
 import { isMarked, markerOf } from './marker.ts';
-import { planOf } from './one-target.ts';
 import { writtenBy } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
@@ -59,7 +58,7 @@ async function ownIssues(github: GitHub): Promise<readonly Post[]> {
 }
 
 function bodyOf(document: PlanDocument, environment: EnvironmentPlan): string {
-  const drift = driftMarkdown(planOf(document, environment)).trimEnd();
+  const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
   const seen = `Last looked at: ${document.created_at}. This issue is closed when the service is back in sync.`;
   return `${markerOf('drift', environment.name)}\n\n${drift}\n\n${seen}\n`;
 }

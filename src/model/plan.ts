@@ -184,8 +184,10 @@ export function countActions(changes: Iterable<{ readonly action: Action }>): Ac
 }
 
 /** A plan as if it were of some of its targets alone. */
-export function partOf(document: PlanDocument, names: readonly string[]): PlanDocument {
-  const environments = document.environments.filter(({ name }) => names.includes(name));
+export function partOf(
+  document: PlanDocument,
+  environments: readonly EnvironmentPlan[],
+): PlanDocument {
   return { ...document, environments, summary: summaryOf(environments) };
 }
 

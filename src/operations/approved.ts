@@ -11,10 +11,8 @@ export function approvedParts(
   approved: PlanDocument | undefined,
   prepared: readonly Prepared[],
 ): ReadonlyMap<Prepared, EnvironmentPlan> {
-  const parts = new Map<Prepared, EnvironmentPlan>();
-  for (const one of approved === undefined ? [] : prepared)
-    parts.set(one, partFor(one, approved?.environments ?? []));
-  return parts;
+  if (approved === undefined) return new Map();
+  return new Map(prepared.map((one) => [one, partFor(one, approved.environments)]));
 }
 
 function partFor(prepared: Prepared, environments: readonly EnvironmentPlan[]): EnvironmentPlan {

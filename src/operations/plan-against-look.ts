@@ -41,13 +41,18 @@ export async function planAgainstLook(
     });
   }
   const look = await readSaved(path, ['observed']);
-  const desired = targets.map((target) => resolveSettings(target, WITHHELD));
-  const rotation = parseRotation(request.rotate, desired);
+  const resolved = targets.map((target) => ({
+    target,
+    desired: resolveSettings(target, WITHHELD),
+  }));
+  const rotation = parseRotation(
+    request.rotate,
+    resolved.map(({ desired }) => desired),
+  );
   const classifier = classifierFor(request, WITHHELD);
-  return targets.map((target, index) => {
-    const state = desired[index] ?? resolveSettings(target, WITHHELD);
-    return planTarget(target, state, look, rotation, classifier);
-  });
+  return resolved.map(({ target, desired }) =>
+    planTarget(target, desired, look, rotation, classifier),
+  );
 }
 
 function planTarget(

@@ -11,7 +11,10 @@ import {
 import { holdsMask } from './holds-mask.ts';
 import { isEmpty } from './plan-plain.ts';
 
-/** How a declared entry compares with the one the service has. A member that comes back as a mask, or is declared by a reference that was not looked up, cannot be compared. */
+/**
+ * How a declared entry compares with the one the service has. A member that comes back as a mask, or is declared by a reference
+ * that was not looked up, cannot be compared.
+ */
 export interface EntryComparison {
   readonly differing: readonly string[];
   readonly unreadable: readonly string[];

@@ -6,6 +6,12 @@ import { yamlText } from './yaml-text.ts';
 
 const FOLD_AFTER = 16;
 const MOST_EDITS = 1000;
+const LONGEST_COMPARED = 20_000;
+
+/** Whether two values are of too many characters together for what is read on a page or in a comment to compare them line by line. */
+export function isTooLong(before: Json, after: Json): boolean {
+  return JSON.stringify([before, after]).length > LONGEST_COMPARED;
+}
 
 /** Two nested values as a unified diff of their YAML, one line an element; a long one is folded. Null stands for nothing. */
 export function nestedDiff(before: Json, after: Json, style: Style): string[] {

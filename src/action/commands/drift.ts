@@ -1,7 +1,7 @@
 import { hasDrifted } from '../has-drifted.ts';
-import { planOf } from '../../github/one-target.ts';
 import { checkWritable } from '../../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
+import { partOf } from '../../model/plan.ts';
 import { drift } from '../../operations/drift.ts';
 import { driftAnnotations } from '../../render/github/plan-annotations.ts';
 import { driftMarkdown } from '../../render/markdown/plan-markdown.ts';
@@ -25,7 +25,7 @@ export async function driftStep(inputs: Inputs, setting: Setting): Promise<Resul
     annotations: driftAnnotations(planAtRoot(document)),
     sections: environments.map((one) => ({
       target: one.name,
-      markdown: driftMarkdown(planOf(document, one)),
+      markdown: driftMarkdown(partOf(document, [one])),
     })),
     comments: [],
     changes: environments.flatMap(({ changes }) => changes).length,

@@ -7,7 +7,7 @@ import { environmentText } from '../../render/plan-text.ts';
 import { confirmWith } from '../confirm.ts';
 import { conclude } from '../conclude.ts';
 import { OUTCOME_RENDERERS } from '../formats.ts';
-import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 import { awaitedSandbox } from '../awaited-sandbox.ts';
@@ -47,7 +47,7 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
-      rotate: rotationOf(flags),
+      rotate: flags.rotate,
       abandon: io.abandon,
     }).finally(progress.end);
     const written = await reporter.data(document, (style) => outcomeText(document, style));

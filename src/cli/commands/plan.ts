@@ -3,7 +3,7 @@ import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';
 import { conclude } from '../conclude.ts';
-import { optionsFrom, rotationOf, type Flags } from '../flags.ts';
+import { optionsFrom, type Flags } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -45,7 +45,7 @@ export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
 
 function planned(flags: Flags, io: Io, { mode }: Look): Promise<PlanDocument> {
   const options = optionsFrom(flags, io, mode);
-  return plan({ ...options, observed: flags.observed, rotate: rotationOf(flags) });
+  return plan({ ...options, observed: flags.observed, rotate: flags.rotate });
 }
 
 async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {

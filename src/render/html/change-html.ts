@@ -3,6 +3,7 @@ import type { Source } from '../../model/source.ts';
 import type { Json } from '../../model/value.ts';
 import { changeName, MARKS, reasonText } from '../change-text.ts';
 import { isNested } from '../inline-value.ts';
+import { isTooLong } from '../nested-diff.ts';
 import type { Paint } from '../style.ts';
 import { chipHtml } from './chip-html.ts';
 import { diffHtml } from './diff-html.ts';
@@ -39,13 +40,9 @@ function classHtml(change: Change<Json>): Markup | null {
   return markup` ${chipHtml(CLASS_COLORS[change.class], change.class)}`;
 }
 
-/** Values of more characters than this together are not compared line by line: that would take too long. */
-const LONGEST_COMPARED = 20_000;
-
 function valuesHtml({ resource, sensitive, before, after }: Change<Json>): Markup | null {
   const nested = isNested(before) || isNested(after);
-  if (nested && JSON.stringify([before, after]).length <= LONGEST_COMPARED)
-    return diffHtml(before, after);
+  if (nested && !isTooLong(before, after)) return diffHtml(before, after);
   if (!nested && (resource === 'sandbox' || sensitive)) return null;
   const from = before === null ? null : markup`${beforeHtml(before)} → `;
   return markup`<div class="values">${from}${afterHtml(after)}</div>\n`;

@@ -1,4 +1,5 @@
 import type { Run, Tool } from '../../model/plan.ts';
+import { linkTarget } from '../link-target.ts';
 import { visible } from '../visible.ts';
 import { markup, type Markup, type Part } from './markup.ts';
 
@@ -28,9 +29,8 @@ function termHtml(term: string, value: Part): Markup {
 
 /** A link where the address is https without a name and password, and reads as where it leads. */
 function linkHtml(text: string): Part {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const safe = url?.protocol === 'https:' && url.username === '' && url.password === '';
-  if (!safe || visible(url.href) !== url.href) return text;
+  const url = linkTarget(text);
+  if (url === null || visible(url.href) !== url.href) return text;
   return markup`<a href="${url.href}" rel="noreferrer noopener">${url.href}</a>`;
 }
 

@@ -3,13 +3,13 @@ import type { Change, Unknown } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
 import { changeText, MARKS, reasonText } from '../change-text.ts';
 import { inlineValue, isNested } from '../inline-value.ts';
+import { isTooLong } from '../nested-diff.ts';
 import type { Style } from '../style.ts';
 import { codeSpan, shortened } from './code-span.ts';
 import { prose } from './prose.ts';
 import { tableRow } from './table.ts';
 
 const LONGEST_NAME = 160;
-const LONGEST_COMPARED = 20_000;
 export const CELL: Style = { color: false, width: 90, verbose: false };
 const WHOLE: Style = { color: false, width: null, verbose: true };
 
@@ -42,7 +42,7 @@ export function pathMarkdown(path: Change['path']): string {
 
 /** What a change is in full, for a fence of the kind `diff`, the marks in the first column; null where it is too long to compare. */
 export function changeDiff(change: Change<Json>): string | null {
-  if (JSON.stringify([change.before, change.after]).length > LONGEST_COMPARED) return null;
+  if (isTooLong(change.before, change.after)) return null;
   const [head = '', ...members] = changeText(change, WHOLE);
   const [mark] = MARKS[change.action];
   const line = `${mark === '~' ? '!' : mark}${head.slice(3)}`;

@@ -1,4 +1,5 @@
 import type { Run, Tool } from '../../model/plan.ts';
+import { linkTarget } from '../link-target.ts';
 import { codeSpan, shortened } from './code-span.ts';
 import { label } from './prose.ts';
 
@@ -21,11 +22,10 @@ function shortCommit(commit: string): string {
   return /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : shortened(commit, 40);
 }
 
-/** Only to https, without a name and password; what could end the link is written in percent. */
+/** What could end the link is written in percent. */
 function runLink(text: string | null): string {
-  const url = text !== null && URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 'https:' || !/^[a-z0-9.-]+$/.test(url.hostname)) return '';
-  if (url.username !== '' || url.password !== '') return '';
+  const url = text === null ? null : linkTarget(text);
+  if (url === null || !/^[a-z0-9.-]+$/.test(url.hostname)) return '';
   const target = url.href.replaceAll(
     /[^A-Za-z0-9\-._~:/?#@!$+,;=%&]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
