@@ -1,33 +1,63 @@
 import { looksLikeMask } from '../model/field.ts';
+import type { Identity } from '../model/identity.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { MASK } from '../model/secret.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
 
-/** A text with its references looked up; `ref` is null where there were none. Or why they could not be. */
-export type Looked =
-  | { readonly text: string; readonly ref: string | null }
-  | { readonly problem: string; readonly ref: string };
+/** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
+export type Resolved = { readonly text: string; readonly ref: string | null };
 
-/** Looks up the references in a text. No message holds a value. */
-export function lookUp(text: string, source: ReferenceSource): Looked {
+/** A text with a reference that has no value: `missing` is that reference, `literals` the text around all of them. */
+export interface Missing {
+  readonly problem: string;
+  readonly ref: string;
+  readonly missing: string | null;
+  readonly literals: readonly string[];
+}
+
+/** Resolves the references in a text. No message holds a value. */
+export function lookUp(text: string, source: ReferenceSource): Resolved | Missing {
   if (!mayHoldReference(text)) return { text, ref: null };
   const parts = parseTemplate(text);
-  if (isMalformed(parts)) return { problem: parts.message, ref: text };
-  if (source.withheld === true && parts.some((part) => typeof part !== 'string'))
-    return { text: MASK, ref: text };
+  if (isMalformed(parts))
+    return { problem: parts.message, ref: text, missing: text, literals: ['', ''] };
+  const literals = [''];
   let result = '';
-  let referenced = false;
+  let missing: Pick<Missing, 'problem' | 'missing'> | null = null;
   for (const part of parts) {
     if (typeof part === 'string') {
       result += part;
+      literals[literals.length - 1] += part;
       continue;
     }
-    referenced = true;
-    const found = valueOf(part, source);
-    if ('problem' in found) return { problem: found.problem, ref: part.text };
-    result += found.text;
+    literals.push('');
+    const found = source.withheld === true ? WITHHELD : valueOf(part, source);
+    if ('text' in found) result += found.text;
+    else
+      missing ??= {
+        problem: found.problem,
+        missing: source.withheld === true ? null : part.text,
+      };
   }
-  return { text: result, ref: referenced ? text : null };
+  if (missing !== null) return { ...missing, ref: text, literals };
+  return { text: result, ref: literals.length > 1 ? text : null };
+}
+
+const WITHHELD = { problem: 'masked, cannot be compared' };
+
+/** The value that stands in the place of a text whose reference is missing, so that everything around it can be compared. */
+export function unseen(
+  { problem, ref, missing, literals }: Missing,
+  identity: Identity | null = null,
+): UnseenSecret {
+  return new UnseenSecret(ref, identity, { reason: problem, missing, literals });
+}
+
+/** A text as it is, or as a secret if it came from a reference. */
+export function resolveText(text: string, source: ReferenceSource): string | Secret {
+  const found = lookUp(text, source);
+  if ('problem' in found) return unseen(found);
+  return found.ref === null ? found.text : new Secret(found.text, found.ref);
 }
 
 function valueOf(

@@ -25,7 +25,8 @@ export function resolveServer(
     if (written === undefined) return null;
     const looked = lookUp(written, source);
     if (!('problem' in looked)) return looked;
-    problems.push({ path: ['server', ...path], reason: looked.problem, ref: looked.ref });
+    const { problem: reason, missing, ref } = looked;
+    problems.push({ path: ['server', ...path], reason, ref: missing ?? ref });
     return null;
   };
   const header = (path: readonly string[]): Secret | null => {

@@ -1,24 +1,19 @@
 import type { FieldName } from '../model/field.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret, type Scalar } from '../model/secret.ts';
-import { lookUp } from './lookup.ts';
+import { lookUp, unseen } from './lookup.ts';
 import { validate } from './schema-validator.gen.ts';
-import { Unresolved } from './unresolved.ts';
 
 /**
  * The value of a number or boolean field that is written as a reference, read strictly: `true`, `false`, or a JSON number,
  * and within the limits of the field.
  */
-export function readStrictly(
-  name: FieldName,
-  text: string,
-  source: ReferenceSource,
-): Secret | Unresolved {
+export function readStrictly(name: FieldName, text: string, source: ReferenceSource): Secret {
   return strictly(text, source, (value) => fits({ [name]: value }));
 }
 
 /** The same for the timeout of an mcp entry. */
-export function readTimeout(text: string, source: ReferenceSource): Secret | Unresolved {
+export function readTimeout(text: string, source: ReferenceSource): Secret {
   const entry = (timeout: Scalar) => ({
     mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },
   });
@@ -29,14 +24,13 @@ function strictly(
   text: string,
   source: ReferenceSource,
   accepts: (value: Scalar) => boolean,
-): Secret | Unresolved {
-  const looked = lookUp(text, source);
-  if ('problem' in looked) return new Unresolved(looked.problem, looked.ref);
-  if (source.withheld === true) return new Secret(looked.text, text);
-  const value = scalarOf(looked.text);
-  if (value === null || !accepts(value))
-    return new Unresolved('its value does not fit the field', text);
-  return new Secret(value, text);
+): Secret {
+  const found = lookUp(text, source);
+  if ('problem' in found) return unseen({ ...found, literals: ['', ''] });
+  const value = scalarOf(found.text);
+  if (value !== null && accepts(value)) return new Secret(value, text);
+  const problem = 'its value does not fit the field';
+  return unseen({ problem, ref: text, missing: text, literals: ['', ''] });
 }
 
 function scalarOf(text: string): Scalar | null {

@@ -10,7 +10,7 @@ import { fieldStub } from './field-stub.ts';
 import { isExpressible } from './is-expressible.ts';
 import { isHidden } from './is-hidden.ts';
 import { pulledList, type ListPull, type ListRules } from './pulled-list.ts';
-import { entriesOf } from './pulled-mcp.ts';
+import { entriesOf } from '../model/mcp.ts';
 import { REASONS } from './reasons.ts';
 import type { Slot } from './slot.ts';
 

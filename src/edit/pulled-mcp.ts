@@ -1,15 +1,8 @@
 import { member, plainValue, type Node } from '../desired/node.ts';
-import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { isLetGo } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import {
-  isList,
-  isRecord,
-  masked,
-  type Json,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
+import { isRecord, masked, type Json, type Value } from '../model/value.ts';
 import { sameJson } from './json-value.ts';
 import { pulledList, type ListPull, type ListRules } from './pulled-list.ts';
 import { REASONS } from './reasons.ts';
@@ -73,9 +66,4 @@ function slotOf(value: Json, stubs: Slot['stubs']): Slot {
 function itemsOf(node: Node, list: McpList): readonly Node[] {
   const items = member(node, list);
   return items?.kind === 'list' ? items.items : [];
-}
-
-/** The entries of a list as the service answered it: whatever is not a map is none. */
-export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
-  return isList(value) ? value.filter(isRecord) : [];
 }

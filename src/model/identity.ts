@@ -1,18 +1,45 @@
+import { fitsLiterals } from './literals.ts';
+
 /**
- * What an mcp entry is known by: its name, or its url without userinfo, query and fragment. `shown` is what people read;
- * where the url came from a reference it is that reference, while entries are still matched by the url behind it.
+ * What an mcp entry is known by: its name, or its url without userinfo, query and fragment. `shown` is what people read; if the
+ * url came from a reference it is that reference, while entries are still matched by the url behind it.
  */
 export class Identity {
   readonly shown: string;
-  readonly #key: string;
+  readonly #key: string | null;
+  readonly #literals: readonly string[] | null;
 
-  constructor(shown: string, key: string = shown) {
+  constructor(
+    shown: string,
+    key: string | null = shown,
+    literals: readonly string[] | null = null,
+  ) {
     this.shown = shown;
     this.#key = key;
+    this.#literals = literals;
+  }
+
+  /** An identity that is not known here: masked, or behind a reference without a value. `literals` is the text around it. */
+  static unseen(shown: string, literals: readonly string[] | null = null): Identity {
+    return new Identity(shown, null, literals);
+  }
+
+  /** What maps are keyed by, and nothing else: it may be a resolved reference. Null if the identity is not known. */
+  get key(): string | null {
+    return this.#key;
   }
 
   sameAs(other: Identity): boolean {
-    return this.#key === other.#key;
+    return this.#key !== null && this.#key === other.#key;
+  }
+
+  /** Whether the two may be one, as far as it can be told. */
+  mayBe(other: Identity): boolean {
+    if (this.#key !== null && other.#key !== null) return this.#key === other.#key;
+    if (this.#key === null && other.#key === null) return true;
+    return this.#key === null
+      ? fitsLiterals(other.#key ?? '', this.#literals)
+      : fitsLiterals(this.#key, other.#literals);
   }
 
   toJSON(): string {

@@ -1,6 +1,7 @@
+import { isMaskedName } from './field.ts';
 import { bareUrl, Identity } from './identity.ts';
-import { Secret } from './secret.ts';
-import type { Value, ValueRecord } from './value.ts';
+import { MASK, Secret } from './secret.ts';
+import { isList, isRecord, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
 export type McpList = (typeof MCP_LISTS)[number];
@@ -23,8 +24,9 @@ export function identityMember(list: McpList): 'name' | 'url' {
 
 export function identityOf(list: McpList, entry: ValueRecord): Identity {
   const value: Value | undefined = entry[identityMember(list)];
-  if (value instanceof Secret) return value.identity ?? new Identity('(unnamed)');
+  if (value instanceof Secret) return value.identity ?? Identity.unseen(MASK);
   if (typeof value !== 'string') return new Identity('(unnamed)');
+  if (isMaskedName(value)) return Identity.unseen(value);
   return new Identity(list === 'stdio_servers' ? value.trim() : bareUrl(value));
 }
 
@@ -34,4 +36,9 @@ export function segmentsOf(identities: readonly Identity[]): string[] {
     const before = identities.slice(0, index).filter((other) => other.sameAs(identity)).length;
     return before === 0 ? identity.shown : `${identity.shown}#${before + 1}`;
   });
+}
+
+/** The entries of a list: whatever is not a map is none. */
+export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
+  return isList(value) ? value.filter(isRecord) : [];
 }

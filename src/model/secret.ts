@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { Identity } from './identity.ts';
+import { fitsLiterals } from './literals.ts';
 
 /** What stands for a sensitive value wherever one would be shown: fixed, so that it tells neither length nor equality. */
 export const MASK = '(sensitive)';
@@ -66,10 +67,35 @@ export class Secret {
   }
 }
 
-/** A secret of which it is known that it is there, and nothing else: a saved look holds its mask. It equals nothing. */
+/** Why the value of an UnseenSecret is not known, and what can be told about it all the same. */
+export interface Unseen {
+  readonly reason: string;
+  /** The reference that has no value here; null for a value that a saved snapshot masks. */
+  readonly missing: string | null;
+  /** The text around the references; null if any text may be meant. */
+  readonly literals: readonly string[] | null;
+}
+
+const MASKED: Unseen = { reason: 'masked', missing: null, literals: null };
+
+/**
+ * A value that is not known here: a reference without a value, or what a saved snapshot masks. It equals nothing, and it never
+ * leaves: `reveal()` gives no text. `mayBe` tells whether a text fits the literal text around the references.
+ */
 export class UnseenSecret extends Secret {
-  constructor(ref: string | null = null, identity: Identity | null = null) {
+  readonly unseen: Unseen;
+
+  constructor(
+    ref: string | null = null,
+    identity: Identity | null = null,
+    unseen: Unseen = MASKED,
+  ) {
     super(Number.NaN, ref, identity);
+    this.unseen = unseen;
+  }
+
+  mayBe(text: string): boolean {
+    return fitsLiterals(text, this.unseen.literals);
   }
 
   override compareWith<T extends string>(compare: (value: string) => T): T {

@@ -14,9 +14,9 @@ export interface DesiredField {
   readonly source: (path?: Path) => Source;
 }
 
-/** A declared field that cannot be compared yet: a reference in it could not be looked up. */
-export interface UnresolvedField {
-  readonly field: Field;
+/** A reference without a value: where it stands under settings, why it has none, and the reference. */
+export interface MissingReference {
+  readonly path: Path;
   readonly reason: string;
   readonly ref: string;
 }
@@ -24,7 +24,8 @@ export interface UnresolvedField {
 /** What one target's file asks for. Only managed fields are in it; order is the specification's. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
-  readonly unresolved: readonly UnresolvedField[];
+  /** An apply refuses to begin with any; a plan compares everything around them. */
+  readonly missing: readonly MissingReference[];
   /** Declared, and let go of. */
   readonly unmanaged: readonly Path[];
   /** Where there are none, nothing is asked of the service's sandboxes, and nothing is asked about them. */

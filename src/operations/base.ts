@@ -35,7 +35,7 @@ export function classifierFor(
     const earlier = targets.find(({ name }) => name === target.name);
     const state: DesiredState =
       earlier === undefined
-        ? { ...desired, fields: [], unresolved: [], unmanaged: [], sandboxes: [] }
+        ? { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] }
         : resolveSettings(earlier, source);
     return (plan, observed) => classified(plan, desired, state, observed, planning);
   };

@@ -14,6 +14,7 @@ import {
 import { asSetpointError, ERRORS, SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/loopback.ts';
 import type { ReferenceReport } from '../model/explain.ts';
+import { formatPath } from '../model/path.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { proxyUse } from '../service/proxy-use.ts';
 import { checkService, whyNotReached } from './check-service.ts';
@@ -52,9 +53,7 @@ function checkReferences(prepared: Prepared, { env }: Options): Check<TargetChec
     ...(server instanceof SetpointError && server.code === 'reference-missing'
       ? reasons('server', ofServer, server.message.replace(/\.$/, ''))
       : []),
-    ...desired.unresolved.flatMap(({ field: { name }, reason }) =>
-      reasons(name, ofField(name), reason),
-    ),
+    ...desired.missing.map(({ path, reason }) => `${formatPath(path)}: ${reason}`),
   ];
   if (missing.length > 0) {
     const { hint } = ERRORS['reference-missing'];

@@ -4,7 +4,7 @@ import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import { didYouMean } from '../model/suggest.ts';
 import type { DesiredState } from '../model/state.ts';
 import { identityOf, MCP_LISTS } from '../model/mcp.ts';
-import { entriesOf } from '../plan/mcp-entry.ts';
+import { entriesOf } from '../model/mcp.ts';
 import type { Rotation } from '../plan/rotation.ts';
 
 /** What `--rotate` names, as paths of declared secrets. A path that names none is a usage error. */
@@ -45,11 +45,10 @@ function names(path: Path, { path: secret, holds }: Rotatable): boolean {
 
 /** What a state declares and cannot be compared: password fields, secrets_store, and mcp entries with secrets. */
 function rotatable(state: DesiredState): Rotatable[] {
-  const all = [...state.fields, ...state.unresolved].flatMap((declared): Rotatable[] => {
-    const { field } = declared;
+  const all = state.fields.flatMap(({ field, value }): Rotatable[] => {
     if (field.name !== 'mcp_config')
       return field.readable ? [] : [{ path: [field.name], holds: [] }];
-    const config = 'value' in declared && isRecord(declared.value) ? declared.value : {};
+    const config = isRecord(value) ? value : {};
     return MCP_LISTS.flatMap((list) =>
       entriesOf(config[list])
         .filter((entry) => secretsIn(entry).length > 0)

@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { ReferenceSource } from '../model/ports.ts';
+import { formatPath } from '../model/path.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
@@ -45,8 +46,8 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
   for (const { target, server, desired } of prepared) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
     if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
-    for (const { field, reason, ref } of desired.unresolved)
-      missing.push(`${target.name}: ${field.name} (${ref}): ${reason}.`);
+    for (const { path, reason, ref } of desired.missing)
+      missing.push(`${target.name}: ${formatPath(path)} (${ref}): ${reason}.`);
   }
   if (missing.length === 0) return null;
   return new SetpointError(

@@ -6,7 +6,7 @@ import type { DesiredState } from '../model/state.ts';
 import { isRecord, masked, secretsIn } from '../model/value.ts';
 import { filledSource } from '../edit/filled-look.ts';
 import { lenientState } from '../edit/lenient-state.ts';
-import { entriesOf } from '../edit/pulled-mcp.ts';
+import { entriesOf } from '../model/mcp.ts';
 import type { PullTools } from '../edit/pulled-target.ts';
 import type { PullEdits } from './pull-edits.ts';
 

@@ -1,9 +1,21 @@
-import { looksLikeMask } from '../model/field.ts';
+import { holdsMaskText } from '../model/field.ts';
+import { Secret } from '../model/secret.ts';
 import { secretsIn, type Value } from '../model/value.ts';
 
-/** Whether a secret, or one in a value, came back as a mask and not as what is stored. */
-export function holdsMask(value: Value | undefined): boolean {
-  return secretsIn(value).some(
-    (secret) => secret.compareWith((text) => (looksLikeMask(text) ? 'mask' : 'value')) === 'mask',
+/** Whether a value is a secret that came back as a mask and not as what is stored. */
+export function isMasked(value: Value | undefined): boolean {
+  return (
+    value instanceof Secret &&
+    value.compareWith((text) => (holdsMaskText(text) ? 'mask' : 'value')) === 'mask'
   );
+}
+
+/** Whether a value is a mask, or holds one. */
+export function holdsMask(value: Value | undefined): boolean {
+  return secretsIn(value).some(isMasked);
+}
+
+/** Whether an answer masks any of its mcp secrets: then a null in it may hide one as well. */
+export function hidesNulls(config: Value | undefined): boolean {
+  return holdsMask(config);
 }

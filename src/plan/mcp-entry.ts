@@ -1,23 +1,36 @@
-import { isSensitiveName } from '../model/field.ts';
+import { isMaskedName } from '../model/field.ts';
 import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
-import {
-  isList,
-  isRecord,
-  recordOf,
-  sameValue,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
-import { holdsMask } from './holds-mask.ts';
+import type { Path } from '../model/path.ts';
+import type { Unknown } from '../model/plan.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import { isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
+import type { ValueRecord } from '../model/value.ts';
+import { hidesNulls, holdsMask, isMasked } from './holds-mask.ts';
 import { isEmpty } from './plan-plain.ts';
 
 /**
- * How a declared entry compares with the one the service has. A member that comes back as a mask, or is declared by a reference
- * that was not looked up, cannot be compared.
+ * How a declared entry compares with the one the service has. `differing` are the members that surely differ; `unknown` are the
+ * values that cannot be compared, each by its path inside the entry: one that the service masks, one whose reference is missing.
  */
 export interface EntryComparison {
   readonly differing: readonly string[];
-  readonly unreadable: readonly string[];
+  readonly unknown: readonly Unknown[];
+}
+
+/** What an answer does with secrets: in one that masks any, a null may hide a secret too. */
+export interface Hiding {
+  readonly nulls: boolean;
+  /** Why a mask cannot be compared. */
+  readonly reason: string;
+}
+
+export const PLAIN_ANSWER: Hiding = { nulls: false, reason: 'cannot be read back' };
+
+/** How the mcp secrets of an answer are hidden. In a saved snapshot the masks are setpoint's own: a null there is a null. */
+export function hidingIn(config: Value | undefined, saved: boolean): Hiding {
+  return saved
+    ? { nulls: false, reason: 'masked, cannot be compared' }
+    : { ...PLAIN_ANSWER, nulls: hidesNulls(config) };
 }
 
 /** The members the file declares, compared by meaning; a member the service leaves out has its default. */
@@ -25,59 +38,152 @@ export function compareEntry(
   list: McpList,
   declared: ValueRecord,
   actual: ValueRecord,
+  hiding: Hiding = PLAIN_ANSWER,
 ): EntryComparison {
   const differing: string[] = [];
-  const unreadable: string[] = [];
+  const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
     const found = actual[name] ?? MCP_DEFAULTS[list][name] ?? null;
-    if (isEmpty(value) && isEmpty(found)) continue;
-    if (holdsMask(found) || holdsMask(value)) unreadable.push(name);
-    else if (!sameMember(value, found)) differing.push(name);
+    const compared = compareValue([name], value, found, hiding);
+    if (compared === 'differs') differing.push(name);
+    // A reference without a value is named whether its member is known to differ or not.
+    unknown.push(...(compared === 'differs' ? missingIn([name], value) : compared));
   }
-  return { differing, unreadable };
+  return { differing, unknown };
 }
 
-/** null stands for an empty list and an empty map too: the service reads them alike. */
-function sameMember(declared: Value, actual: Value): boolean {
+/** `differs`, or what of the value cannot be compared: nothing if the two are the same. */
+function compareValue(
+  path: Path,
+  declared: Value,
+  actual: Value,
+  hiding: Hiding,
+): 'differs' | readonly Unknown[] {
+  if (isSame(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
+  if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
+  if (actual instanceof UnseenSecret || isMasked(actual)) {
+    // A mask tells that there is a value, which is not what an empty one asks for.
+    return isEmpty(declared) ? 'differs' : [unknownAt(path, declared, hiding.reason)];
+  }
+  if (isNullThatHides(path, actual, hiding)) return [unknownAt(path, declared, hiding.reason)];
+  if (isList(declared) && isList(actual)) return compareList(path, declared, actual, hiding);
+  if (isRecord(declared) && isRecord(actual)) return compareRecord(path, declared, actual, hiding);
+  return 'differs';
+}
+
+function compareUnseen(
+  path: Path,
+  declared: UnseenSecret,
+  actual: Value,
+  hiding: Hiding,
+): 'differs' | readonly Unknown[] {
+  const unknown = [unknownAt(path, declared, declared.unseen.reason)];
+  if (isNullThatHides(path, actual, hiding) || isMasked(actual) || actual instanceof UnseenSecret)
+    return unknown;
+  // A reference never stands for nothing, nor for a text that does not fit what is written around it.
+  if (isEmpty(actual)) return 'differs';
+  const fits = (text: string) => (declared.mayBe(text) ? 'fits' : 'differs');
+  const verdict =
+    actual instanceof Secret
+      ? actual.compareWith(fits)
+      : typeof actual === 'string'
+        ? fits(actual)
+        : 'fits';
+  return verdict === 'differs' ? 'differs' : unknown;
+}
+
+function compareList(
+  path: Path,
+  declared: readonly Value[],
+  actual: readonly Value[],
+  hiding: Hiding,
+): 'differs' | readonly Unknown[] {
+  // One mask may stand for a whole list.
+  const [only] = actual;
+  if (actual.length === 1 && declared.length > 0 && only !== undefined && isMasked(only))
+    return [unknownAt(path, declared, hiding.reason)];
+  if (declared.length !== actual.length) return 'differs';
+  const unknown: Unknown[] = [];
+  for (const [index, value] of declared.entries()) {
+    const compared = compareValue([...path, String(index)], value, actual[index] ?? null, hiding);
+    if (compared === 'differs') return compared;
+    unknown.push(...compared);
+  }
+  return unknown;
+}
+
+function compareRecord(
+  path: Path,
+  declared: ValueRecord,
+  actual: ValueRecord,
+  hiding: Hiding,
+): 'differs' | readonly Unknown[] {
+  const names = Object.keys(declared);
+  if (names.length !== Object.keys(actual).length) return 'differs';
+  const unknown: Unknown[] = [];
+  for (const name of names) {
+    const found = actual[name];
+    if (found === undefined) return 'differs';
+    const compared = compareValue([...path, name], declared[name] ?? null, found, hiding);
+    if (compared === 'differs') return compared;
+    unknown.push(...compared);
+  }
+  return unknown;
+}
+
+/** null stands for an empty list, an empty map and an empty text too: the service reads them alike. */
+function isSame(declared: Value, actual: Value): boolean {
+  if (isEmpty(declared) && isEmpty(actual)) return true;
   if (declared === null && isList(actual)) return actual.length === 0;
   if (declared === null && isRecord(actual)) return Object.keys(actual).length === 0;
   return sameValue(declared, actual);
 }
 
-/**
- * The secrets of an entry that the service has but may not say: an api_key that comes back as nothing or as a mask, a
- * variable that does. Sending the entry back without them wipes them.
- */
-export function unreadableSecrets(list: McpList, actual: ValueRecord): string[] {
-  if (list !== 'stdio_servers') {
-    const key = actual['api_key'];
-    return isEmpty(key) || holdsMask(key) ? ['api_key'] : [];
-  }
-  const env = actual['env'];
-  const lost: string[] = holdsMask(actual['args']) ? ['args'] : [];
-  if (!isRecord(env)) return [...lost, 'env'];
-  for (const [name, value] of Object.entries(env)) {
-    if (holdsMask(value) || (isSensitiveName(name) && isEmpty(value))) lost.push(`env.${name}`);
-  }
-  return lost;
+/** Whether nothing stands where a service that masks its secrets may hide one. */
+function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hiding): boolean {
+  const secret = member === 'api_key' || (member === 'env' && variable !== undefined);
+  return nulls && secret && isEmpty(actual);
 }
 
-/** Of those, the ones that surely hide something: what is let go of may well have no key. */
-export function maskedSecrets(list: McpList, actual: ValueRecord): string[] {
-  return unreadableSecrets(list, actual).filter((name) => {
-    const [member = '', variable] = name.split('.');
-    const value = actual[member];
-    return holdsMask(variable !== undefined && isRecord(value) ? value[variable] : value);
+function unknownAt(path: Path, declared: Value, reason: string): Unknown {
+  const ref = declared instanceof Secret ? declared.ref : null;
+  return { path, reason, ref };
+}
+
+/** The references without a value inside a declared value. */
+export function missingIn(path: Path, declared: Value): Unknown[] {
+  if (declared instanceof UnseenSecret) {
+    const { reason, missing } = declared.unseen;
+    return missing === null ? [] : [unknownAt(path, declared, reason)];
+  }
+  if (isList(declared))
+    return declared.flatMap((item, index) => missingIn([...path, String(index)], item));
+  if (!isRecord(declared)) return [];
+  return Object.entries(declared).flatMap(([key, value]) => missingIn([...path, key], value));
+}
+
+/**
+ * The secrets of an entry that the service has and hides, as member names (`api_key`, `args`, `env.NAME`): sending the entry back
+ * without them wipes them. Only a mask hides; in an answer that masks any secret, null may hide one too.
+ */
+export function hiddenSecrets(list: McpList, actual: ValueRecord, { nulls }: Hiding): string[] {
+  const hidden = Object.entries(actual).flatMap(([name, value]): string[] => {
+    if (name !== 'env' || !isRecord(value)) return isHidden(value) ? [name] : [];
+    return Object.entries(value)
+      .filter(([, variable]) => isMasked(variable) || (nulls && isEmpty(variable)))
+      .map(([variable]) => `env.${variable}`);
   });
+  const nullKey = nulls && list !== 'stdio_servers' && isEmpty(actual['api_key']);
+  return nullKey && !hidden.includes('api_key') ? ['api_key', ...hidden] : hidden;
+}
+
+/** Whether a member came back as a mask; a name or an address can be one, too. */
+function isHidden(value: Value): boolean {
+  return holdsMask(value) || (typeof value === 'string' && isMaskedName(value));
 }
 
 /** An entry as it is sent: what was read, with the declared members over it, and no mask among what was read. */
 export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
-  const carried = Object.entries(actual).filter(([, value]) => !holdsMask(value));
+  const carried = Object.entries(actual).filter(([, value]) => !isHidden(value));
   return recordOf([...carried, ...Object.entries(declared)]);
-}
-
-/** The entries of a list as the service answered it: whatever is not a map is none. */
-export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
-  return isList(value) ? value.filter(isRecord) : [];
 }

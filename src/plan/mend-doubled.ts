@@ -1,7 +1,7 @@
 import { identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
-import { entriesOf } from './mcp-entry.ts';
+import { entriesOf } from '../model/mcp.ts';
 import { managesEntry } from './managed.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
-import { entriesOf } from './mcp-entry.ts';
+import { entriesOf } from '../model/mcp.ts';
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'];
 

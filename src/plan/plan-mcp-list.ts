@@ -1,16 +1,24 @@
 import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { isLetGo, type Path } from '../model/path.ts';
+import { isLetGo, samePath, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
-import { Secret } from '../model/secret.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
-import { holdsMask } from './holds-mask.ts';
-import { compareEntry, mergedEntry, maskedSecrets, type EntryComparison } from './mcp-entry.ts';
+import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
+import type { ValueRecord } from '../model/value.ts';
+import { matchEntries, type Pair } from './match-entries.ts';
+import {
+  compareEntry,
+  hiddenSecrets,
+  mergedEntry,
+  missingIn,
+  type EntryComparison,
+  type Hiding,
+} from './mcp-entry.ts';
 import { concealed } from './plan-plain.ts';
 import { isRotated, type Rotation } from './rotation.ts';
 import { lost } from './unpreservable.ts';
 
-/** What becomes of one list. `entries` is the list to send; `kept` are the entries that were let go of. */
+/** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
   readonly name: McpList;
   readonly changes: readonly Change[];
@@ -24,13 +32,12 @@ export interface ListContext {
   readonly desired: DesiredField;
   readonly unmanaged: readonly Path[];
   readonly rotation: Rotation;
-  /** Whether the entries there are were read from a saved look, where secrets are masked. */
-  readonly saved: boolean;
+  readonly hiding: Hiding;
 }
 
 /**
- * One change for each entry that differs. Entries are matched by what they are known by, the first declared with the first
- * observed; order is no change, and what is kept stays where it was. Removals come first.
+ * One change for each entry that differs. Entries are matched by what they are known by; order is no change, and what is not
+ * managed stays where it was. Removals come first. What cannot be compared is listed by its own path, and hides nothing else.
  */
 export function planMcpList(
   list: McpList,
@@ -38,95 +45,137 @@ export function planMcpList(
   actual: readonly ValueRecord[],
   context: ListContext,
 ): ListPlan {
+  const { hiding, rotation } = context;
+  const pathOf = (segment: string): Path => ['mcp_config', list, segment];
   const segments = segmentsOf(actual.map((entry) => identityOf(list, entry)));
-  const letGo = (segment: string) => isLetGo(context.unmanaged, ['mcp_config', list, segment]);
-  const wanted = declared.map((entry, index) => ({
-    entry,
-    index,
-    segment: identityOf(list, entry).shown,
-  }));
-  const open = wanted.filter(({ segment }) => !letGo(segment));
-  const givenUp = wanted
-    .filter(({ segment }) => letGo(segment))
-    .map(({ entry }) => identityOf(list, entry));
+  const names = declared.map((entry) => identityOf(list, entry).shown);
+  const { managed, unmanaged } = split(list, declared, actual, context);
+  const { pairs, added, removed } = matchEntries(
+    list,
+    managed.declared.map((index) => declared[index] ?? {}),
+    managed.actual.map((index) => actual[index] ?? {}),
+    (one, other) =>
+      compareEntry(
+        list,
+        declared[managed.declared[one] ?? -1] ?? {},
+        actual[managed.actual[other] ?? -1] ?? {},
+        hiding,
+      ).differing.length,
+  );
   const removals: Change[] = [];
   const changes: Change[] = [];
   const unknown: Unknown[] = [];
   const unpreservable: Unpreservable[] = [];
-  const entries: ValueRecord[] = [];
-  const kept: ValueRecord[] = [];
-  for (const [index, entry] of actual.entries()) {
-    const segment = segments[index] ?? '';
-    const identity = identityOf(list, entry);
-    if (letGo(segment) || givenUp.some((other) => other.sameAs(identity))) {
-      kept.push(entry);
-      entries.push(mergedEntry({}, entry));
-      unpreservable.push(...lost(list, segment, maskedSecrets(list, entry)));
-      continue;
-    }
-    const match = open.findIndex((candidate) => identityOf(list, candidate.entry).sameAs(identity));
-    const [found] = match === -1 ? [] : open.splice(match, 1);
-    if (found === undefined && holdsMask(entry[identityMember(list)])) {
-      const reason = 'known by what is masked: it may be one that is declared';
-      unknown.push({ path: ['mcp_config', list, segment], reason, ref: null });
-      entries.push(mergedEntry({}, entry));
-      continue;
-    }
-    if (found === undefined) {
-      removals.push(removal(list, segment, entry));
-      continue;
-    }
-    const path = ['mcp_config', list, found.segment];
-    const comparison = compareEntry(list, found.entry, entry);
+  const sent = new Map<number, ValueRecord>();
+  for (const index of unmanaged) {
+    const entry = actual[index] ?? {};
+    sent.set(index, mergedEntry({}, entry));
+    unpreservable.push(...lost(list, segments[index] ?? '', hiddenSecrets(list, entry, hiding)));
+  }
+  for (const { actual: at, certain } of removed) {
+    const index = managed.actual[at] ?? -1;
+    removals.push(removal(pathOf(segments[index] ?? ''), actual[index] ?? {}, certain));
+  }
+  for (const { declared: wanted, actual: found, certain } of pairs.toSorted(byDeclared)) {
+    const [own, index] = [managed.declared[wanted] ?? -1, managed.actual[found] ?? -1];
+    const [asked, entry] = [declared[own] ?? {}, actual[index] ?? {}];
+    const path = pathOf(names[own] ?? '');
+    const compared = compareEntry(list, asked, entry, hiding);
+    const inside = compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] }));
     const rotated =
-      comparison.differing.length === 0 &&
-      isRotated(context.rotation, path) &&
-      secretsIn(found.entry).length > 0;
-    if (comparison.differing.length > 0 || rotated) {
-      changes.push(
-        changed(path, found.entry, entry, comparison, rotated, placeOf(context, list, found.index)),
-      );
-    } else if (comparison.unreadable.length > 0) {
-      const why = context.saved ? 'masked, cannot be compared' : 'cannot be read back';
-      const reason = `${why}: ${comparison.unreadable.join(', ')}`;
-      unknown.push({ path, reason, ref: refOf(found.entry) });
-    }
-    entries.push(mergedEntry(found.entry, entry));
-    const unsaid = Object.keys(entry).filter(
-      (name) => holdsMask(entry[name]) && found.entry[name] === undefined,
+      compared.differing.length === 0 && isRotated(rotation, path) && secretsIn(asked).length > 0;
+    if (compared.differing.length > 0 || rotated)
+      changes.push(changed(path, asked, entry, compared, rotated, placeOf(context, list, own)));
+    unknown.push(...inside);
+    if (!certain) unknown.push(...uncertain(list, path, asked, pathOf(segments[index] ?? '')));
+    sent.set(index, mergedEntry(asked, entry));
+    const undeclared = hiddenSecrets(list, entry, hiding).filter(
+      (name) => asked[name.split('.')[0] ?? ''] === undefined,
     );
-    unpreservable.push(...lost(list, found.segment, unsaid));
+    unpreservable.push(...lost(list, names[own] ?? '', undeclared));
   }
-  for (const { entry, index, segment } of open) {
-    changes.push(added(['mcp_config', list, segment], entry, placeOf(context, list, index)));
-    entries.push(entry);
+  for (const at of added) {
+    const index = managed.declared[at] ?? -1;
+    const [entry, path] = [declared[index] ?? {}, pathOf(names[index] ?? '')];
+    changes.push(setEntry(path, entry, placeOf(context, list, index)));
+    unknown.push(...missingIn(path, entry));
   }
-  return { name: list, changes: [...removals, ...changes], unknown, unpreservable, entries, kept };
+  const entries = [...sent].toSorted(([a], [b]) => a - b).map(([, entry]) => entry);
+  const news = added.map((at) => declared[managed.declared[at] ?? -1] ?? {});
+  return {
+    name: list,
+    changes: [...removals, ...changes],
+    unknown,
+    unpreservable,
+    entries: [...entries, ...news],
+    kept: unmanaged.map((index) => actual[index] ?? {}),
+  };
 }
 
-function removal(list: McpList, segment: string, entry: ValueRecord): Change {
+/** The positions of the entries that the file manages, and of the observed ones that it does not. */
+function split(
+  list: McpList,
+  declared: readonly ValueRecord[],
+  actual: readonly ValueRecord[],
+  { unmanaged }: ListContext,
+) {
+  const isUnmanaged = (segment: string) => isLetGo(unmanaged, ['mcp_config', list, segment]);
+  const identities = declared.map((entry) => identityOf(list, entry));
+  const given = new Set(identities.filter(({ shown }) => isUnmanaged(shown)).map(({ key }) => key));
+  const found = actual.map((entry) => identityOf(list, entry));
+  const segments = segmentsOf(found);
+  const isKept = (index: number) =>
+    isUnmanaged(segments[index] ?? '') ||
+    (found[index]?.key !== null && given.has(found[index]?.key ?? ''));
+  return {
+    managed: {
+      declared: [...declared.keys()].filter((i) => !isUnmanaged(identities[i]?.shown ?? '')),
+      actual: [...actual.keys()].filter((index) => !isKept(index)),
+    },
+    unmanaged: [...actual.keys()].filter(isKept),
+  };
+}
+
+function byDeclared(one: Pair, other: Pair): number {
+  return one.declared - other.declared;
+}
+
+/** Two entries that may be one: a reference or a mask hides what one of them is known by. */
+function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path): Unknown[] {
+  const identity = entry[identityMember(list)];
+  const [ref, why] =
+    identity instanceof UnseenSecret
+      ? [identity.ref, identity.unseen.reason]
+      : [null, 'the observed entry is masked'];
+  const both: Unknown[] = [
+    { path, reason: `compared with the entry that may be it: ${why}`, ref },
+    { path: observed, reason: `may be the declared entry ${path.at(-1) ?? ''}`, ref },
+  ];
+  return samePath(path, observed) ? both.slice(0, 1) : both;
+}
+
+function removal(path: Path, entry: ValueRecord, certain: boolean): Change {
   return {
     resource: 'settings',
-    path: ['mcp_config', list, segment],
+    path,
     action: 'remove',
     before: entry,
     after: null,
     sensitive: secretsIn(entry).length > 0,
     ref: null,
-    reason: 'not declared',
+    reason: certain ? 'not declared' : 'not declared, as far as known without the missing values',
     source: null,
   };
 }
 
-function added(path: Path, entry: ValueRecord, source: Change['source']): Change {
-  const sensitive = secretsIn(entry).length > 0;
+function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Change {
   return {
     resource: 'settings',
     path,
     action: 'set',
     before: null,
     after: entry,
-    sensitive,
+    sensitive: secretsIn(entry).length > 0,
     ref: refOf(entry),
     reason: 'not set',
     source,
@@ -142,13 +191,14 @@ function changed(
   source: Change['source'],
 ): Change {
   const after = mergedEntry(declared, actual);
+  const before = shownLike(actual, declared);
   return {
     resource: 'settings',
     path,
     action: rotated ? 'rotate' : 'change',
-    before: concealedLike(actual, after),
+    before,
     after,
-    sensitive: secretsIn(after).length > 0,
+    sensitive: secretsIn(after).length > 0 || secretsIn(before).length > 0,
     ref: refOf(declared),
     reason: rotated
       ? 'will be rotated'
@@ -157,13 +207,39 @@ function changed(
   };
 }
 
-/** What the service has, with every member masked that is sensitive in what the file asks for. */
-function concealedLike(actual: Value, declared: Value | undefined): Value {
+/**
+ * What the service has, as a plan shows it beside what the file declares: masked wherever that is a secret, and open where it is
+ * one of the literals that the committed file has there, so that a reviewer sees what stays.
+ */
+export function shownLike(actual: Value, declared: Value | undefined): Value {
   if (declared instanceof Secret) return concealed(actual);
-  if (!isRecord(actual) || !isRecord(declared)) return actual;
-  return Object.fromEntries(
-    Object.entries(actual).map(([key, value]) => [key, concealedLike(value, declared[key])]),
-  );
+  if (isRecord(actual) && isRecord(declared))
+    return recordOf(
+      Object.entries(actual).map(([key, value]) => [key, shownLike(value, declared[key])] as const),
+    );
+  if (isList(actual) && isList(declared)) return actual.map((value) => opened(value, declared));
+  return typeof declared === 'string' ? opened(actual, [declared]) : actual;
+}
+
+/** A secret that is one of the literals, as that literal. */
+function opened(value: Value, literals: readonly Value[]): Value {
+  if (!(value instanceof Secret)) return value;
+  const texts = literalsIn(literals);
+  const index = value.compareWith((text) => String(texts.get(text) ?? -1));
+  return literals[Number(index)] ?? value;
+}
+
+const LITERALS = new WeakMap<readonly Value[], ReadonlyMap<string, number>>();
+
+/** The texts of a list that are no secrets, with their positions; made once for each list. */
+function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
+  const known = LITERALS.get(values);
+  if (known !== undefined) return known;
+  const made = new Map<string, number>();
+  for (const [index, value] of values.entries())
+    if (typeof value === 'string') made.set(value, index);
+  LITERALS.set(values, made);
+  return made;
 }
 
 function refOf(entry: ValueRecord): string | null {

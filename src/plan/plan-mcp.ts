@@ -1,9 +1,9 @@
-import { MCP_LISTS } from '../model/mcp.ts';
+import { entriesOf, MCP_LISTS } from '../model/mcp.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isLetGo, type Path } from '../model/path.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
-import { entriesOf } from './mcp-entry.ts';
+import { hidingIn } from './mcp-entry.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
 import type { Rotation } from './rotation.ts';
@@ -24,6 +24,7 @@ export function planMcp(
   const declared = isRecord(desired.value)
     ? desired.value
     : recordOf(MCP_LISTS.map((list) => [list, []]));
+  const hiding = hidingIn(actual, observed.saved === true);
   const lists = MCP_LISTS.filter(
     (list) => declared[list] !== undefined && !isLetGo(unmanaged, ['mcp_config', list]),
   ).map((list) =>
@@ -31,7 +32,7 @@ export function planMcp(
       desired,
       unmanaged,
       rotation,
-      saved: observed.saved === true,
+      hiding,
     }),
   );
   if (desired.value === null) return planNull(desired, actual, lists);
@@ -43,7 +44,7 @@ export function planMcp(
   const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
-    ...unpreservableMcp(actual, others),
+    ...unpreservableMcp(actual, others, hiding),
   ];
   if (changes.length === 0 && !created) {
     // What cannot be compared goes along with a write all the same: sent back as it was read, a mask would be stored.

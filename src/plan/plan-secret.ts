@@ -1,6 +1,6 @@
 import type { Action, Change } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
-import { Secret } from '../model/secret.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import type { Value } from '../model/value.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
@@ -22,6 +22,8 @@ export function planSecret(
   const { field, value } = desired;
   const sent = value === null ? field.clearWith : value;
   const rotated = isRotated(rotation, [field.name]);
+  if (value instanceof UnseenSecret && value.unseen.missing !== null)
+    return planMissing(desired, observed, value);
   switch (isStored(desired, observed)) {
     case 'no':
       return value === null
@@ -53,6 +55,18 @@ export function planSecret(
   }
 }
 
+/** A reference without a value: that nothing is stored is known all the same. */
+function planMissing(
+  desired: DesiredField,
+  observed: ObservedState,
+  value: UnseenSecret,
+): FieldPlan {
+  const { ref, unseen } = value;
+  const unknown = [{ path: [desired.field.name], reason: unseen.reason, ref }];
+  if (isStored(desired, observed) !== 'no') return { unknown };
+  return { unknown, overlay: value, changes: [change(desired, 'set', 'not set, will be set')] };
+}
+
 function planStored(
   desired: DesiredField,
   rotated: boolean,
@@ -75,7 +89,7 @@ function knownOf(
   { field, value }: DesiredField,
   fingerprints: Fingerprints,
 ): ReturnType<Fingerprints['compare']> {
-  if (!(value instanceof Secret)) return 'none';
+  if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
   return value.compareWith((text) => fingerprints.compare([field.name], text));
 }
 

@@ -3,6 +3,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import type { FieldPlan } from './field-plan.ts';
+import { missingIn } from './mcp-entry.ts';
 import { isRotated, type Rotation } from './rotation.ts';
 
 /** The user's secrets: of what was sent, only the names of provider tokens can be read back, in `provider_tokens_set`. */
@@ -20,12 +21,10 @@ export function planSecretsStore(
   const missing = declared.filter((name) => !stored.includes(name));
   const rotated = isRotated(rotation, path);
   const first = missing.length > 0 || !observed.stored;
+  const absent = missingIn(path, value);
   if (!first && !rotated) {
-    return {
-      unknown: [
-        { path, reason: declared.length > 0 ? 'set, origin unknown' : 'cannot be read back', ref },
-      ],
-    };
+    const reason = declared.length > 0 ? 'set, origin unknown' : 'cannot be read back';
+    return { unknown: absent.length > 0 ? absent : [{ path, reason, ref }] };
   }
   const action: Action = !first ? 'rotate' : stored.length === 0 ? 'set' : 'change';
   const reason =
@@ -37,6 +36,7 @@ export function planSecretsStore(
   const lost = stored.filter((name) => !declared.includes(name));
   return {
     overlay: value,
+    unknown: absent,
     changes: [
       {
         resource: 'settings',

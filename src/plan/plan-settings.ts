@@ -7,6 +7,7 @@ import type { DesiredField, DesiredState, ObservedState } from '../model/state.t
 import { isRecord, sameValue, type Value } from '../model/value.ts';
 import type { FieldPlan } from './field-plan.ts';
 import { holdsMask } from './holds-mask.ts';
+import { hidingIn } from './mcp-entry.ts';
 import { planMcp } from './plan-mcp.ts';
 import { isEmpty, planPlain } from './plan-plain.ts';
 import { planSecret } from './plan-secret.ts';
@@ -30,8 +31,8 @@ export const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compar
  * The ordered changes that turn the observed into the desired state, and the body that makes them. Pure: the same two states
  * give the same plan, and a plan of a state against itself is empty.
  *
- * Removals come first, then the other changes in the order of the specification. A field whose reference could not be looked
- * up, or whose stored value cannot be read back, stands under `unknown`: it is neither claimed equal nor changed.
+ * Removals come first, then the other changes in the order of the specification. A value whose reference is missing, or that
+ * cannot be read back, is listed under `unknown` by its own path: it is neither claimed equal nor changed.
  */
 export function planSettings(
   desired: DesiredState,
@@ -50,10 +51,7 @@ export function planSettings(
   const unpreservable = writes ? unpreservableIn(observed, plans) : [];
   return {
     changes: [...removals, ...changes.filter((change) => change.action !== 'remove')],
-    unknown: [
-      ...desired.unresolved.map(({ field, reason, ref }) => ({ path: [field.name], reason, ref })),
-      ...plans.flatMap(([, plan]) => plan.unknown ?? []),
-    ],
+    unknown: plans.flatMap(([, plan]) => plan.unknown ?? []),
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
       ...unpreservable.map(warningOf),
@@ -85,9 +83,10 @@ function unpreservableIn(
   plans: readonly (readonly [string, FieldPlan])[],
 ): Unpreservable[] {
   const planned = new Set<string>(plans.map(([name]) => name));
+  const mcp = observed.record['mcp_config'];
   const carried = planned.has('mcp_config')
     ? []
-    : unpreservableMcp(observed.record['mcp_config'], MCP_LISTS);
+    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(mcp, observed.saved === true));
   const masks = Object.entries(observed.record)
     .filter(
       ([name, value]) => fieldNamed(name) === undefined && isCarried(name) && holdsMask(value),
@@ -122,9 +121,7 @@ const ORDER: ReadonlyMap<string, number> = new Map(
 
 /** What the service holds and the file does not manage: never touched, and said. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
-  const declared = new Set<string>(
-    [...desired.fields, ...desired.unresolved].map(({ field }) => field.name),
-  );
+  const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
   const names = Object.keys(observed.record).filter((name) => {
     if (isFlag(name) || declared.has(name)) return false;
     const field = fieldNamed(name);

@@ -24,7 +24,7 @@ function addressOf(value: Value): Value {
 }
 
 function unseen(value: Value): Value {
-  if (value === MASK) return new UnseenSecret(null, new Identity(MASK));
+  if (value === MASK) return new UnseenSecret(null, Identity.unseen(MASK));
   const url = typeof value === 'string' && value.endsWith(MASKED_PART) ? bareUrl(value) : null;
   return url === null ? value : new UnseenSecret(null, new Identity(url));
 }

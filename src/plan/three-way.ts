@@ -3,8 +3,9 @@ import { isLetGo, samePath, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan, SandboxStep, SettingsPlan } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { isRecord, sameValue, type Value } from '../model/value.ts';
-import { entriesOf } from './mcp-entry.ts';
+import { UnseenSecret } from '../model/secret.ts';
+import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
+import { entriesOf } from '../model/mcp.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
 /**
@@ -51,11 +52,8 @@ function movedOnService({ changes }: SettingsPlan, path: Path): boolean {
   return changes.some((change) => samePath(change.path, path));
 }
 
-function isDeclared(
-  { fields, unresolved, unmanaged }: DesiredState,
-  [name = '', ...rest]: Path,
-): boolean {
-  const declared = [...fields, ...unresolved].some(({ field }) => field.name === name);
+function isDeclared({ fields, unmanaged }: DesiredState, [name = '', ...rest]: Path): boolean {
+  const declared = fields.some(({ field }) => field.name === name);
   return declared && !isLetGo(unmanaged, [name, ...rest]);
 }
 
@@ -69,8 +67,17 @@ function declaredAt({ fields, unmanaged }: DesiredState, path: Path): Value | un
   return entries.find((entry) => identityOf(list, entry).shown === identity.replace(/#\d+$/, ''));
 }
 
+/** Equality of what two files declare: of a reference without a value only the reference can be compared. */
 function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
-  return a === undefined ? b === undefined : sameValue(a, b);
+  if (a === undefined || b === undefined) return a === b;
+  if (a instanceof UnseenSecret && b instanceof UnseenSecret) return a.ref === b.ref;
+  if (isList(a) && isList(b))
+    return a.length === b.length && a.every((item, index) => sameDeclared(item, b[index]));
+  if (!isRecord(a) || !isRecord(b)) return sameValue(a, b);
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => sameDeclared(a[name], b[name]))
+  );
 }
 
 function sameItems(a: readonly DesiredSandboxes[], b: readonly DesiredSandboxes[]): boolean {

@@ -4,7 +4,7 @@ import type { Path } from '../model/path.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isList, isRecord, sameValue, type Value, type ValueRecord } from '../model/value.ts';
 import { managesEntry, managesField } from './managed.ts';
-import { entriesOf } from './mcp-entry.ts';
+import { entriesOf } from '../model/mcp.ts';
 import { isCarried } from './record.ts';
 
 /** Something a write changed though the file does not manage it. */

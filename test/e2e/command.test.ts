@@ -193,11 +193,12 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
         {
           status: 'differs',
           complete: false,
-          changes: [{ path: ['language'] }],
+          // That no key is stored is known without its value.
+          changes: [{ path: ['language'] }, { path: ['llm_api_key'], action: 'set' }],
           unknown: [
             { path: ['llm_api_key'], ref: '${env:LLM_API_KEY}' },
-            { path: ['git_user_name'] },
             { path: ['sandbox_api_key'] },
+            { path: ['git_user_name'] },
           ],
         },
       ],

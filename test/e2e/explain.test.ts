@@ -49,7 +49,7 @@ settings:
       - url: https://a.example.com/sse?t=canary
         api_key: \${env:MCP}
     stdio_servers:
-      - { name: files, command: npx, args: "--token canary", env: { LEVEL: canary, TOKEN: "\${env:MCP}" } }
+      - { name: files, command: npx, args: "--token canary", env: { LEVEL: debug, TOKEN: "\${env:MCP}" } }
   git_user_email: \${env:GIT_EMAIL:-bot@example.com}
   sandbox_api_key: null
 unmanaged: [agent]

@@ -153,8 +153,8 @@ describe('a saved look', () => {
       ['set', at('new')],
     ]);
     expect(environment?.unknown.map(({ path: where, reason }) => [where, reason])).toEqual([
-      [at('kept'), 'masked, cannot be compared: api_key'],
-      [at('query'), 'masked, cannot be compared: url'],
+      [[...at('kept'), 'api_key'], 'masked, cannot be compared'],
+      [[...at('query'), 'url'], 'masked, cannot be compared'],
     ]);
     expect(environment?.warnings.filter(({ code }) => code === 'lose-unreadable')).toEqual([
       expect.objectContaining({ path: ['sandbox_api_key'] }),

@@ -74,12 +74,17 @@ describe.each(SEMANTICS)('a store: $write, null $onNull, passwords $passwords', 
   });
 });
 
-describe.each(['null', 'mask', 'empty', 'absent'] as const)(
-  'a store that answers %s for secrets inside mcp_config',
-  (mcpSecrets) => {
-    it('is not written while an entry it hides would have to go along', async () => {
-      store = await startStore({ mcpSecrets }, structuredClone(STORED));
-      const outcome = await apply(request(store.url, '  language: fr\n  sandbox_api_key: null\n'));
+describe('only a mask hides a secret inside mcp_config', () => {
+  it('in a declared entry as in one that is not managed: nothing is written', async () => {
+    for (const declared of [
+      '',
+      '  mcp_config: { sse_servers: [https://sse.example.com/sse], shttp_servers: [] }\n',
+    ]) {
+      const unmanaged = 'unmanaged: ["mcp_config.shttp_servers[https://http.example.com/mcp]"]\n';
+      store = await startStore({ mcpSecrets: 'mask' }, structuredClone(STORED));
+      const settings = `  language: fr\n  sandbox_api_key: null\n${declared}`;
+      const more = declared === '' ? '' : unmanaged;
+      const outcome = await apply(request(store.url, settings + more));
       expect(outcome.environments[0]).toMatchObject({
         status: 'refused',
         error: { code: 'guard-refused' },
@@ -89,8 +94,42 @@ describe.each(['null', 'mask', 'empty', 'absent'] as const)(
       );
       expect(store.posts()).toBe(0);
       expect(store.stored).toEqual(STORED);
-    });
+      await store.close();
+    }
+  });
 
+  it('and then a null of the same answer may hide one, too', async () => {
+    const { sse_servers: sse, ...others } = STORED.mcp_config;
+    const keyless = [{ url: 'https://sse.example.com/sse', api_key: null }];
+    const stored = { ...STORED, mcp_config: { ...others, sse_servers: [...sse, ...keyless] } };
+    store = await startStore({ mcpSecrets: 'mask' }, structuredClone(stored));
+    const refused = await plan(request(store.url, '  language: fr\n  sandbox_api_key: null\n'));
+    const paths = refused.environments[0]?.warnings.map(({ path }) => path.join(' '));
+    expect(paths).toContain('mcp_config sse_servers https://sse.example.com/sse#2 api_key');
+  });
+
+  it.each(['null', 'empty', 'absent'] as const)(
+    'a keyless entry, answered as %s, never stops a write',
+    async (mcpSecrets) => {
+      const keyless = [{ url: 'https://sse.example.com/sse', api_key: null }];
+      const stored = {
+        ...STORED,
+        mcp_config: { sse_servers: keyless, stdio_servers: [], shttp_servers: [] },
+      };
+      store = await startStore({ mcpSecrets }, structuredClone(stored));
+      const settings = '  language: fr\n  sandbox_api_key: null\n';
+      const outcome = await apply(
+        request(store.url, settings, { guards: '{ protected: true, empty_store: false }' }),
+      );
+      expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
+      expect(store.stored?.['language']).toBe('fr');
+    },
+  );
+});
+
+describe.each(['null', 'mask', 'empty', 'absent'] as const)(
+  'a store that answers %s for secrets inside mcp_config',
+  (mcpSecrets) => {
     it('is written once the entries are declared, their keys with them', async () => {
       store = await startStore({ mcpSecrets }, structuredClone(STORED));
       const settings = [

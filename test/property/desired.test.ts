@@ -363,8 +363,8 @@ describe('right settings', () => {
           expect(diagnostics).toEqual([]);
           const [target] = targets;
           if (target === undefined) throw new Error('no target');
-          const { fields: found, unresolved } = resolveSettings(target, answers);
-          expect(unresolved).toEqual([]);
+          const { fields: found, missing } = resolveSettings(target, answers);
+          expect(missing).toEqual([]);
           const expected = below ? { language: null, ...settings } : settings;
           expect(
             Object.fromEntries(found.map(({ field, value }) => [field.name, written(value)])),

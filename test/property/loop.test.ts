@@ -44,7 +44,7 @@ function asDesired(state: ObservedState): DesiredState {
   const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
   return {
     fields: declared.map((field) => ({ field, value: state.record[field.name] ?? null, source })),
-    unresolved: [],
+    missing: [],
     unmanaged: [],
     sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },

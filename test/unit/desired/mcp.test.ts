@@ -3,7 +3,7 @@ import { envPairs, isUnfinished, shellWords } from '../../../src/desired/lines.t
 import { resolveSettings } from '../../../src/desired/resolve.ts';
 import { identityOf, isMcpList } from '../../../src/model/mcp.ts';
 import { isList, isRecord } from '../../../src/model/value.ts';
-import { problems, settings, source, target, withSettings } from './reading.ts';
+import { problems, SERVER, settings, source, target, withSettings } from './reading.ts';
 
 function mcp(...lines: readonly string[]) {
   const one = target(withSettings('mcp_config:', ...lines.map((line) => `  ${line}`)));
@@ -75,14 +75,14 @@ describe('mcp_config in one form', () => {
         {
           name: 'a',
           command: 'c',
-          args: [hidden('-y'), hidden('a', '${env:A}')],
-          env: { X: hidden('1'), API_KEY: hidden('a', '${env:A}') },
+          args: ['-y', hidden('a', '${env:A}')],
+          env: { X: '1', API_KEY: hidden('a', '${env:A}') },
         },
         {
           name: 'b',
           command: 'c',
-          args: [hidden('-y'), hidden('two words'), hidden('"a b" c', '${env:LINE}')],
-          env: { X: hidden('1=2'), API_KEY: hidden('a', '${env:A}') },
+          args: ['-y', 'two words', hidden('"a b" c', '${env:LINE}')],
+          env: { X: '1=2', API_KEY: hidden('a', '${env:A}') },
         },
         { name: 'c', command: 'c', args: [], env: {} },
         { name: 'd', command: 'c', args: [], env: {} },
@@ -96,16 +96,74 @@ describe('mcp_config in one form', () => {
     });
   });
 
-  it('an entry whose reference has no value leaves the whole field unresolved', () => {
+  it('a literal is open unless its name, its flag or its url says that it holds a secret', () => {
+    const args = [
+      '-y',
+      '--api-key=k',
+      '--token',
+      't',
+      '--verbose',
+      '-e',
+      'MY_SECRET=s',
+      '--header',
+      'Authorization: Bearer b',
+      'https://u:p@a.example.com',
+      'https://a.example.com/?k=v',
+      'plain',
+    ];
+    const closed = [1, 3, 6, 8, 9, 10];
+    expect(
+      mcp(`stdio_servers: [{ name: a, command: c, args: ${JSON.stringify(args)} }]`),
+    ).toMatchObject({
+      stdio_servers: [
+        { args: args.map((text, index) => (closed.includes(index) ? hidden(text) : text)) },
+      ],
+    });
+  });
+
+  it('a missing reference hides only itself', () => {
     const one = target(
       withSettings(
-        'mcp_config: { sse_servers: [{ url: https://a.example.com, api_key: "${env:NONE}" }] }',
+        'mcp_config:',
+        '  sse_servers: [{ url: https://a.example.com, api_key: "${env:NONE}" }]',
+        '  stdio_servers: [{ name: p, command: sh, args: [-c, "${env:GONE}"], env: { A: b, KEY: "${env:NO}" } }]',
       ),
     );
+    const unseen = (name: string) => ({ unseen: `the variable ${name} is not set` });
     expect(settings(one)).toEqual({
-      fields: {},
-      unresolved: { mcp_config: 'the variable NONE is not set' },
+      fields: {
+        mcp_config: {
+          sse_servers: [{ url: 'https://a.example.com', api_key: unseen('NONE') }],
+          stdio_servers: [
+            {
+              name: 'p',
+              command: 'sh',
+              args: ['-c', unseen('GONE')],
+              env: { A: 'b', KEY: unseen('NO') },
+            },
+          ],
+        },
+      },
+      missing: {
+        'mcp_config.sse_servers[https://a.example.com].api_key': 'the variable NONE is not set',
+        'mcp_config.stdio_servers[p].args["1"]': 'the variable GONE is not set',
+        'mcp_config.stdio_servers[p].env.KEY': 'the variable NO is not set',
+      },
     });
+  });
+
+  it('a reference of an entry that is not managed is not missing', () => {
+    const one = target(
+      [
+        SERVER,
+        'version: 1',
+        'unmanaged: ["mcp_config.sse_servers[https://a.example.com]"]',
+        'settings:',
+        '  mcp_config:',
+        '    sse_servers: [{ url: https://a.example.com, api_key: "${env:NONE}" }]',
+      ].join('\n'),
+    );
+    expect(settings(one).missing).toEqual({});
   });
 });
 

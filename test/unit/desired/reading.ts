@@ -2,7 +2,8 @@ import { readTargets, type Target } from '../../../src/desired/target.ts';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { ReferenceSource } from '../../../src/model/ports.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import { formatPath } from '../../../src/model/path.ts';
+import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
 import { isList, isRecord, type Value } from '../../../src/model/value.ts';
 
 export const SERVER = 'server: { url: https://agents.example.com }';
@@ -62,6 +63,7 @@ interface Revealed {
 
 /** A value with its secrets opened, for a test to look at. */
 function opened(value: Value | undefined): unknown {
+  if (value instanceof UnseenSecret) return { unseen: value.unseen.reason };
   if (value instanceof Secret) return { secret: value.reveal(), ref: value.ref } satisfies Revealed;
   if (isList(value)) return value.map(opened);
   if (isRecord(value))
@@ -69,11 +71,11 @@ function opened(value: Value | undefined): unknown {
   return value;
 }
 
-/** The fields of a target, secrets opened, and why others could not be had. */
+/** The fields of a target, secrets opened, and why references in them have no value. */
 export function settings(one: Target, from: ReferenceSource = source()) {
-  const { fields, unresolved } = resolveSettings(one, from);
+  const { fields, missing } = resolveSettings(one, from);
   return {
     fields: Object.fromEntries(fields.map(({ field, value }) => [field.name, opened(value)])),
-    unresolved: Object.fromEntries(unresolved.map(({ field, reason }) => [field.name, reason])),
+    missing: Object.fromEntries(missing.map(({ path, reason }) => [formatPath(path), reason])),
   };
 }

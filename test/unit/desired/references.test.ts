@@ -136,7 +136,7 @@ describe('strict references of typed fields', () => {
     const one = target(withSettings(`${field}: \${env:X}`));
     expect(settings(one, source({ X: text }))).toEqual({
       fields: { [field]: { secret: value, ref: '${env:X}' } },
-      unresolved: {},
+      missing: {},
     });
   });
 
@@ -160,8 +160,8 @@ describe('strict references of typed fields', () => {
   ])('%s is not %j', (field, text) => {
     const one = target(withSettings(`${field}: \${env:X}`));
     expect(settings(one, source({ X: text }))).toEqual({
-      fields: {},
-      unresolved: { [field]: 'its value does not fit the field' },
+      fields: { [field]: { unseen: 'its value does not fit the field' } },
+      missing: { [field]: 'its value does not fit the field' },
     });
   });
 
@@ -170,8 +170,11 @@ describe('strict references of typed fields', () => {
       withSettings('max_iterations: ${env:X:-7}', 'confirmation_mode: ${env:Y:-maybe}'),
     );
     expect(settings(one)).toEqual({
-      fields: { max_iterations: { secret: 7, ref: '${env:X:-7}' } },
-      unresolved: { confirmation_mode: 'its value does not fit the field' },
+      fields: {
+        max_iterations: { secret: 7, ref: '${env:X:-7}' },
+        confirmation_mode: { unseen: 'its value does not fit the field' },
+      },
+      missing: { confirmation_mode: 'its value does not fit the field' },
     });
   });
 
@@ -186,7 +189,9 @@ describe('strict references of typed fields', () => {
       'mcp_config.shttp_servers.0.timeout.secret',
       3600,
     );
-    expect(settings(one, source({ T: '3601' })).unresolved).toHaveProperty('mcp_config');
+    expect(Object.keys(settings(one, source({ T: '3601' })).missing)).toEqual([
+      'mcp_config.shttp_servers[https://a.example.com].timeout',
+    ]);
   });
 });
 

@@ -158,8 +158,8 @@ describe('a reference without a value', () => {
     expect(pull?.left).toEqual([]);
     expect(pull?.unknown).toEqual([
       {
-        path: ['mcp_config', 'shttp_servers', 'https://a.example.com/mcp'],
-        reason: 'a reference in it has no value',
+        path: ['mcp_config', 'shttp_servers', 'https://a.example.com/mcp', 'api_key'],
+        reason: 'the variable UNSET is not set',
         ref: '${env:UNSET}',
       },
     ]);
@@ -169,7 +169,10 @@ describe('a reference without a value', () => {
     const unknown = lines.map((line) => line.replace('https://gone.example.com', '${env:HOST}'));
     const { after, pull } = one(unknown, has);
     expect(after).toEqual(unknown);
-    expect(pull?.unknown).toMatchObject([{ path: ['mcp_config'] }]);
+    expect(pull?.unknown.map(({ path }) => path.slice(2).join(' '))).toEqual([
+      'https://a.example.com/mcp api_key',
+      '${env:HOST}/mcp url',
+    ]);
   });
 });
 

@@ -16,7 +16,7 @@ function desired(name: string, value: Value): DesiredState {
   const source = () => ({ file: 'settings.yaml', line: 3, column: 5 });
   return {
     fields: [{ field, value, source }],
-    unresolved: [],
+    missing: [],
     unmanaged: [],
     sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
