@@ -36,7 +36,7 @@ export interface Emulator {
  * is there but was not written by this service, when `serverMcp` breaks the rules of mcp entries, when another
  * option has no value that it takes, and when the port cannot be had.
  *
- * Source: specification 4 and 5; observed: every case of the contract; service behaviour for all under /api/v1.
+ * Source: specification 4 and 5; every case of the contract; behaviour 3 for all under /api/v1.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;

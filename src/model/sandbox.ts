@@ -3,7 +3,7 @@ import type { Source } from './source.ts';
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
  * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, where the service does not say.
- * What a listing carries besides, keys of sessions among it, is not kept. Source: observed.
+ * What a listing carries besides, keys of sessions among it, is not kept. Source: behaviour 3.2.
  */
 export interface Sandbox {
   readonly id: string;
@@ -57,7 +57,7 @@ export interface NamedSandbox {
 
 export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
 
-/** An ERROR younger than this, in milliseconds, is taken for a start under way: one backend reads so while it boots. Source: observed. */
+/** An ERROR younger than this, in milliseconds, is taken for a start under way: one backend reads so while it boots. Source: behaviour 3.2. */
 const BOOT_TIME = 5 * 60_000;
 
 /** Whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING for good. */

@@ -9,7 +9,7 @@ const SANDBOXES = '/api/v1/sandboxes';
 
 /**
  * Starts, resumes and pauses the sandboxes of a service: one POST for each call. The spec of a start goes into the query:
- * in a body it would be ignored, and the default be started. Source: specification 4.1; observed.
+ * in a body it would be ignored, and the default be started. Source: specification 4.1; behaviour 3.2.
  */
 export function sandboxActuator(connection: Connection): SandboxActuator {
   return {

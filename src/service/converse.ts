@@ -9,7 +9,7 @@ import { getV1, listLimits, startTimeout } from './v1-request.ts';
 const CONVERSATIONS = '/api/v1/app-conversations';
 const TASKS = `${CONVERSATIONS}/start-tasks`;
 
-/** Starts conversations, one POST for each call, and reads how far a start has come. Source: specification 4.1; observed. */
+/** Starts conversations, one POST for each call, and reads how far a start has come. Source: specification 4.1; behaviour 3.4. */
 export function conversing(connection: Connection): Conversing {
   return {
     start: async (message) => {

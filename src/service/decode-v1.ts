@@ -4,7 +4,7 @@ import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
 
 /**
  * The records of /api/v1 as far as setpoint reads them, and no further: keys of sessions and addresses that hold one are left
- * behind. What is new or missing is no error; a record without an id is null. Source: observed (the specification leaves the
+ * behind. What is new or missing is no error; a record without an id is null. Source: behaviour 3 (the specification leaves the
  * shapes open).
  */
 export function sandboxIn(value: Value): Sandbox | null {

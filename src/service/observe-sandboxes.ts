@@ -12,7 +12,7 @@ const CONVERSATIONS = '/api/v1/app-conversations';
 
 /**
  * Reads the sandboxes of a service, their specs and the conversations in them, every list to its end. Throws the errors of
- * settingsObserver. Source: specification 4.1; observed.
+ * settingsObserver. Source: specification 4.1; behaviour 3.2.
  */
 export function sandboxObserver(connection: Connection): SandboxObserver {
   return {

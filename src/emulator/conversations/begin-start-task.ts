@@ -19,7 +19,7 @@ interface Place {
 /**
  * Begins the start of a conversation. What is wrong shows in the task later on, but what is done to sandboxes is done at
  * once: a new one is started, and a paused one is resumed although its status, looked at before, is held against it.
- * Source: service behaviour: "Sandbox not startable".
+ * Source: behaviour 3.4: "Sandbox not startable".
  */
 export function beginStartTask(
   before: StoreContents,

@@ -23,7 +23,7 @@ interface Start {
 
 /**
  * POST /api/v1/app-conversations: answers with the start as it begins, 200 also where it will come to nothing. As with
- * settings, the body is read as JSON before the key is looked at. Source: specification 4.1; service behaviour.
+ * settings, the body is read as JSON before the key is looked at. Source: specification 4.1; behaviour 3.4.
  */
 export async function startConversation(call: Call): Promise<Answer> {
   const { service, authorized } = call;
@@ -42,7 +42,7 @@ export async function startConversation(call: Call): Promise<Answer> {
 
 /**
  * GET /api/v1/app-conversations: those of `ids`, null for each that is not there; without ids, the list.
- * Source: specification 4.1 says that it lists; service behaviour: the recorded server answers 422 without ids, which
+ * Source: specification 4.1 says that it lists; behaviour 3.4: the recorded server answers 422 without ids, which
  * the option `requireIds` turns on.
  */
 export async function getConversations(call: Call): Promise<Answer> {
@@ -58,13 +58,13 @@ export async function getConversations(call: Call): Promise<Answer> {
   );
 }
 
-/** GET /api/v1/app-conversations/search, newest first. Source: service behaviour. */
+/** GET /api/v1/app-conversations/search, newest first. Source: behaviour 3.4. */
 export async function searchConversations(call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   return answerPage(call, () => conversations(call.service));
 }
 
-/** GET /api/v1/app-conversations/start-tasks: those of `ids`, null for each that is not there. Source: service behaviour. */
+/** GET /api/v1/app-conversations/start-tasks: those of `ids`, null for each that is not there. Source: behaviour 3.4. */
 export async function getStartTasks({ service, authorized, query }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   const asked = askedIds(query);

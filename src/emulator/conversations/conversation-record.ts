@@ -8,7 +8,7 @@ import type { StoredStartTask } from '../store/stored-start-task.ts';
 
 /**
  * A conversation, which its start left behind at `readyAt`, as it is answered. It has a session key and an address only
- * while its sandbox is RUNNING. Source: service behaviour, AppConversation.
+ * while its sandbox is RUNNING. Source: behaviour 3.4, AppConversation.
  */
 export function conversationRecord(
   task: StoredStartTask,

@@ -28,7 +28,7 @@ const messageMembers: readonly Member[] = [{ name: 'run', rule: flagRule, absent
 
 /**
  * The start request of a body, or all that is wrong with it. Only the members that make a difference here are judged; a
- * real server knows more of them. Source: specification 4.1; service behaviour, AppConversationStartRequest.
+ * real server knows more of them. Source: specification 4.1; behaviour 3.4, AppConversationStartRequest.
  */
 export function readStartRequest(body: Json): StartRequestReading {
   const verdict = verdictOn(body);

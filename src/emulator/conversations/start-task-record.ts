@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/json.ts';
 import type { StartTaskStage } from './start-task-stage.ts';
 import type { StoredStartTask } from '../store/stored-start-task.ts';
 
-/** A conversation's start as it is answered. Source: service behaviour, AppConversationStartTask. */
+/** A conversation's start as it is answered. Source: behaviour 3.4, AppConversationStartTask. */
 export function startTaskRecord(
   task: StoredStartTask,
   { status, detail, since }: StartTaskStage,

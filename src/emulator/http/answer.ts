@@ -16,7 +16,7 @@ export function detail(status: number, sentence: string): Answer {
   return json(status, { detail: sentence });
 }
 
-/** What every endpoint answers to a request without the key. Source: observed: "load with a wrong key". */
+/** What every endpoint answers to a request without the key. Source: contract "load with a wrong key". */
 export const unauthorized = detail(401, 'Unauthorized');
 
 export function sendAnswer(answer: Answer, response: ServerResponse): void {

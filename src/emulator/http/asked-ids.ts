@@ -9,7 +9,7 @@ export type AskedIds =
 
 const tooMany = 100;
 
-/** Every `ids` of a query. A hundred of them crash the real server. Source: service behaviour, the batch endpoints. */
+/** Every `ids` of a query. A hundred of them crash the real server. Source: behaviour 3.1, the batch endpoints. */
 export function askedIds(query: URLSearchParams): AskedIds {
   const texts = query.getAll('ids');
   if (texts.length === 0) return refused([missing]);

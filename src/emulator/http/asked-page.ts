@@ -13,7 +13,7 @@ const most = 100n;
 
 /**
  * The page of `page_id`, an offset, and `limit`. A page_id that is no number asks for the first page, a limit above 100
- * crashes the real server. Source: service behaviour, the search endpoints.
+ * crashes the real server. Source: behaviour 3.1, the search endpoints.
  */
 export function askedPage(query: URLSearchParams): AskedPage {
   const offset = query.getAll('page_id').at(-1) ?? '';

@@ -8,7 +8,7 @@ export type DecodedBody =
 
 /**
  * The JSON of a request's body: null where the body is empty, its text where the media type says that it is no JSON.
- * Source: observed: "body is not JSON".
+ * Source: contract "body is not JSON".
  */
 export function decodeBody(bytes: Buffer, contentType: string | undefined): DecodedBody {
   const text = textOf(bytes);

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
  * Whether the X-Session-API-Key header is the service's key; without a key, or with an empty one, every request is.
- * Takes the same time wherever the two differ. Source: specification 5; observed: "load with a wrong key".
+ * Takes the same time wherever the two differ. Source: specification 5; contract "load with a wrong key".
  */
 export function isAuthorized(
   header: string | string[] | undefined,

@@ -6,7 +6,7 @@ import type { StoreContents } from '../store/store-document.ts';
 /**
  * What every start and every resume does first: pauses the oldest RUNNING sandboxes so that one more keeps the limit.
  * Those that are STARTING or in ERROR do not count. Undefined where the limit leaves no room for any other.
- * Source: service behaviour, the limit of running sandboxes.
+ * Source: behaviour 3.2, the limit of running sandboxes.
  */
 export function makeRoom(
   before: StoreContents,

@@ -13,7 +13,7 @@ const success = json(200, { success: true });
 const notFound = detail(404, 'Not Found');
 const limitReached = detail(500, noRoom);
 
-/** GET /api/v1/sandboxes/search, newest first. Source: specification 4.1; service behaviour: an outage reads as no sandboxes. */
+/** GET /api/v1/sandboxes/search, newest first. Source: specification 4.1; behaviour 3.2: an outage reads as no sandboxes. */
 export async function searchSandboxes(call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const { service } = call;
@@ -27,7 +27,7 @@ export async function searchSandboxes(call: Call): Promise<Answer> {
 
 /**
  * POST /api/v1/sandboxes: the spec is a parameter of the query, a body is ignored, and each call starts one more.
- * Source: specification 4.1; service behaviour: room is made before the spec is looked up, an unknown spec is a crash.
+ * Source: specification 4.1; behaviour 3.2: room is made before the spec is looked up, an unknown spec is a crash.
  */
 export async function startSandbox({ service, authorized, query }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
@@ -46,7 +46,7 @@ export async function startSandbox({ service, authorized, query }: Call): Promis
 
 /**
  * POST /api/v1/sandboxes/{id}/pause: 200 also where there is nothing to do, and where the sandbox does not run yet.
- * Source: specification 4.1; service behaviour: one that is MISSING is not found, though it is listed.
+ * Source: specification 4.1; behaviour 3.2: one that is MISSING is not found, though it is listed.
  */
 export async function pauseSandbox({ service, authorized, id }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
@@ -65,7 +65,7 @@ export async function pauseSandbox({ service, authorized, id }: Call): Promise<A
 /**
  * POST /api/v1/sandboxes/{id}/resume. Room is made first, whatever the sandbox's status: one that runs already may be
  * paused by that, and is then begun anew.
- * Source: specification 4.1; service behaviour, the limit of running sandboxes.
+ * Source: specification 4.1; behaviour 3.2, the limit of running sandboxes.
  */
 export async function resumeSandbox({ service, authorized, id }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;

@@ -4,7 +4,7 @@ export const sandboxOutcomes = ['running', 'flapping', 'starting', 'error', 'mis
 /**
  * `running`: STARTING, then RUNNING; `flapping`: STARTING, ERROR for as long again, then RUNNING; `starting`: STARTING
  * for good, though it is up; `error` and `missing`: STARTING, then ERROR or MISSING for good.
- * Source: service behaviour: containers that boot read ERROR until they answer; processes read STARTING while they idle.
+ * Source: behaviour 3.2: containers that boot read ERROR until they answer; processes read STARTING while they idle.
  */
 export type SandboxOutcome = (typeof sandboxOutcomes)[number];
 

@@ -5,7 +5,7 @@ import type { StoredSandbox } from '../store/stored-sandbox.ts';
 
 /**
  * A sandbox as it is answered. It has a session key and addresses only while it is RUNNING; the addresses lead nowhere,
- * because no agent runs. Source: service behaviour, SandboxInfo.
+ * because no agent runs. Source: behaviour 3.2, SandboxInfo.
  */
 export function sandboxRecord(
   sandbox: StoredSandbox,

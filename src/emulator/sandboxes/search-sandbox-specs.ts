@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/json.ts';
 
 /**
  * GET /api/v1/sandbox-specs/search, the default spec first.
- * Source: specification 4.1; service behaviour: `created_at` is when the service was started.
+ * Source: specification 4.1; behaviour 3.3: `created_at` is when the service was started.
  */
 export async function searchSandboxSpecs(call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;

@@ -5,7 +5,7 @@ import { settingsFields, type SettingsField } from './settings-fields.ts';
 
 /**
  * The body of a load: every field, then the flags. Password fields are null whether set or not.
- * Source: specification 2.3; observed: "store every field, then load".
+ * Source: specification 2.3; contract "store every field, then load".
  */
 export function loadAnswer(stored: StoredSettings, serverMcp: JsonObject | undefined): JsonObject {
   const fields = settingsFields.map(

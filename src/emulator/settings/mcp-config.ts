@@ -20,7 +20,7 @@ const members: readonly Member[] = [
   { name: 'shttp_servers', rule: listOfUrls(shttpEntry), absent: [] },
 ];
 
-/** An `mcp_config` object. Source: specification 2.2; observed: the contract cases "mcp_config: …". */
+/** An `mcp_config` object. Source: specification 2.2; the contract cases "mcp_config: …". */
 export function mcpConfig(value: Json, at: Location): Verdict {
   return checkObject(members, 'refused', value, at);
 }

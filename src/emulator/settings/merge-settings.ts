@@ -9,7 +9,7 @@ export interface StoredSettings {
 
 /**
  * What a store leaves behind: every field replaced, but for those that keep their value where the new one is null.
- * A blank password clears. Source: observed: "a sparse store resets what it leaves out", "llm_api_key: blanks after a value".
+ * A blank password clears. Source: contract "a sparse store resets what it leaves out", "llm_api_key: blanks after a value".
  */
 export function mergeSettings(
   before: StoredSettings | undefined,

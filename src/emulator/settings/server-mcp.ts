@@ -4,7 +4,7 @@ import { readJson } from '../json/read-json.ts';
 
 /**
  * Entries that the server itself owns, shaped like `mcp_config` and judged by the same rules when the service starts.
- * Source: observed: the contract cases of settings-with-server-mcp.json.
+ * Source: the contract cases of settings-with-server-mcp.json.
  */
 export interface ServerMcp {
   readonly sse_servers?: readonly unknown[];

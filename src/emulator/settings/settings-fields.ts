@@ -31,7 +31,7 @@ const condenserSize = integerWhere(
 
 /**
  * Every field of the settings, in the order in which a load answers them.
- * Source: specification 2.1; observed: the contract cases "FIELD: null after a value" and "FIELD: left out after a value".
+ * Source: specification 2.1; the contract cases "FIELD: null after a value" and "FIELD: left out after a value".
  */
 export const settingsFields: readonly SettingsField[] = [
   wiped('language', textRule),

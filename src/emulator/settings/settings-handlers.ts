@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { unprocessable } from '../http/unprocessable.ts';
 import { validateSettings } from './validate-settings.ts';
 
-/** GET /api/settings. Source: specification 4.3; observed: "load on an empty store", "store every field, then load". */
+/** GET /api/settings. Source: specification 4.3; contract "load on an empty store", "store every field, then load". */
 export async function loadSettings({ service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   const contents = await readStore(service.store);
@@ -18,7 +18,7 @@ export async function loadSettings({ service, authorized }: Call): Promise<Answe
   return json(200, loadAnswer(contents.settings, service.serverMcp));
 }
 
-/** POST /api/settings: the body is read as JSON before the key is looked at. Source: specification 4.2; observed: "body is not JSON". */
+/** POST /api/settings: the body is read as JSON before the key is looked at. Source: specification 4.2; contract "body is not JSON". */
 export async function storeSettings({
   service,
   authorized,
@@ -34,7 +34,7 @@ export async function storeSettings({
   return keep(service.store, verdict.value);
 }
 
-/** POST /api/reset-settings, which is no more. Source: observed: the real server's answer to it. */
+/** POST /api/reset-settings, which is no more. Source: behaviour 1.5. */
 export async function resetSettings({ authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   return json(410, { error: 'Reset settings functionality has been removed.' });

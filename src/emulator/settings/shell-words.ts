@@ -5,7 +5,7 @@ export type ShellWords =
 /**
  * The words of a line as a POSIX shell would split it, without expansions or comments: blanks part words, quotes and
  * backslashes hold them together. Inside double quotes a backslash escapes only `"` and itself.
- * Source: observed: "mcp_config: stdio args as a shell line".
+ * Source: contract "mcp_config: stdio args as a shell line".
  */
 export function shellWords(line: string): ShellWords {
   const piece = /([ \t\r\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|[^ \t\r\n'"\\]+/sy;

@@ -21,7 +21,7 @@ const members: readonly Member[] = [
 
 /**
  * An entry of `stdio_servers`: `{name, command, args, env}`, args a list of strings, env a map of strings.
- * Source: specification 2.2; observed: the contract cases "mcp_config: stdio …".
+ * Source: specification 2.2; the contract cases "mcp_config: stdio …".
  */
 export function stdioEntry(value: Json, at: Location): Verdict {
   return checkObject(members, 'ignored', value, at);

@@ -29,14 +29,14 @@ const shttpMembers: readonly Member[] = [
   { name: 'timeout', rule: timeoutRule, absent: defaultTimeoutSeconds },
 ];
 
-/** An entry of `sse_servers`: `{url, api_key}`. Source: specification 2.2; observed: "mcp_config: a url alone is an entry". */
+/** An entry of `sse_servers`: `{url, api_key}`. Source: specification 2.2; contract "mcp_config: a url alone is an entry". */
 export function sseEntry(value: Json, at: Location): Verdict {
   return checkObject(sseMembers, 'ignored', urlAlone(value), at);
 }
 
 /**
  * An entry of `shttp_servers`: `{url, api_key, timeout}`, timeout in seconds, 60 where none is given.
- * Source: specification 2.2; observed: "mcp_config: url with blanks around".
+ * Source: specification 2.2; contract "mcp_config: url with blanks around".
  */
 export function shttpEntry(value: Json, at: Location): Verdict {
   return checkObject(shttpMembers, 'ignored', urlAlone(value), at);

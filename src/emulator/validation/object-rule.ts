@@ -10,7 +10,7 @@ export interface Member {
 
 /**
  * An object judged member by member, in the order of the table; the value holds every member of the table and no other.
- * Source: observed: "mcp_config: unknown member" (refused there), "unknown top-level field" (ignored there).
+ * Source: contract "mcp_config: unknown member" (refused there), "unknown top-level field" (ignored there).
  */
 export function checkObject(
   members: readonly Member[],

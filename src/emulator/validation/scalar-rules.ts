@@ -5,7 +5,7 @@ const yes = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const no = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 const intBits = 64;
 
-/** A string, and nothing that only looks like one. Source: observed: "language as a number". */
+/** A string, and nothing that only looks like one. Source: contract "language as a number". */
 export function textRule(value: Json, at: Location): Verdict {
   if (typeof value === 'string') return good(value);
   return bad('string_type', at, 'Input should be a valid string', value);
@@ -13,7 +13,7 @@ export function textRule(value: Json, at: Location): Verdict {
 
 /**
  * A bigint from an integer, an integral number, a boolean or a string of digits.
- * Source: observed: "max_iterations as numeric text", "max_iterations: 1.5", "max_iterations: -1".
+ * Source: contract "max_iterations as numeric text", "max_iterations: 1.5", "max_iterations: -1".
  */
 export function integerRule(value: Json, at: Location): Verdict {
   if (typeof value === 'bigint') return good(value);
@@ -47,7 +47,7 @@ function integerOfText(value: string, at: Location): Verdict {
   return good(found[1] === '-' ? -size : size);
 }
 
-/** A number from a number, a boolean or a string that is one. Source: service behaviour, lax coercion of float fields. */
+/** A number from a number, a boolean or a string that is one. Source: behaviour 1.3, lax coercion of float fields. */
 export function fractionRule(value: Json, at: Location): Verdict {
   if (typeof value === 'string') return fractionOfText(value, at);
   if (typeof value !== 'object') return finite(Number(value), value, at);
@@ -68,7 +68,7 @@ function finite(number: number, value: Json, at: Location): Verdict {
   return bad('finite_number', at, 'Input should be a finite number', value);
 }
 
-/** A boolean, 0 or 1, or one of the usual words in any case. Source: observed: `confirmation_mode: "yes"`, `"maybe"`. */
+/** A boolean, 0 or 1, or one of the usual words in any case. Source: contract `confirmation_mode: "yes"`, `"maybe"`. */
 export function flagRule(value: Json, at: Location): Verdict {
   if (typeof value === 'boolean') return good(value);
   if (typeof value === 'object' || isNoSmallInteger(value)) {
