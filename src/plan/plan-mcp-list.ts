@@ -1,5 +1,5 @@
 import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { isLetGo, samePath, type Path } from '../model/path.ts';
+import { isLetGo, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
@@ -87,7 +87,7 @@ export function planMcpList(
     if (compared.differing.length > 0 || rotated)
       changes.push(changed(path, asked, entry, compared, rotated, placeOf(context, list, own)));
     unknown.push(...inside);
-    if (!certain) unknown.push(...uncertain(list, path, asked, pathOf(segments[index] ?? '')));
+    if (!certain) unknown.push(uncertain(list, path, asked, pathOf(segments[index] ?? '')));
     sent.set(index, mergedEntry(asked, entry));
     const undeclared = hiddenSecrets(list, entry, hiding).filter(
       (name) => asked[name.split('.')[0] ?? ''] === undefined,
@@ -140,18 +140,15 @@ function byDeclared(one: Pair, other: Pair): number {
   return one.declared - other.declared;
 }
 
-/** Two entries that may be one: a reference or a mask hides what one of them is known by. */
-function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path): Unknown[] {
+/** An observed entry that may be a declared one: a reference or a mask hides what one of the two is known by. */
+function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path): Unknown {
   const identity = entry[identityMember(list)];
-  const [ref, why] =
-    identity instanceof UnseenSecret
-      ? [identity.ref, identity.unseen.reason]
-      : [null, 'the observed entry is masked'];
-  const both: Unknown[] = [
-    { path, reason: `compared with the entry that may be it: ${why}`, ref },
-    { path: observed, reason: `may be the declared entry ${path.at(-1) ?? ''}`, ref },
-  ];
-  return samePath(path, observed) ? both.slice(0, 1) : both;
+  const ref = identity instanceof UnseenSecret ? identity.ref : null;
+  return {
+    path: observed,
+    reason: `may be the declared ${path.at(-1) ?? ''}, and is compared with it`,
+    ref,
+  };
 }
 
 function removal(path: Path, entry: ValueRecord, certain: boolean): Change {
