@@ -6,9 +6,13 @@ import { samePath, type Path } from '../model/path.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { writeAside } from './write-aside.ts';
 
-/** One secret as it was last written: a fingerprint of it, where, and when (ISO 8601, UTC). Never the secret itself. */
+/**
+ * One secret as it was last written: a fingerprint of it, where, and when (ISO 8601, UTC). Never the secret itself. `origin` is
+ * for people; `address` is a fingerprint too, because the address may have come from a reference.
+ */
 interface Entry {
   readonly origin: string;
+  readonly address: string;
   readonly path: Path;
   readonly hmac: string;
   readonly written_at: string;
@@ -16,89 +20,180 @@ interface Entry {
 
 interface FingerprintDocument {
   readonly written_by: 'setpoint';
-  readonly format_version: 1;
+  readonly format_version: 2;
   /** Which key the fingerprints were made with: another key knows none of them. */
   readonly key_id: string;
   readonly entries: readonly Entry[];
 }
 
+/** A service as its fingerprints are kept: `address` with the path prefix, references resolved; `origin` is what may be shown. */
+export interface FingerprintedService {
+  readonly origin: string;
+  readonly address: string;
+}
+
 /** Fingerprints of the secrets last written to one service. */
 export interface FingerprintFile extends Fingerprints {
-  /** Takes in what was written; the file is replaced as a whole. Throws output-failed where it cannot be. */
+  /**
+   * Drops what is known of some secrets, durably: when it resolves, a crash does not bring it back. What it resolves to puts
+   * that back, for when the write has surely had no effect. Throws output-failed when the file cannot be replaced.
+   */
+  forget(paths: readonly Path[]): Promise<() => Promise<void>>;
+  /** Takes in what was written; the file is replaced as a whole. Throws output-failed when it cannot be. */
   remember(written: readonly WrittenSecret[], at: number): Promise<void>;
 }
 
 /**
- * The fingerprints of one origin in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of origin,
- * path and value, so that alike secrets have unlike fingerprints, and nobody without the key can try values. Without a key
- * nothing is read, known or written. Throws file-unreadable where the file is not one of these.
+ * The fingerprints of one service in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
+ * path and value, so that alike secrets have unlike fingerprints, and nobody without the key can try values. Without a key,
+ * and under another one, nothing is known and nothing is kept; but a write drops what the file holds under its paths, of
+ * whatever service, since it cannot be told apart. Throws file-unreadable when the file is not one of these.
  */
 export async function fingerprintFile(
   path: string,
   key: string,
-  origin: string,
+  service: FingerprintedService,
 ): Promise<FingerprintFile> {
-  if (key === '') return { compare: () => 'none', remember: () => Promise.resolve() };
-  // Loaded here, because most runs keep no fingerprints.
-  const { createHmac } = await import('node:crypto');
-  const hmac: Hmac = (text) => createHmac('sha256', key).update(text).digest('hex');
-  const known = entriesIn(path, hmac).filter((entry) => entry.origin === origin);
+  const hmac = key === '' ? null : await hmacUnder(key);
+  const own = hmac === null ? null : keyed(hmac, service);
+  const known = own === null ? [] : entriesOf(documentIn(path), own).filter(own.isOf);
   return {
     compare: (at, value) => {
       const entry = known.find((one) => samePath(one.path, at));
-      if (entry === undefined) return 'none';
-      return entry.hmac === fingerprint(hmac, origin, at, value) ? 'same' : 'different';
+      if (own === null || entry === undefined) return 'none';
+      return entry.hmac === own.fingerprint(at, value) ? 'same' : 'different';
     },
-    remember: (written, now) => {
-      const turn = lastTurn.then(() => replace(path, hmac, origin, written, now));
-      lastTurn = turn.catch(() => {});
-      return turn;
+    forget: async (paths) => {
+      const dropped = await inTurn(() => drop(path, own, paths));
+      return () => inTurn(() => putBack(path, dropped));
     },
+    remember: (written, now) =>
+      own === null ? Promise.resolve() : inTurn(() => add(path, own, written, now)),
   };
+}
+
+/** What one key makes of one service. */
+interface Keyed {
+  readonly keyId: string;
+  readonly isOf: (entry: Entry) => boolean;
+  readonly fingerprint: (path: Path, value: string) => string;
+  readonly entry: (path: Path, hmac: string, at: number) => Entry;
 }
 
 /** The HMAC-SHA-256 of a text under the state key, in hex. */
 type Hmac = (text: string) => string;
 
-/** Targets that are written side by side may share a file. */
-let lastTurn: Promise<void> = Promise.resolve();
+/** Loaded here, because most runs keep no fingerprints. */
+async function hmacUnder(key: string): Promise<Hmac> {
+  const { createHmac } = await import('node:crypto');
+  return (text) => createHmac('sha256', key).update(text).digest('hex');
+}
 
-async function replace(
+function keyed(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
+  const digest = hmac(JSON.stringify(['address', address]));
+  return {
+    keyId: hmac('setpoint fingerprints').slice(0, 16),
+    isOf: (entry) => entry.address === digest,
+    fingerprint: (path, value) => hmac(JSON.stringify([address, path, value])),
+    entry: (path, made, at) => ({
+      origin,
+      address: digest,
+      path,
+      hmac: made,
+      written_at: new Date(at).toISOString(),
+    }),
+  };
+}
+
+/** Targets that are written at the same time may share a file. */
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(work);
+  lastTurn = turn.catch(() => {});
+  return turn;
+}
+
+/** Drops the entries under some paths and returns them with their document; null when there are none. */
+async function drop(
   path: string,
-  hmac: Hmac,
-  origin: string,
+  own: Keyed | null,
+  paths: readonly Path[],
+): Promise<FingerprintDocument | null> {
+  if (paths.length === 0) return null;
+  // Without a key, a file that is none of these is left alone: a run with one will not believe it either.
+  const document = own === null ? parsed(textOf(path) ?? '') : documentIn(path);
+  if (document === null) return null;
+  const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
+  const dropped = document.entries.filter(
+    (entry) => isOwn(entry) && paths.some((one) => samePath(one, entry.path)),
+  );
+  if (dropped.length === 0) return null;
+  const entries = document.entries.filter((entry) => !dropped.includes(entry));
+  await replace(path, { ...document, entries });
+  return { ...document, entries: dropped };
+}
+
+/** Puts entries back, unless others have taken their place. */
+async function putBack(path: string, dropped: FingerprintDocument | null): Promise<void> {
+  const now = documentIn(path);
+  if (dropped === null || now?.key_id !== dropped.key_id) return;
+  const others = now.entries;
+  const isThere = (entry: Entry): boolean =>
+    others.some((one) => one.address === entry.address && samePath(one.path, entry.path));
+  const entries = [...others, ...dropped.entries.filter((entry) => !isThere(entry))];
+  await replace(path, { ...dropped, entries });
+}
+
+async function add(
+  path: string,
+  own: Keyed,
   written: readonly WrittenSecret[],
   now: number,
 ): Promise<void> {
   if (written.length === 0) return;
-  const others = entriesIn(path, hmac).filter(
-    (entry) => entry.origin !== origin || !written.some((one) => samePath(one.path, entry.path)),
+  const others = entriesOf(documentIn(path), own).filter(
+    (entry) => !own.isOf(entry) || !written.some((one) => samePath(one.path, entry.path)),
   );
   const added = written.flatMap(({ path: at, value }): Entry[] => {
     if (value === null) return [];
-    const made = value.compareWith((text) => fingerprint(hmac, origin, at, text));
-    return [{ origin, path: at, hmac: made, written_at: new Date(now).toISOString() }];
+    return [
+      own.entry(
+        at,
+        value.compareWith((text) => own.fingerprint(at, text)),
+        now,
+      ),
+    ];
   });
-  const document: FingerprintDocument = {
+  await replace(path, {
     written_by: 'setpoint',
-    format_version: 1,
-    key_id: keyId(hmac),
+    format_version: 2,
+    key_id: own.keyId,
     entries: [...others, ...added],
-  };
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  });
+}
+
+async function replace(path: string, document: FingerprintDocument): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
+  }
   await writeAside(path, `${JSON.stringify(document, null, 2)}\n`);
 }
 
-function entriesIn(path: string, hmac: Hmac): readonly Entry[] {
+function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): readonly Entry[] {
+  return document?.key_id === keyId ? document.entries : [];
+}
+
+function documentIn(path: string): FingerprintDocument | null {
   const text = textOf(path);
-  if (text === null) return [];
+  if (text === null) return null;
   const document = parsed(text);
-  if (document === null) {
-    throw new SetpointError('file-unreadable', `${path} is no file of fingerprints.`, {
-      hint: 'Move it away: without it, secrets are of unknown origin until they are written again.',
-    });
-  }
-  return document.key_id === keyId(hmac) ? document.entries : [];
+  if (document !== null) return document;
+  throw new SetpointError('file-unreadable', `${path} is no file of fingerprints.`, {
+    hint: 'Move it away: without it, secrets are of unknown origin until they are written again.',
+  });
 }
 
 function textOf(path: string): string | null {
@@ -110,32 +205,28 @@ function textOf(path: string): string | null {
   }
 }
 
+/** Entries of the first format name no address: nothing is known of them. */
 function parsed(text: string): FingerprintDocument | null {
   try {
-    const value = JSON.parse(text) as Partial<FingerprintDocument> | null;
+    const value = JSON.parse(text) as Record<keyof FingerprintDocument, unknown> | null;
     const { written_by: by, format_version: version, key_id: id, entries } = value ?? {};
-    if (by !== 'setpoint' || version !== 1 || typeof id !== 'string' || !Array.isArray(entries))
-      return null;
-    return entries.every(isEntry) ? (value as FingerprintDocument) : null;
+    if (by !== 'setpoint' || (version !== 1 && version !== 2)) return null;
+    if (typeof id !== 'string' || !Array.isArray(entries)) return null;
+    const kept: readonly unknown[] = version === 1 ? [] : entries;
+    if (!kept.every(isEntry)) return null;
+    return { written_by: 'setpoint', format_version: 2, key_id: id, entries: kept };
   } catch {
     return null;
   }
 }
 
 function isEntry(value: unknown): value is Entry {
-  const { origin, path, hmac } = (value ?? {}) as Partial<Entry>;
+  const { origin, address, path, hmac } = (value ?? {}) as Partial<Entry>;
   return (
     typeof origin === 'string' &&
+    typeof address === 'string' &&
     Array.isArray(path) &&
     path.every((segment) => typeof segment === 'string') &&
     typeof hmac === 'string'
   );
-}
-
-function fingerprint(hmac: Hmac, origin: string, path: Path, value: string): string {
-  return hmac(JSON.stringify([origin, path, value]));
-}
-
-function keyId(hmac: Hmac): string {
-  return hmac('setpoint fingerprints').slice(0, 16);
 }

@@ -16,9 +16,22 @@ export async function writeAside(path: string, text: string): Promise<void> {
       await file.close();
     }
     await rename(aside, real);
+    await syncFolder(dirname(real));
   } catch (thrown) {
-    await rm(aside, { force: true });
+    // What stopped the writing may stop this too, and it is the first that is reported.
+    await rm(aside, { force: true }).catch(() => {});
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
+  }
+}
+
+/** Makes a renaming in a folder durable; does nothing on a system that does not open folders. */
+export async function syncFolder(path: string): Promise<void> {
+  const { open } = await import('node:fs/promises');
+  const folder = await open(path, constants.O_RDONLY).catch(() => null);
+  try {
+    await folder?.sync();
+  } finally {
+    await folder?.close();
   }
 }
 

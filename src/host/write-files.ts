@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { link, open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import { readText } from './read-text.ts';
+import { syncFolder } from './write-aside.ts';
 
 /** A file to be written. `before` is the text it was read with; null for one that must not be there yet. */
 export interface FileChange {
@@ -72,12 +72,7 @@ function checkUnchanged({ path, before }: FileChange, limit: number): void {
 async function putInPlace({ change, real, aside }: Aside): Promise<void> {
   if (change.before === null) await created(change.path, real, aside);
   else await rename(aside, real);
-  const folder = await opened(dirname(real));
-  try {
-    await folder?.sync();
-  } finally {
-    await folder?.close();
-  }
+  await syncFolder(dirname(real));
 }
 
 /** A link is made only where nothing is there; where a file system has no links, a look has to do. */
@@ -97,11 +92,6 @@ function exists(path: string): SetpointError {
   return new SetpointError('usage', `${path} exists already, and is not written over.`, {
     hint: 'Name another file with -f, or bring the values in with setpoint pull.',
   });
-}
-
-/** A folder, to make the renaming in it durable; null where a system does not open folders. */
-async function opened(folder: string): Promise<FileHandle | null> {
-  return open(folder, constants.O_RDONLY).catch(() => null);
 }
 
 function failure(changes: readonly FileChange[], cause: unknown): SetpointError {

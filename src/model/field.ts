@@ -35,16 +35,24 @@ export function fields(): readonly Field[] {
   return FIELDS;
 }
 
-/** The members of an answer that are not fields but flags, and are never sent back. */
-export function isFlag(name: string): boolean {
-  return name.endsWith('_set');
+const FLAGS: ReadonlySet<string> = new Set([
+  'provider_tokens_set',
+  ...FIELDS.flatMap(({ setFlag }: Field) => setFlag ?? []),
+]);
+
+/**
+ * Whether a member of an answer is no field but a flag, which is never sent back: one of the dialect, or another boolean
+ * whose name ends in `_set`. Any other value under such a name is a field of a later version.
+ */
+export function isFlag(name: string, value: unknown): boolean {
+  return FLAGS.has(name) || (name.endsWith('_set') && typeof value === 'boolean');
 }
 
 const SENSITIVE_NAME = /key|token|secret|passw|credential|authorization|cookie/i;
 
-/** Whether a name says that what it holds is a secret. */
-export function isSensitiveName(name: string): boolean {
-  return SENSITIVE_NAME.test(name) && !isFlag(name);
+/** Whether a name says that what it holds is a secret. Where the value is not known, a name ending in `_set` is a flag's. */
+export function isSensitiveName(name: string, value: unknown = true): boolean {
+  return SENSITIVE_NAME.test(name) && !isFlag(name, value);
 }
 
 /** A value that is not a secret but stands for one: a mask that a service or a form once showed. */

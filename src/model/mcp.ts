@@ -17,6 +17,9 @@ export const MCP_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
   shttp_servers: { api_key: null, timeout: 60 },
 };
 
+/** What paths call an entry that has no name or url. */
+export const UNNAMED = '(unnamed)';
+
 /** The member an entry is known by. */
 export function identityMember(list: McpList): 'name' | 'url' {
   return list === 'stdio_servers' ? 'name' : 'url';
@@ -25,7 +28,7 @@ export function identityMember(list: McpList): 'name' | 'url' {
 export function identityOf(list: McpList, entry: ValueRecord): Identity {
   const value: Value | undefined = entry[identityMember(list)];
   if (value instanceof Secret) return value.identity ?? Identity.unseen(MASK);
-  if (typeof value !== 'string') return new Identity('(unnamed)');
+  if (typeof value !== 'string') return new Identity(UNNAMED);
   if (isMaskedName(value)) return Identity.unseen(value);
   return new Identity(list === 'stdio_servers' ? value.trim() : bareUrl(value));
 }

@@ -11,13 +11,19 @@ export interface Observer {
 }
 
 /**
- * Whether a write took effect. `stored`: the service said so. `not-applied`: it surely did not; `retry` tells whether the
- * same write may be tried again. `ambiguous`: it may have, and only another look can tell.
+ * Whether a write took effect. `stored`: the service said so. `not-applied`: it did not, as far as the answer tells; `retry`
+ * tells whether the same write may be tried again, `reached` whether the service has seen it at all. `ambiguous`: it may have,
+ * and only another observation can tell.
  */
 export type WriteAnswer = { readonly kind: 'stored' } | WriteFailure;
 
 export type WriteFailure =
-  | { readonly kind: 'not-applied'; readonly retry: boolean; readonly error: SetpointError }
+  | {
+      readonly kind: 'not-applied';
+      readonly retry: boolean;
+      readonly reached: boolean;
+      readonly error: SetpointError;
+    }
   | { readonly kind: 'ambiguous'; readonly error: SetpointError };
 
 /** Writes the service. The only thing that does. */

@@ -128,6 +128,7 @@ async function applyTarget(
         fingerprints,
         cover: (plan) => (part === null ? null : notCovered(plan, part)),
         classify: classifier(prepared, { rotation, fingerprints }),
+        forget: (paths) => fingerprints.forget(paths),
         remember: (written) => fingerprints.remember(written, clock.now()),
         signal: request.signal,
         abandon: request.abandon,

@@ -29,7 +29,8 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
   const clock = options.clock ?? SYSTEM_CLOCK;
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const folder = dirname(target.file);
-  const embedded = server.url.startsWith('embedded:') ? await startEmbedded(server, folder) : null;
+  const store = embeddedStore(server, folder);
+  const embedded = store === null ? null : await startEmbedded(store);
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
     timeout,
     clock,
@@ -71,13 +72,15 @@ export async function withTarget<T>(
   }
 }
 
-async function startEmbedded(
-  server: ServerSettings,
-  folder: string,
-): Promise<{ url: string; close(): Promise<void> }> {
+/** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */
+export function embeddedStore({ url }: ServerSettings, folder: string): string | null {
+  if (!url.startsWith('embedded:')) return null;
+  const path = url.slice('embedded:'.length);
+  return resolve(folder, path === '' ? BARE_STORE : path);
+}
+
+async function startEmbedded(data: string): Promise<{ url: string; close(): Promise<void> }> {
   const { startEmulator } = await import('../emulator/start.ts');
-  const path = server.url.slice('embedded:'.length);
-  const data = resolve(folder, path === '' ? BARE_STORE : path);
   try {
     return await startEmulator({ data });
   } catch (thrown) {

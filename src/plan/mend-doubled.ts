@@ -5,17 +5,18 @@ import { entriesOf } from '../model/mcp.ts';
 import { managesEntry } from './managed.ts';
 
 /**
- * The body that undoes a doubling. Some servers add mcp entries of their own to what they stored, at every load; carrying
- * one back makes it two. As many copies of an entry that the file does not manage are left out as have appeared. Null where
+ * The body that undoes a doubling, made from one that was carried from the observation `after`. Some servers add mcp entries of
+ * their own to what they stored, at every load; carrying one back makes it two. So of an entry that the file does not manage,
+ * the copies that have appeared are the server's own, and as many are stored that should not be: both are left out. Null when
  * nothing has doubled.
  */
 export function withoutDoubled(
-  sent: ValueRecord,
+  carried: ValueRecord,
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
 ): ValueRecord | null {
-  const config = sent['mcp_config'];
+  const config = carried['mcp_config'];
   if (!isRecord(config)) return null;
   const mended = MCP_LISTS.flatMap((list) => {
     const [entries, was, is] = [
@@ -31,13 +32,13 @@ export function withoutDoubled(
       if (managesEntry(desired, list, identityOf(list, entry).shown)) return true;
       const appeared =
         copies(list, entry, was) === 0 ? 0 : copies(list, entry, is) - copies(list, entry, was);
-      return copies(list, entry, entries.slice(0, index)) >= appeared;
+      return copies(list, entry, entries.slice(0, index)) >= 2 * appeared;
     });
     return left.length === entries.length ? [] : [[list, left] as const];
   });
   if (mended.length === 0) return null;
   const lists = recordOf([...Object.entries(config), ...mended]);
-  return recordOf([...Object.entries(sent), ['mcp_config', lists]]);
+  return recordOf([...Object.entries(carried), ['mcp_config', lists]]);
 }
 
 function copies(list: McpList, entry: ValueRecord, among: readonly ValueRecord[]): number {

@@ -1,24 +1,26 @@
 import { fieldNamed, fields, isFlag } from '../model/field.ts';
-import { MCP_LISTS } from '../model/mcp.ts';
+import { MCP_LISTS, UNNAMED } from '../model/mcp.ts';
 import { formatPath, isLetGo, type Path } from '../model/path.ts';
-import type { SettingsPlan, Unpreservable, Warning } from '../model/plan.ts';
+import type { SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, type Value } from '../model/value.ts';
 import type { FieldPlan } from './field-plan.ts';
-import { holdsMask } from './holds-mask.ts';
+import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { planMcp } from './plan-mcp.ts';
 import { isEmpty, planPlain } from './plan-plain.ts';
 import { planSecret } from './plan-secret.ts';
 import { planSecretsStore } from './plan-secrets-store.ts';
-import { isCarried, recordToStore } from './record.ts';
+import { hiddenFields, recordToStore, unreadableItems } from './record.ts';
 import type { Rotation } from './rotation.ts';
 import { unpreservableMcp } from './unpreservable.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;
+  /** Values that a corrective write has to carry: with them there is a body though nothing else differs. */
+  readonly along?: ReadonlyMap<string, Value>;
 }
 
 /**
@@ -47,11 +49,15 @@ export function planSettings(
   const removals = changes.filter((change) => change.action === 'remove');
   const overlay = new Map<string, Value>();
   for (const [name, plan] of plans) if (plan.overlay !== undefined) overlay.set(name, plan.overlay);
-  const writes = changes.length > 0;
+  for (const [name, value] of options.along ?? []) overlay.set(name, value);
+  const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, plans) : [];
   return {
     changes: [...removals, ...changes.filter((change) => change.action !== 'remove')],
-    unknown: plans.flatMap(([, plan]) => plan.unknown ?? []),
+    unknown: [
+      ...plans.flatMap(([, plan]) => plan.unknown ?? []),
+      ...unreadableIn(desired, observed),
+    ],
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
       ...unpreservable.map(warningOf),
@@ -87,24 +93,22 @@ function unpreservableIn(
   const carried = planned.has('mcp_config')
     ? []
     : unpreservableMcp(mcp, MCP_LISTS, hidingIn(mcp, observed.saved === true));
-  const masks = Object.entries(observed.record)
-    .filter(
-      ([name, value]) => fieldNamed(name) === undefined && isCarried(name) && holdsMask(value),
-    )
-    .map(([name]): Unpreservable => ({
-      path: [name],
-      stops: 'always',
-      remedy: 'nothing declares this field; set it by other means',
-    }));
+  const hidden = hiddenFields(observed).map((name): Unpreservable => ({
+    path: [name],
+    stops: 'always',
+    remedy: 'nothing declares this field; set it by other means',
+  }));
   const unseen = observed.stored && !planned.has('sandbox_api_key');
   const remedy = 'add the line sandbox_api_key: null, or a reference';
   const blind: Unpreservable[] = unseen
     ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
     : [];
   const lost = plans.flatMap(([, plan]) => plan.unpreservable ?? []);
-  if (observed.saved === true)
-    return [...lost.filter(({ path }) => path[0] !== 'mcp_config'), ...blind];
-  return [...lost, ...carried, ...masks, ...blind];
+  if (observed.saved === true) {
+    const unsaid = hidden.filter(({ path: [name = ''] }) => isEmpty(observed.record[name]));
+    return [...lost.filter(({ path }) => path[0] !== 'mcp_config'), ...unsaid, ...blind];
+  }
+  return [...lost, ...carried, ...hidden, ...blind];
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {
@@ -119,11 +123,24 @@ const ORDER: ReadonlyMap<string, number> = new Map(
   fields().map((field, index) => [field.name, index]),
 );
 
+/** Items of a declared list that this version cannot read: they stay, and nothing is claimed of them. */
+function unreadableIn(desired: DesiredState, { record }: ObservedState): Unknown[] {
+  return managedLists(desired)
+    .filter((list) => unreadableItems(record['mcp_config'], list).length > 0)
+    .map((list) => ({
+      path: ['mcp_config', list, UNNAMED],
+      reason: 'not an entry that setpoint can read; it is kept as it is',
+      ref: null,
+    }));
+}
+
 /** What the service holds and the file does not manage: never touched, and said. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
-  const names = Object.keys(observed.record).filter((name) => {
-    if (isFlag(name) || declared.has(name)) return false;
+  const hidden = hiddenFields(observed);
+  const names = [...new Set([...Object.keys(observed.record), ...hidden])].filter((name) => {
+    if (isFlag(name, observed.record[name]) || declared.has(name)) return false;
+    if (hidden.includes(name)) return true;
     const field = fieldNamed(name);
     if (typeof field?.setFlag === 'string') return observed.record[field.setFlag] === true;
     if (name === 'secrets_store') return !isEmptyRecord(observed.record['provider_tokens_set']);

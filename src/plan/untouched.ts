@@ -1,11 +1,19 @@
-import { isFlag } from '../model/field.ts';
-import { identityOf, isMcpList, MCP_DEFAULTS, segmentsOf, type McpList } from '../model/mcp.ts';
+import { fieldNamed, isFlag } from '../model/field.ts';
+import {
+  entriesOf,
+  identityOf,
+  isMcpList,
+  MCP_DEFAULTS,
+  MCP_LISTS,
+  segmentsOf,
+  UNNAMED,
+  type McpList,
+} from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isList, isRecord, sameValue, type Value, type ValueRecord } from '../model/value.ts';
 import { managesEntry, managesField } from './managed.ts';
-import { entriesOf } from '../model/mcp.ts';
-import { isCarried } from './record.ts';
+import { isCarried, unreadableItems } from './record.ts';
 
 /** Something a write changed though the file does not manage it. */
 export interface Touched {
@@ -27,19 +35,25 @@ export function touchedBetween(
   for (const [name, value] of Object.entries(before.record)) {
     const now = after.record[name] ?? null;
     if (name === 'mcp_config') touched.push(...touchedMcp(value, now, desired));
-    else if (isCarried(name) && !managesField(desired, name) && !sameValue(value, now)) {
+    else if (isCarried(name, value) && !managesField(desired, name) && !sameValue(value, now)) {
       touched.push({ path: [name], before: value, after: now });
     }
   }
   return touched;
 }
 
-/** The `*_set` flags, and the keys of provider_tokens_set, that were there before a write and are not any more. */
+/**
+ * The `*_set` flags, and the keys of provider_tokens_set, that were there before a write and are not any more. A flag that the
+ * dialect does not know has fallen when it is gone, too.
+ */
 export function fallenFlags(before: ObservedState, after: ObservedState): Path[] {
   const fallen: Path[] = [];
   for (const [name, value] of Object.entries(before.record)) {
     const now = after.record[name];
-    if (isFlag(name) && value === true && now === false) fallen.push([name.replace(/_set$/, '')]);
+    if (value !== true || !isFlag(name, value)) continue;
+    const field = name.replace(/_set$/, '');
+    if (now === false || (now === undefined && fieldNamed(field) === undefined))
+      fallen.push([field]);
   }
   const tokens = (state: ObservedState) => {
     const set = state.record['provider_tokens_set'];
@@ -55,6 +69,26 @@ function touchedMcp(before: Value, after: Value, desired: DesiredState): Touched
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
   const config = isRecord(after) ? after : {};
+  return [...touchedItems(before, after, desired), ...touchedMembers(before, config, desired)];
+}
+
+/** The items that this version cannot read are nobody's to change but for who declares that there is no config. */
+function touchedItems(before: Value, after: Value, { fields }: DesiredState): Touched[] {
+  const declared = fields.find(({ field }) => field.name === 'mcp_config');
+  if (declared?.value === null) return [];
+  return MCP_LISTS.flatMap((list): Touched[] => {
+    const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
+    const path = ['mcp_config', list, UNNAMED];
+    return sameValue(was, is) ? [] : [{ path, before: was, after: is }];
+  });
+}
+
+function touchedMembers(
+  before: ValueRecord,
+  config: ValueRecord,
+  desired: DesiredState,
+): Touched[] {
+  const managed = managesField(desired, 'mcp_config');
   return Object.entries(before).flatMap(([name, value]): Touched[] => {
     const now = config[name] ?? null;
     if (!isMcpList(name) || !isList(value)) {

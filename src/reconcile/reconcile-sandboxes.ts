@@ -28,11 +28,13 @@ export async function reconcileSandboxes(
   approved: SandboxPlan,
 ): Promise<SandboxesEnd> {
   const desired = input.desired.sandboxes;
+  let sending = false;
   try {
     const { observed: before, plan } = await lookAgain(input, approved);
     const stopped = interruption(input.signal);
     if (stopped !== null) return notBegun(approved, stopped);
     const steps = stillNeeded(approved.steps, plan);
+    sending = steps.length > 0;
     const sent = await sendSandboxSteps(input, steps, before);
     const settled = await settleSandboxes(input, before, sent);
     const waited = input.wait > 0 && interruption(input.signal) === null;
@@ -42,10 +44,10 @@ export async function reconcileSandboxes(
   } catch (thrown) {
     const error = asSetpointError(thrown);
     const stopped = interruption(input.signal);
-    if (input.abandon?.aborted !== true) return notBegun(approved, stopped ?? error);
+    if (!sending) return notBegun(approved, stopped ?? error);
     const { code } = stopped ?? error;
-    const abandoned = new SetpointError(code, error.message, { hint: error.hint });
-    return { ...notBegun(approved, abandoned), results: resultsOf(approved, 'unknown') };
+    const brokenOff = new SetpointError(code, error.message, { hint: error.hint, cause: error });
+    return { ...notBegun(approved, brokenOff), results: resultsOf(approved, 'unknown') };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { SetpointError } from '../model/error.ts';
 import type { WrittenSecret } from '../model/fingerprint.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
+import type { Path } from '../model/path.ts';
 import { changesOf, type Change, type Plan, type Unknown, type Warning } from '../model/plan.ts';
 import type {
   Actuator,
@@ -27,6 +28,11 @@ export interface ReconcileInput {
   readonly cover: (plan: Plan) => SetpointError | null;
   /** Adds to a plan what has moved since the file was last applied, where that is known. */
   readonly classify: (plan: Plan, observed: ObservedState) => Plan;
+  /**
+   * Drops what is known of the secrets under some paths, durably, before a write may change them. What it resolves to puts
+   * that back.
+   */
+  readonly forget: (paths: readonly Path[]) => Promise<() => Promise<void>>;
   /** Takes in the secrets that a write has surely brought about. */
   readonly remember: (written: readonly WrittenSecret[]) => Promise<void>;
   readonly rotation: Rotation;

@@ -1,64 +1,70 @@
 import type { SetpointError } from '../model/error.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { ValueRecord } from '../model/value.ts';
-import { sameValue } from '../model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
+import { observePastLag, sameLook } from './observe-past-lag.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
-/** How a write went. `stored`: it took effect, or the service says so; `error` is what the service answered all the same. */
+/**
+ * How a write went. `stored`: it took effect; `confirmed` when the service says so, else `error` is what it answered all the
+ * same. `not-stored`: every answer says that it did not. `unclear`: it was sent, and may take effect still.
+ */
 export type Sent =
-  | { readonly kind: 'stored'; readonly error: SetpointError | null }
+  | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
   | { readonly kind: 'not-stored'; readonly error: SetpointError }
   | { readonly kind: 'unclear'; readonly error: SetpointError };
 
 const SENDS = 2;
 
 /**
- * Sends a record, twice at most. A second send follows only a look that shows the service as it was before the first: then
- * the first surely had no effect, or had one that cannot be seen, and sending the same again gives the same. Where the look
- * shows what was wanted, an error the service answered with is a warning. Where it shows a third state, somebody else is
- * writing, and nothing more is sent.
+ * Sends a record, twice at most. A second send follows only an observation that shows the service as it was before the first,
+ * after the time that a lagging read may take: then the first had no effect, or one that cannot be seen, and sending the same
+ * again gives the same. When the observation shows what was declared, an error that the service answered is a warning. When
+ * it shows a third state, somebody else is writing, and nothing more is sent. What was sent and not clearly refused is never
+ * `not-stored`: it may be on its way.
  */
 export async function send(
   input: ReconcileInput,
   record: ValueRecord,
   before: ObservedState,
 ): Promise<Sent> {
+  let inDoubt = false;
   for (let attempt = 1; ; attempt++) {
     const answer = await unlessAbandoned(input.actuator.store(record), input.abandon);
-    if (answer.kind === 'stored') return { kind: 'stored', error: null };
+    if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
     const { error } = answer;
-    if (answer.kind === 'not-applied') {
-      if (!answer.retry || attempt === SENDS || interruption(input.signal) !== null)
-        return { kind: 'not-stored', error };
+    inDoubt ||= answer.kind === 'ambiguous';
+    const failed: Sent = { kind: inDoubt ? 'unclear' : 'not-stored', error };
+    const reached = answer.kind === 'ambiguous' || answer.reached;
+    const again = attempt < SENDS && (answer.kind === 'ambiguous' || answer.retry);
+    if (answer.kind === 'not-applied' && again)
       await input.clock.sleep(pauseAfter(error), input.signal);
-      if (interruption(input.signal) !== null) return { kind: 'not-stored', error };
-      const look = await unlessAbandoned(input.observer.observe(), input.abandon);
-      if (!sameLook(before, look)) return { kind: 'not-stored', error };
-      continue;
-    }
-    const look = await lookAfter(input);
-    if (look === null) return { kind: 'unclear', error };
-    if (!sameLook(before, look))
-      return isDesired(input, look) ? { kind: 'stored', error } : { kind: 'unclear', error };
-    if (attempt === SENDS || interruption(input.signal) !== null)
-      return { kind: isDesired(input, look) ? 'unclear' : 'not-stored', error };
+    if (!reached && (!again || interruption(input.signal) !== null)) return failed;
+    const now = await observed(input, before, inDoubt);
+    if (now === null) return failed;
+    if (!sameLook(before, now))
+      return reached && isDesired(input, now)
+        ? { kind: 'stored', confirmed: false, error }
+        : failed;
+    if (!again || interruption(input.signal) !== null) return failed;
   }
-}
-
-/** Whether two looks show the same record. */
-export function sameLook(a: ObservedState, b: ObservedState): boolean {
-  return a.stored === b.stored && sameValue(a.record, b.record);
 }
 
 function isDesired({ desired }: ReconcileInput, look: ObservedState): boolean {
   return planSettings(desired, look, NOTHING_KNOWN).changes.length === 0;
 }
 
-async function lookAfter(input: ReconcileInput): Promise<ObservedState | null> {
+/** What the service shows after a send; null when it cannot be read. After a clear refusal no lag is waited for. */
+async function observed(
+  input: ReconcileInput,
+  before: ObservedState,
+  inDoubt: boolean,
+): Promise<ObservedState | null> {
   try {
-    return await unlessAbandoned(input.observer.observe(), input.abandon);
+    return inDoubt
+      ? await observePastLag(input, [before], (look) => isDesired(input, look))
+      : await unlessAbandoned(input.observer.observe(), input.abandon);
   } catch (thrown) {
     if (input.abandon?.aborted === true) throw thrown;
     return null;

@@ -6,9 +6,8 @@ import { masked } from '../model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { fallenFlags, touchedBetween } from '../plan/untouched.ts';
 import { managesField } from '../plan/managed.ts';
-import { interruption, unlessAbandoned } from './interruption.ts';
+import { observePastLag } from './observe-past-lag.ts';
 import type { ReconcileInput } from './reconciled.ts';
-import { sameLook } from './send.ts';
 
 /** What a look after the write shows: `remaining` is empty where the service holds what was asked for and nothing else moved. */
 export interface Verification {
@@ -17,19 +16,21 @@ export interface Verification {
   readonly unknown: readonly Unknown[];
 }
 
-/** A look that still shows the old record may be a stale one: it is taken again after these pauses, in milliseconds. */
-const PAUSES = [500, 1000, 2000, 4000];
-
-/** Looks until the service shows the write, or shows something else than before. A look that was asked to stop is the last. */
-export async function verify(input: ReconcileInput, before: ObservedState): Promise<Verification> {
-  for (let attempt = 0; ; attempt++) {
-    const look = await unlessAbandoned(input.observer.observe(), input.abandon);
-    const verification = compare(input, before, look);
-    const pause = PAUSES[attempt];
-    const stale = verification.remaining.length > 0 && sameLook(before, look);
-    if (!stale || pause === undefined || interruption(input.signal) !== null) return verification;
-    await input.clock.sleep(pause);
-  }
+/**
+ * Observes until the service shows the write, or something else than an earlier state: the one before the write, and those
+ * between two writes. An observation after a request to stop is the last.
+ */
+export async function verify(
+  input: ReconcileInput,
+  before: ObservedState,
+  between: readonly ObservedState[] = [],
+): Promise<Verification> {
+  const look = await observePastLag(
+    input,
+    [before, ...between],
+    (shown) => compare(input, before, shown).remaining.length === 0,
+  );
+  return compare(input, before, look);
 }
 
 function compare(

@@ -21,46 +21,99 @@ export async function writeAndVerify(
   before: ObservedState,
 ): Promise<PartEnd> {
   const record: ValueRecord = plan.record ?? {};
-  const failed = (result: Result, error: SetpointError): PartEnd => ({
+  const failed = (
+    result: Result,
+    error: SetpointError,
+    more: readonly Warning[] = [],
+  ): PartEnd => ({
     status: 'failed',
     results: sameResult(plan.changes, result),
     remaining: [],
     unknown: plan.unknown,
-    warnings: plan.warnings,
+    warnings: [...plan.warnings, ...more],
     error: interruption(input.signal) ?? error,
   });
+  let putBack: () => Promise<void>;
+  try {
+    putBack = await forgotten(input, record);
+  } catch (thrown) {
+    return failed('not-sent', asSetpointError(thrown));
+  }
   try {
     const sent = await send(input, record, before);
-    if (sent.kind === 'not-stored') return failed('not-sent', sent.error);
+    if (sent.kind === 'not-stored')
+      return failed('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear') return failed('unknown', unclear(sent.error));
-    let verification = await verify(input, before);
-    const mending = mendingRecord(input.desired, record, before, verification.look);
-    if (mending !== null && interruption(input.signal) === null) {
-      // Whatever became of it, the look that follows tells.
-      await send(input, mending, verification.look);
-      verification = await verify(input, before);
-    }
-    return await remembered(input, record, concluded(input, plan, verification, sent.error));
+    const first = await verify(input, before);
+    const mended = await mend(input, plan, before, first.look);
+    const verification = mended.sent ? await verify(input, before, [first.look]) : first;
+    const end = concluded(input, plan, verification, sent.error);
+    const confirmed = mended.confirmed ?? (sent.confirmed ? record : null);
+    const warnings = [...end.warnings, ...mended.warnings];
+    return await remembered(input, confirmed, { ...end, warnings });
   } catch (thrown) {
     // The write was sent and the look that was to follow failed: the service may hold anything that was on its way.
     return failed('unknown', unverified(asSetpointError(thrown)));
   }
 }
 
-/** Keeps fingerprints of the secrets that were written. Where they cannot be kept, that is a warning: the write stands. */
+/**
+ * Drops the fingerprints of the secrets that a write carries. When they cannot be dropped, the write must not be sent: a run
+ * that ended before its verification would leave the old one behind, and a later plan would take an earlier value of the
+ * secret for the one that is stored.
+ */
+function forgotten(
+  { desired, forget }: ReconcileInput,
+  record: ValueRecord,
+): Promise<() => Promise<void>> {
+  return forget(writtenSecrets(desired, record).map(({ path }) => path));
+}
+
+/** What came of the corrective write; `confirmed` is its body, when the service said that it has stored it. */
+interface Mended {
+  readonly sent: boolean;
+  readonly confirmed: ValueRecord | null;
+  readonly warnings: readonly Warning[];
+}
+
+/** Sends the corrective write, if one is needed. Whatever comes of it, the observation that follows tells. */
+async function mend(
+  input: ReconcileInput,
+  plan: SettingsPlan,
+  before: ObservedState,
+  latest: ObservedState,
+): Promise<Mended> {
+  const record = mendingRecord(input.desired, plan, before, latest);
+  const unsent = { sent: false, confirmed: null, warnings: [] };
+  if (record === null || interruption(input.signal) !== null) return unsent;
+  const warnings = await unlessKept(forgotten(input, record));
+  if (warnings.length > 0) return { ...unsent, warnings };
+  const sent = await send(input, record, latest);
+  const confirmed = sent.kind === 'stored' && sent.confirmed ? record : null;
+  return { sent: true, confirmed, warnings };
+}
+
+/**
+ * Keeps fingerprints of the secrets in a body that the service has confirmed, and that the verification shows nothing against.
+ * When they cannot be kept, that is a warning: the write is done.
+ */
 async function remembered(
   input: ReconcileInput,
-  record: ValueRecord,
+  confirmed: ValueRecord | null,
   end: PartEnd,
 ): Promise<PartEnd> {
-  if (end.status !== 'applied') return end;
+  if (end.status !== 'applied' || confirmed === null) return end;
+  const kept = input.remember(writtenSecrets(input.desired, confirmed));
+  return { ...end, warnings: [...end.warnings, ...(await unlessKept(kept))] };
+}
+
+async function unlessKept(work: Promise<unknown>): Promise<Warning[]> {
   try {
-    await input.remember(writtenSecrets(input.desired, record));
-    return end;
+    await work;
+    return [];
   } catch (thrown) {
     const { message } = asSetpointError(thrown);
-    const warning: Warning = { code: 'not-remembered', message, path: [] };
-    return { ...end, warnings: [...end.warnings, warning] };
+    return [{ code: 'not-remembered', message, path: [] }];
   }
 }
 

@@ -14,20 +14,27 @@ import { NumberSecret } from './number-secret.ts';
 
 /**
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, env and args of stdio servers,
- * urls that carry userinfo, a query or a fragment, and whatever stands under a name that says it is a secret.
+ * urls that carry userinfo, a query or a fragment, fields of a later version that have a flag, and whatever is under a name
+ * that says it is a secret.
  */
 export function conceal(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
     if (fieldNamed(name)?.secret === true) return value === '' ? value : sealed(value);
-    if (name === 'secrets_store') return sealed(value);
+    if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
     if (name === 'mcp_config' && isRecord(value)) return mapRecord(value, concealList);
     return concealMember(value, name);
   });
 }
 
+/** A flag tells whether a secret is stored: a field of a later version that has one is a secret, whatever its name says. */
+function isFlagged(record: ValueRecord, name: string): boolean {
+  return fieldNamed(name) === undefined && typeof record[`${name}_set`] === 'boolean';
+}
+
 function concealList(value: Value, name: string): Value {
   if (!isMcpList(name) || !isList(value)) return concealMember(value, name);
-  return value.map((entry) => (isRecord(entry) ? mapRecord(entry, concealSetting) : open(entry)));
+  // What is no entry may be a command line, with secrets among its arguments.
+  return value.map((entry) => (isRecord(entry) ? mapRecord(entry, concealSetting) : sealed(entry)));
 }
 
 /** A member of an mcp entry. */
@@ -36,7 +43,7 @@ function concealSetting(value: Value, name: string): Value {
 }
 
 function concealMember(value: Value, name: string): Value {
-  return isSensitiveName(name) ? sealed(value) : open(value);
+  return isSensitiveName(name, value) ? sealed(value) : open(value);
 }
 
 /** A value under a name that says nothing. */

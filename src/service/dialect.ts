@@ -1,6 +1,7 @@
 import type { SetpointError } from '../model/error.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isRecord, recordOf, type Value } from '../model/value.ts';
+import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { conceal } from './conceal.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -38,7 +39,32 @@ export function settingsIn(place: string, body: Value): ObservedState | Setpoint
       `${place} was answered with an object that does not tell llm_api_key_set, so it is not the settings of this service.`,
     );
   }
-  return { dialect: 'settings-v0', stored: true, record: conceal(body) };
+  return { dialect: 'settings-v0', stored: true, record: conceal(spelledOut(body)) };
+}
+
+/** An mcp entry written as a bare url is the entry of that url with its defaults. Source: observed. */
+function spelledOut(record: ValueRecord): ValueRecord {
+  const config = record['mcp_config'];
+  if (!isRecord(config)) return record;
+  const lists = URL_LISTS.flatMap((list) => {
+    const entries = config[list];
+    return isList(entries)
+      ? [
+          [
+            list,
+            entries.map((entry) => (typeof entry === 'string' ? entryOf(list, entry) : entry)),
+          ] as const,
+        ]
+      : [];
+  });
+  const spelled = recordOf([...Object.entries(config), ...lists]);
+  return recordOf([...Object.entries(record), ['mcp_config', spelled]]);
+}
+
+const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
+
+function entryOf(list: McpList, url: string): ValueRecord {
+  return recordOf([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
 }
 
 /** What a 404 means by its body: an empty store says so. */

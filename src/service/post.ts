@@ -33,6 +33,7 @@ export async function post(connection: Connection, request: Post): Promise<PostA
   if (timeout <= 0) {
     return notApplied(
       new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`),
+      false,
     );
   }
   const answer = await connection.send({
@@ -45,13 +46,15 @@ export async function post(connection: Connection, request: Post): Promise<PostA
   });
   if (answer.kind === 'fault') {
     const error = faultError(place, answer.fault, connection.proxied);
-    return answer.fault.phase === 'connect' ? notApplied(error) : ambiguous(error);
+    return answer.fault.phase === 'connect' ? notApplied(error, false) : ambiguous(error);
   }
   const { status } = answer;
   if (status === 200 || status === 201) return confirmed(place, answer);
-  if (status === 422 && refused !== undefined) return notApplied(refused(place, answer));
+  if (status === 422 && refused !== undefined) return notApplied(refused(place, answer), true);
   const error = statusError(connection, place, answer);
-  return status < 300 || status === 408 || status >= 500 ? ambiguous(error) : notApplied(error);
+  return status < 300 || status === 408 || status >= 500
+    ? ambiguous(error)
+    : notApplied(error, true);
 }
 
 function confirmed(place: string, reply: Reply): PostAnswer {
@@ -63,9 +66,9 @@ function confirmed(place: string, reply: Reply): PostAnswer {
   );
 }
 
-function notApplied(error: SetpointError): WriteFailure {
+function notApplied(error: SetpointError, reached: boolean): WriteFailure {
   const retry = error instanceof ServiceError && error.retry === 'again';
-  return { kind: 'not-applied', retry, error };
+  return { kind: 'not-applied', retry, reached, error };
 }
 
 export function ambiguous(error: SetpointError): WriteFailure {

@@ -57,7 +57,7 @@ describe('a POST that is answered with 500', () => {
     expect(store.stored).toMatchObject({ ...STORED, language: 'fr' });
   });
 
-  it('for good is sent twice, and no more', async () => {
+  it('for good is sent twice, and no more, and its result is unknown', async () => {
     store = await startStore({}, { ...STORED });
     store.intercept = (incoming, response) => {
       if (incoming.method !== 'POST') return false;
@@ -67,8 +67,9 @@ describe('a POST that is answered with 500', () => {
     const outcome = await outcomeOf();
     expect(outcome).toMatchObject({
       status: 'failed',
+      error: { code: 'state-unknown' },
       requests: { post: 2 },
-      changes: [{ result: 'not-sent' }],
+      changes: [{ result: 'unknown' }],
     });
     expect(store.stored).toEqual(STORED);
   });

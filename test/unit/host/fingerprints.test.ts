@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintFile } from '../../../src/host/fingerprint-file.ts';
 import { Secret } from '../../../src/model/secret.ts';
 
-const ORIGIN = 'https://agents.example.com';
+const ADDRESS = 'https://agents.example.com/tenant-address';
 const PATH = ['llm_api_key'];
 let folder: string;
 let file: string;
@@ -16,13 +16,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const remember = async (value: string | null, origin = ORIGIN, key = 'state-key', path = PATH) =>
-  (await fingerprintFile(file, key, origin)).remember(
+const opened = (address = ADDRESS, key = 'state-key') =>
+  fingerprintFile(file, key, { origin: 'https://agents.example.com', address });
+const remember = async (value: string | null, address = ADDRESS, key = 'state-key', path = PATH) =>
+  (await opened(address, key)).remember(
     [{ path, value: value === null ? null : new Secret(value) }],
     0,
   );
-const compare = async (value: string, origin = ORIGIN, key = 'state-key', path = PATH) =>
-  (await fingerprintFile(file, key, origin)).compare(path, value);
+const forget = async (address = ADDRESS, key = 'state-key', path = PATH) =>
+  (await opened(address, key)).forget([path]);
+const compare = async (value: string, address = ADDRESS, key = 'state-key', path = PATH) =>
+  (await opened(address, key)).compare(path, value);
 
 it('tells the value last written from another, and knows nothing of what was not written', async () => {
   expect(await compare('one')).toBe('none');
@@ -30,7 +34,7 @@ it('tells the value last written from another, and knows nothing of what was not
   expect(await compare('one')).toBe('same');
   expect(await compare('two')).toBe('different');
   expect(await compare('one', 'https://elsewhere.example.com')).toBe('none');
-  expect(await compare('one', ORIGIN, 'state-key', ['search_api_key'])).toBe('none');
+  expect(await compare('one', ADDRESS, 'state-key', ['search_api_key'])).toBe('none');
   await remember('two');
   expect(await compare('one')).toBe('different');
   expect(await compare('two')).toBe('same');
@@ -42,23 +46,93 @@ it('forgets what was cleared', async () => {
   expect(await compare('one')).toBe('none');
 });
 
-it('keeps origins and paths apart, also where they are written at once', async () => {
+it('keeps addresses and paths apart, also where they are written at once', async () => {
   await Promise.all([
     remember('a'),
     remember('b', 'https://other.example.com'),
-    remember('c', ORIGIN, 'state-key', ['search_api_key']),
+    remember('c', ADDRESS, 'state-key', ['search_api_key']),
   ]);
   expect(await compare('a')).toBe('same');
   expect(await compare('b', 'https://other.example.com')).toBe('same');
-  expect(await compare('c', ORIGIN, 'state-key', ['search_api_key'])).toBe('same');
+  expect(await compare('c', ADDRESS, 'state-key', ['search_api_key'])).toBe('same');
+});
+
+it('keeps path prefixes of one origin apart, and the address out of the file', async () => {
+  await remember('one', 'https://agents.example.com/staging');
+  expect(await compare('one', 'https://agents.example.com/staging')).toBe('same');
+  expect(await compare('one', 'https://agents.example.com/production')).toBe('none');
+  expect(readFileSync(file, 'utf8')).not.toContain('staging');
+});
+
+it('knows nothing of entries that name no address', async () => {
+  await remember('one');
+  const document = JSON.parse(readFileSync(file, 'utf8')) as { entries: { address?: string }[] };
+  for (const entry of document.entries) delete entry.address;
+  writeFileSync(file, JSON.stringify({ ...document, format_version: 1 }));
+  expect(await compare('one')).toBe('none');
+  await remember('one');
+  expect(await compare('one')).toBe('same');
+});
+
+describe('what is forgotten before a write', () => {
+  const other = 'https://agents.example.com/other';
+
+  it('is gone from the file, and nothing else is', async () => {
+    await remember('one');
+    await remember('two', other);
+    await remember('three', ADDRESS, 'state-key', ['search_api_key']);
+    await forget();
+    expect(await compare('one')).toBe('none');
+    expect(await compare('two', other)).toBe('same');
+    expect(await compare('three', ADDRESS, 'state-key', ['search_api_key'])).toBe('same');
+  });
+
+  it('makes no file', async () => {
+    await forget();
+    expect(() => statSync(file)).toThrow();
+  });
+
+  it('comes back when the write had no effect, unless another value was written since', async () => {
+    await remember('one');
+    const putBack = await forget();
+    await putBack();
+    expect(await compare('one')).toBe('same');
+    const putBackLate = await forget();
+    await remember('two');
+    await putBackLate();
+    expect(await compare('two')).toBe('same');
+  });
+
+  it.each(['', 'another'])(
+    'under a key that cannot tell services apart (%j) is of every service',
+    async (key) => {
+      await remember('one');
+      await remember('two', other);
+      await remember('three', ADDRESS, 'state-key', ['search_api_key']);
+      await forget(ADDRESS, key);
+      expect(await compare('one')).toBe('none');
+      expect(await compare('two', other)).toBe('none');
+      expect(await compare('three', ADDRESS, 'state-key', ['search_api_key'])).toBe('same');
+    },
+  );
+
+  it('stays forgotten while others write to the same file', async () => {
+    const all = Array.from({ length: 8 }, (_, index) => `https://${index}.example.com`);
+    for (const address of all) await remember('one', address);
+    await Promise.all(
+      all.map((address, index) => (index % 2 === 0 ? forget(address) : remember('two', address))),
+    );
+    for (const [index, address] of all.entries())
+      expect(await compare('two', address)).toBe(index % 2 === 0 ? 'none' : 'same');
+  });
 });
 
 it('without a key there is no file; under another key nothing is known', async () => {
-  await remember('one', ORIGIN, '');
+  await remember('one', ADDRESS, '');
   expect(() => statSync(file)).toThrow();
   await remember('one');
-  expect(await compare('one', ORIGIN, 'another')).toBe('none');
-  expect(await compare('two', ORIGIN, 'another')).toBe('none');
+  expect(await compare('one', ADDRESS, 'another')).toBe('none');
+  expect(await compare('two', ADDRESS, 'another')).toBe('none');
 });
 
 it('is mode 0600, in a folder of mode 0700', async () => {
@@ -71,7 +145,7 @@ it.each([
   '',
   '{',
   '{"written_by":"other"}',
-  '{"written_by":"setpoint","format_version":1,"key_id":"x","entries":[1]}',
+  '{"written_by":"setpoint","format_version":2,"key_id":"x","entries":[1]}',
 ])('a file that is none of these is refused, and its text is not quoted: %j', async (text) => {
   await remember('one');
   writeFileSync(file, text);
@@ -102,4 +176,4 @@ it('never holds eight bytes of a secret, in any encoding', async () => {
 });
 
 /** What stands in every such file, so that a secret made of it proves nothing. */
-const KNOWN = `written_by setpoint format_version key_id entries origin path llm_api_key hmac written_at ${ORIGIN} 1970-01-01T00:00:00.000Z                `;
+const KNOWN = `written_by setpoint format_version key_id entries origin address path llm_api_key hmac written_at https://agents.example.com 1970-01-01T00:00:00.000Z                `;
