@@ -4,8 +4,11 @@
 # It writes nowhere but under /work: mount the folder of settings.yaml there. Where setpoint keeps state (.setpoint/: "embedded:",
 # fingerprints) or writes files (pull, init, -o json=FILE), that folder has to be writable for the user the container runs as.
 ARG NODE_IMAGE=node:24-alpine
+# "@sha256:..." of the base that was reviewed: `docker buildx imagetools inspect node:24-alpine` says it. It is empty here, because
+# nothing was released yet; a build that is handed out names it, --build-arg NODE_DIGEST=@sha256:...
+ARG NODE_DIGEST=
 
-FROM ${NODE_IMAGE} AS build
+FROM ${NODE_IMAGE}${NODE_DIGEST} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -13,7 +16,7 @@ COPY . .
 # Readable for every user, whatever the umask of the machine that the sources come from.
 RUN npm run build && chmod -R a+rX package.json schemas dist/bin
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE}${NODE_DIGEST}
 LABEL org.opencontainers.image.title="setpoint" \
       org.opencontainers.image.description="GitOps for an agent platform's settings: a committed settings.yaml is validated, planned, applied and checked for drift" \
       org.opencontainers.image.licenses="MIT"

@@ -8,7 +8,7 @@ if [ -n "$(find -L setpoint.env -perm /077)" ]; then
   exit 1
 fi
 code=0
-report=$(setpoint drift --env-file setpoint.env --no-color 2>&1) || code=$?
+report=$(setpoint drift --dotenv setpoint.env --no-color 2>&1) || code=$?
 if [ "$code" -ne 0 ]; then
   printf '%s\n\nsetpoint drift ended with %s.\n' "$report" "$code"
 fi

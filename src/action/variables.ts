@@ -1,5 +1,6 @@
-import { listIn, matches } from '../desired/key-travel.ts';
+import { listIn } from '../desired/key-travel.ts';
 import { SetpointError } from '../model/error.ts';
+import { matches } from '../model/glob.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -49,10 +49,10 @@ const BASE = () =>
   new Option('--base <file>', 'the file as last applied, to tell edits from drift');
 const OBSERVED = () =>
   new Option('--observed <look.json>', 'plan against a saved look, with no key and no request');
-const ENV_FILE = () =>
+const DOTENV = () =>
   new Option(
-    '--env-file <file>',
-    'variables from a file, under those there are; not where CI is set',
+    '--dotenv <file>',
+    'variables for references, from a file of NAME=value; not in a pipeline (CI set)',
   );
 const OFFLINE = () =>
   new Option('--offline', 'look at no service: only what the files and the schema say');
@@ -72,7 +72,7 @@ const VERBOSE = () =>
   );
 
 const shownBy = (command: string) => [OUTPUT(command), OUT, NO_COLOR, QUIET, VERBOSE];
-const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE, ENV_FILE];
+const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE, DOTENV];
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -137,7 +137,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
     example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
-    flags: [FILE, ENV, SERVER, TIMEOUT, FILE_SIZE, ENV_FILE, ...shownBy('init')],
+    flags: [FILE, ENV, SERVER, TIMEOUT, FILE_SIZE, DOTENV, ...shownBy('init')],
     load: async () => (await import('./commands/init.ts')).initCommand,
   },
   {

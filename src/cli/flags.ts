@@ -1,6 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import { didYouMean } from '../model/suggest.ts';
-import { withEnvFile } from '../host/env-file.ts';
+import { withDotenv } from '../host/dotenv.ts';
 import type { Options } from '../operations/options.ts';
 import { FORMATS, type Format } from './formats.ts';
 import type { Io } from './io.ts';
@@ -29,7 +29,7 @@ export interface Flags {
   readonly list?: string;
   readonly base?: string;
   readonly observed?: string;
-  readonly envFile?: string;
+  readonly dotenv?: string;
   readonly adopt?: readonly string[];
   readonly check?: boolean;
   readonly force?: boolean;
@@ -45,7 +45,7 @@ export interface Flags {
 
 /** The options of an operation: flag, then variable, then what the file or setpoint says by itself. */
 export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Options {
-  const env = withEnvFile(io.env, flags.envFile);
+  const env = withDotenv(io.env, flags.dotenv);
   const named = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
   const timeout = flags.timeout ?? env['SETPOINT_TIMEOUT'];

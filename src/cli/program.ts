@@ -66,11 +66,19 @@ export function usageError(thrown: unknown, argv: readonly string[]): SetpointEr
   const entry = COMMANDS.find((known) => nameOf(known) === argv[0]);
   const flags = (entry?.flags ?? []).flatMap((option) => option().long ?? []);
   const hint =
-    (flag === undefined ? '' : didYouMean(flag, flags)) || suggestion.replace(/^\((.*)\)$/, '$1');
+    (flag === undefined ? '' : (elsewhereNamed(flag) ?? didYouMean(flag, flags))) ||
+    suggestion.replace(/^\((.*)\)$/, '$1');
   return usage(
     `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
     hint === '' ? undefined : hint,
   );
+}
+
+/** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
+function elsewhereNamed(flag: string): string | null {
+  return flag.startsWith('--env-file')
+    ? 'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.'
+    : null;
 }
 
 function nameOf({ spec }: CommandEntry): string {

@@ -2,6 +2,7 @@ import { fieldNamed, fields } from '../model/field.ts';
 import { bareUrl } from '../model/identity.ts';
 import { identityMember, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { parsePath } from '../model/path.ts';
+import { isReservedHeader } from '../model/reserved-header.ts';
 import { didYouMean } from '../model/suggest.ts';
 import { checkSandboxes } from './check-sandboxes.ts';
 import { member, textOf, type MapNode, type Node } from './node.ts';
@@ -13,6 +14,7 @@ type Rule = (block: MapNode, path: Path) => PlacedFinding[];
 
 const RULES: readonly Rule[] = [
   impossibleUrl,
+  reservedHeaders,
   unreachableValues,
   impossibleEntryUrls,
   duplicateEntries,
@@ -42,6 +44,23 @@ function impossibleUrl(block: MapNode, path: Path): PlacedFinding[] {
   const url = member(member(block, 'server'), 'url');
   if (url === undefined || !isImpossible(url, /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i)) return [];
   return [at(url, impossible([...path, 'server', 'url'], 'https://agents.example.com'))];
+}
+
+function reservedHeaders(block: MapNode, path: Path): PlacedFinding[] {
+  const headers = member(member(block, 'server'), 'headers');
+  if (headers?.kind !== 'map') return [];
+  return [...headers.members.values()]
+    .filter(({ key }) => isReservedHeader(key))
+    .map(({ key, keyFile, keyAt }) => ({
+      file: keyFile,
+      at: keyAt,
+      finding: {
+        code: 'bad-value',
+        message: `server.headers may not hold ${key}: setpoint sets it for each request.`,
+        hint: 'Remove it; the host of a request is that of server.url.',
+        path: [...path, 'server', 'headers', key],
+      },
+    }));
 }
 
 function impossibleEntryUrls(block: MapNode, path: Path): PlacedFinding[] {

@@ -64,9 +64,11 @@ function missing(node: MapNode, path: Path): PlacedFinding {
 /** The same id, the same spec, or a second item that counts the rest: an error at each of them. */
 function claimedTwice(items: readonly Item[]): PlacedFinding[] {
   const claims = items.map(({ node, path }) => claimOf(node, path));
+  const times = new Map<string, number>();
+  for (const claim of claims)
+    if (claim !== null) times.set(claim.what, (times.get(claim.what) ?? 0) + 1);
   return claims.flatMap((claim) => {
-    if (claim === null) return [];
-    if (claims.filter((other) => other?.what === claim.what).length === 1) return [];
+    if (claim === null || times.get(claim.what) === 1) return [];
     return [{ file: claim.at.file, at: claim.at.at, finding: claim.finding }];
   });
 }

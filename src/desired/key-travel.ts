@@ -1,8 +1,15 @@
 import type { ErrorCode } from '../model/error.ts';
+import { matches } from '../model/glob.ts';
 import { isLoopback } from '../model/loopback.ts';
 import type { ServerSettings } from '../model/state.ts';
-import { member, type Node } from './node.ts';
-import { isMalformed, mayHoldReference, parseTemplate } from './references.ts';
+import type { Node } from './node.ts';
+import {
+  isMalformed,
+  mayHoldReference,
+  parseTemplate,
+  wholeReference,
+  type Reference,
+} from './references.ts';
 import type { Target } from './target.ts';
 
 /** Where keys may travel. Read from the environment alone, never from the branch; null where a list is not set. */
@@ -21,29 +28,66 @@ export interface TravelProblem {
   readonly hint: string;
 }
 
-/** Why a target may not be reached with what its file reads; null where it may. Loopback and `embedded:` need no list. */
+export function travelPolicyIn(env: Readonly<Record<string, string | undefined>>): TravelPolicy {
+  return {
+    origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
+    variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
+    pipeline: (env['CI'] ?? '') !== '',
+    unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
+  };
+}
+
+/** Why a target may not be reached with what its file reads; null if it may. Loopback and `embedded:` need no list. */
 export function travelProblem(
   target: Target,
   server: ServerSettings,
   policy: TravelPolicy,
 ): TravelProblem | null {
-  const variables = [...variablesIn(target.server), ...variablesIn(target.settings)];
-  const unlisted =
-    policy.variables === null
-      ? []
-      : variables.filter((name) => !matches(name, policy.variables ?? []));
-  if (unlisted.length > 0) {
-    const message = `The file reads ${unlisted.join(', ')}, which SETPOINT_ALLOWED_VARIABLES does not list.`;
-    return {
-      code: 'variable-not-allowed',
-      message,
-      hint: 'Add it outside the branch, if it is meant.',
-    };
-  }
-  if (server.url.startsWith('embedded:')) return null;
-  const url = new URL(server.url);
-  if (isLoopback(url.hostname)) return null;
-  return originProblem(url, server.origin, policy) ?? listProblem(variables, policy);
+  const read = [target.server, target.settings];
+  const unlisted = unlistedProblem(read, policy);
+  if (unlisted !== null || isLocal(server)) return unlisted;
+  return (
+    originProblem(new URL(server.url), server.origin, policy) ??
+    readingProblem(read, server, policy)
+  );
+}
+
+/** Why a file may not read the variables that parts of it name, for a target that is reached at `server`; null if it may. */
+export function readingProblem(
+  parts: readonly (Node | undefined)[],
+  server: ServerSettings,
+  policy: TravelPolicy,
+): TravelProblem | null {
+  return (
+    unlistedProblem(parts, policy) ??
+    (isLocal(server) ? null : listProblem([...variablesIn(parts)], policy))
+  );
+}
+
+function isLocal({ url }: ServerSettings): boolean {
+  return url.startsWith('embedded:') || isLoopback(new URL(url).hostname);
+}
+
+function unlistedProblem(
+  parts: readonly (Node | undefined)[],
+  { variables }: TravelPolicy,
+): TravelProblem | null {
+  if (variables === null) return null;
+  const unlisted = [...variablesIn(parts)].filter((name) => !matches(name, variables));
+  if (unlisted.length === 0) return null;
+  return {
+    code: 'variable-not-allowed',
+    message: `The file reads ${namesOf(unlisted)}, which SETPOINT_ALLOWED_VARIABLES does not list.`,
+    hint: 'Add it outside the branch, if it is meant.',
+  };
+}
+
+const SHOWN_NAMES = 20;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - SHOWN_NAMES;
+  const shown = names.slice(0, SHOWN_NAMES).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelProblem | null {
@@ -61,7 +105,7 @@ function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelPro
     return { code, message, hint: `Add to the pipeline: SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   const withScheme = (policy.origins ?? []).some(
-    (entry) => entry.includes('://') && glob(originGlob(entry)).test(url.origin),
+    (entry) => entry.includes('://') && matches(url.origin, [originGlob(entry)]),
   );
   const listed =
     withScheme ||
@@ -87,40 +131,46 @@ function listProblem(variables: readonly string[], policy: TravelPolicy): Travel
   if (!policy.pipeline || policy.variables !== null || variables.length === 0) return null;
   const message =
     'With CI set, SETPOINT_ALLOWED_VARIABLES must say which variables the file may read.';
-  const line = `SETPOINT_ALLOWED_VARIABLES=${[...new Set(variables)].join(',')}`;
+  const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
   return { code: 'variable-not-allowed', message, hint: `Add to the pipeline: ${line}` };
 }
 
-/** The first variable that would go as the key of two origins, or null. */
+/**
+ * The first variable or file that would be sent as the key of two origins, or null. `fileOf` tells which file a path leads to,
+ * the same for every path that leads to it.
+ */
 export function sharedKey(
   servers: readonly { readonly target: Target; readonly server: ServerSettings }[],
-): { readonly variable: string; readonly targets: readonly string[] } | null {
+  fileOf: (path: string) => string,
+): { readonly key: string; readonly targets: readonly string[] } | null {
   const used = new Map<string, { origin: string; target: string }>();
   for (const { target, server } of servers) {
     const origin = server.url.startsWith('embedded:') ? server.url : new URL(server.url).origin;
-    const keys = [
-      ...variablesIn(member(target.server, 'api_key')),
-      ...variablesIn(member(target.server, 'headers')),
-    ];
-    for (const variable of server.apiKey === null && server.headers.size === 0 ? [] : keys) {
-      const other = used.get(variable);
+    for (const secret of [server.apiKey, ...server.headers.values()]) {
+      const reference = wholeReference(secret?.ref ?? '');
+      if (reference === null) continue;
+      const source = sourceOf(reference, fileOf);
+      const other = used.get(source);
       if (other !== undefined && other.origin !== origin)
-        return { variable, targets: [other.target, target.name] };
-      used.set(variable, { origin, target: target.name });
+        return { key: nameOf(reference), targets: [other.target, target.name] };
+      used.set(source, { origin, target: target.name });
     }
   }
   return null;
+}
+
+function sourceOf(reference: Reference, fileOf: (path: string) => string): string {
+  return reference.kind === 'env' ? `env:${reference.name}` : `file:${fileOf(reference.path)}`;
+}
+
+function nameOf(reference: Reference): string {
+  return reference.kind === 'env' ? reference.name : `the file ${reference.path}`;
 }
 
 /** A list as the environment holds it: entries apart by commas or blanks. */
 export function listIn(text: string | undefined): readonly string[] | null {
   if (text === undefined || text.trim() === '') return null;
   return text.split(/[\s,]+/).filter((entry) => entry !== '');
-}
-
-/** Whether one of the globs matches a text as a whole; `*` stands for anything but a slash. */
-export function matches(text: string, globs: readonly string[]): boolean {
-  return globs.some((entry) => glob(entry).test(text));
 }
 
 /** An entry as an origin is written: lower case, no default port, no path. */
@@ -132,18 +182,20 @@ function originGlob(entry: string): string {
     .replace(/^http:\/\/(.*):80$/, 'http://$1');
 }
 
-function glob(pattern: string): RegExp {
-  const escaped = pattern.replace(/\/+$/, '').replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(`^${escaped.replaceAll('*', '[^/]*')}$`);
-}
-
-function variablesIn(node: Node | undefined): string[] {
-  if (node === undefined) return [];
-  if (node.kind === 'map') return [...node.members.values()].flatMap((m) => variablesIn(m.node));
-  if (node.kind === 'list') return node.items.flatMap(variablesIn);
-  if (typeof node.value !== 'string' || !mayHoldReference(node.value)) return [];
-  const parts = parseTemplate(node.value);
-  return isMalformed(parts)
-    ? []
-    : parts.flatMap((part) => (typeof part === 'object' && part.kind === 'env' ? [part.name] : []));
+/** The variables that parts of a file read, each once. */
+function variablesIn(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: Node | undefined): void => {
+    if (node === undefined) return;
+    if (node.kind === 'map') for (const { node: value } of node.members.values()) visit(value);
+    else if (node.kind === 'list') for (const item of node.items) visit(item);
+    else if (typeof node.value === 'string' && mayHoldReference(node.value)) {
+      const template = parseTemplate(node.value);
+      if (isMalformed(template)) return;
+      for (const part of template)
+        if (typeof part === 'object' && part.kind === 'env') names.add(part.name);
+    }
+  };
+  for (const part of parts) visit(part);
+  return names;
 }

@@ -1,11 +1,13 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Document } from 'yaml';
 import { buildNode } from './build-node.ts';
 import { compose } from './compose.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
 import { asIfQuoted, asWritten, flowReferences } from './flow-reference.ts';
 import type { Node } from './node.ts';
 import { diagnostic, type Finding } from './report.ts';
 import { sourceFile, type SourceFile } from './source-file.ts';
-import { syntaxFindings } from './syntax-findings.ts';
+import { syntaxFindings, type Problem } from './syntax-findings.ts';
 
 export interface ParsedFile {
   readonly file: SourceFile;
@@ -26,7 +28,7 @@ export function parseFile(path: string, text: string): ParsedFile {
   const [document] = composed.documents;
   if (document === undefined) return nothing;
   if (composed.second !== null) report(composed.second, SEVERAL_DOCUMENTS);
-  const { findings, broken } = syntaxFindings(file, document.errors, composed);
+  const { findings, broken } = syntaxFindings(file, problemsOf(document), composed);
   for (const [at, finding] of findings) report(at, finding);
   if (broken || composed.second !== null) return nothing;
   const { contents } = document;
@@ -35,6 +37,15 @@ export function parseFile(path: string, text: string): ParsedFile {
   const empty = root === null || (root.kind === 'scalar' && root.bare);
   if (root?.reported !== true) report(empty ? 0 : root.at, empty ? EMPTY : NO_MAP);
   return nothing;
+}
+
+function problemsOf({ errors, contents }: Document.Parsed): Problem[] {
+  const duplicates = duplicateKeys(contents).map((at): Problem => ({
+    code: 'DUPLICATE_KEY',
+    pos: [at, at + 1],
+    message: '',
+  }));
+  return [...errors, ...duplicates];
 }
 
 /** References in flow style that are not quoted are reported, and the rest is read as if they were. */

@@ -20,7 +20,15 @@ export interface Malformed {
   readonly form: string;
 }
 
-const REFERENCE = /\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?|file:([^}\0]+))\}/y;
+const LONGEST_NAME = 256;
+const LONGEST_PATH = 4096;
+/** References in one text: what each stands for may be long, and all of it is put together. */
+const MOST_REFERENCES = 100;
+
+const REFERENCE = new RegExp(
+  String.raw`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]{0,${LONGEST_NAME - 1}})(?::-([^}]*))?|file:([^}\0]{1,${LONGEST_PATH}}))\}`,
+  'y',
+);
 
 export function mayHoldReference(text: string): boolean {
   return text.includes('${');
@@ -31,6 +39,7 @@ export function parseTemplate(text: string): readonly TemplatePart[] | Malformed
   const parts: TemplatePart[] = [];
   let plain = '';
   let at = 0;
+  let references = 0;
   while (at < text.length) {
     if (text.startsWith('$${', at)) {
       plain += '${';
@@ -39,6 +48,8 @@ export function parseTemplate(text: string): readonly TemplatePart[] | Malformed
       REFERENCE.lastIndex = at;
       const match = REFERENCE.exec(text);
       if (match === null) return malformed(text, at);
+      references += 1;
+      if (references > MOST_REFERENCES) return { index: at, message: TOO_MANY, form: ONE_FORM };
       if (plain !== '') parts.push(plain);
       plain = '';
       parts.push(reference(match));
@@ -71,19 +82,28 @@ function reference(match: RegExpExecArray): Reference {
   return { kind: 'file', text, path: path ?? '' };
 }
 
+const ONE_FORM = '${env:NAME} or ${file:PATH}';
+const TOO_MANY = `This text has more than ${MOST_REFERENCES} references.`;
+
 function malformed(text: string, index: number): Malformed {
   const rest = text.slice(index, index + 200);
   const named =
     /^\$\{\{?\s*(?:(?:secrets|env|vars)[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\}\}?|$)/.exec(
       rest,
     )?.[1];
-  const form = isVariableName(named) ? `\${env:${named}}` : '${env:NAME} or ${file:PATH}';
+  const form = isVariableName(named) ? `\${env:${named}}` : ONE_FORM;
   return { index, message: complaint(text, index), form };
 }
+
+const LONG = new RegExp(
+  String.raw`^\$\{(?:env:[A-Za-z_][A-Za-z0-9_]{${LONGEST_NAME}}|file:[^}\0]{${LONGEST_PATH + 1}})`,
+);
 
 function complaint(text: string, index: number): string {
   if (text.startsWith('${{', index))
     return 'An expression of a pipeline is not a reference: nothing here expands it.';
+  if (LONG.test(text.slice(index, index + LONGEST_PATH + 10)))
+    return `This name is too long: a variable has at most ${LONGEST_NAME} characters, a path ${LONGEST_PATH}.`;
   return text.includes('}', index)
     ? 'This looks like a reference but is none.'
     : 'This reference has no closing brace.';

@@ -34,6 +34,9 @@ const SENTENCES: Partial<Record<YAMLParseError['code'], readonly [string, string
   KEY_OVER_1024_CHARS: ['A key of more than 1024 characters.', 'Keys are plain names.'],
 };
 
+/** What the parser found, or one of its kind: see duplicateKeys. */
+export type Problem = Pick<YAMLParseError, 'code' | 'pos' | 'message'>;
+
 const OPEN_QUOTE: Finding = {
   code: 'syntax',
   message: 'A quote is opened here and never closed.',
@@ -55,7 +58,7 @@ type Openings = Pick<Composed, 'found' | 'quotes' | 'leftOpen'>;
  */
 export function syntaxFindings(
   file: SourceFile,
-  errors: readonly YAMLParseError[],
+  errors: readonly Problem[],
   openings: Openings,
 ): { readonly findings: readonly (readonly [number, Finding])[]; readonly broken: boolean } {
   const findings: [number, Finding][] = [];
@@ -75,12 +78,12 @@ export function syntaxFindings(
 }
 
 /** A directive and a nameless alias have been found by their characters. */
-function isReportedElsewhere({ code, message }: YAMLParseError): boolean {
+function isReportedElsewhere({ code, message }: Problem): boolean {
   return code === 'BAD_ALIAS' || (code === 'MISSING_CHAR' && message.includes('directives-end'));
 }
 
 /** An error where a person looks for it: at the quote or bracket that was opened, else where the parser stands. */
-function placed(error: YAMLParseError, openings: Openings): readonly [number, Finding] {
+function placed(error: Problem, openings: Openings): readonly [number, Finding] {
   const [at] = error.pos;
   const quote = error.code === 'MISSING_CHAR' && error.message.endsWith('quote');
   if (quote) return [lastBefore(openings.quotes, at) ?? at, OPEN_QUOTE];

@@ -24,29 +24,44 @@ export function filledSource(
 
 /** The look in which the secrets behind stubs are their stand-ins, so that nothing has to be opened to compare them. */
 export function filledLook(observed: ObservedState, stubs: readonly NamedStub[]): ObservedState {
-  const record = stubs.reduce<Value>((value, { at, written, name }) => {
+  const root: StandIns = { secret: null, below: new Map() };
+  for (const { at, written, name } of stubs) {
     const text = written
       .replaceAll(`\${env:${name}}`, () => standIn(name))
       .replaceAll('$${', () => '${');
-    return replaced(value, at, new Secret(text, null, new Identity(bareUrl(text))));
-  }, observed.record);
+    put(root, at, new Secret(text, null, new Identity(bareUrl(text))));
+  }
+  const record = replaced(observed.record, root);
   return isRecord(record) ? { ...observed, record } : observed;
 }
 
-function replaced(value: Value, [key, ...rest]: readonly string[], secret: Secret): Value {
-  if (key === undefined) return secret;
+/** The stand-ins by the places where they stand, so that a record is gone through once. */
+interface StandIns {
+  secret: Secret | null;
+  readonly below: Map<string, StandIns>;
+}
+
+function put(root: StandIns, at: readonly string[], secret: Secret): void {
+  let node = root;
+  for (const key of at) {
+    const next = node.below.get(key) ?? { secret: null, below: new Map<string, StandIns>() };
+    node.below.set(key, next);
+    node = next;
+  }
+  node.secret = secret;
+}
+
+function replaced(value: Value, standIns: StandIns | undefined): Value {
+  if (standIns === undefined) return value;
+  if (standIns.secret !== null) return standIns.secret;
+  const { below } = standIns;
   if (isList(value)) {
     // Entries are counted as a plan counts them: whatever is no map is none.
     const entries = value.some(isRecord) ? value.filter(isRecord) : value;
-    return entries.map((item, index) =>
-      String(index) === key ? replaced(item, rest, secret) : item,
-    );
+    return entries.map((item, index) => replaced(item, below.get(String(index))));
   }
   if (!isRecord(value)) return value;
   return recordOf(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      name === key ? replaced(member, rest, secret) : member,
-    ]),
+    Object.entries(value).map(([name, member]) => [name, replaced(member, below.get(name))]),
   );
 }

@@ -28,13 +28,14 @@ export function namedPuts(
   prefixed: boolean,
 ): NamedPuts {
   const taken = new Set(read);
+  const numbers = new Map<string, number>();
   const puts = new Map<string, Put[]>();
   const stubs = new Map<string, NamedStub[]>();
   for (const { block, slot, targets } of placed) {
     const [, environment = null] = block.prefix;
     const names = new Map<string, string>();
     for (const stub of slot.stubs) {
-      const name = freeName(candidates(stub, environment, prefixed), taken);
+      const name = freeName(candidates(stub, environment, prefixed), taken, numbers);
       taken.add(name);
       names.set(stub.marker, name);
     }
@@ -57,10 +58,17 @@ function candidates({ names }: Stub, environment: string | null, prefixed: boole
   return prefixed ? [...own, ...names] : [...names, ...own];
 }
 
-function freeName(names: readonly string[], taken: ReadonlySet<string>): string {
+/** `numbers` are the ones that were given to names last, so that none is tried twice. */
+function freeName(
+  names: readonly string[],
+  taken: ReadonlySet<string>,
+  numbers: Map<string, number>,
+): string {
   const free = names.find((name) => !taken.has(name));
   if (free !== undefined) return free;
-  let number = 2;
-  while (taken.has(`${names[0]}_${number}`)) number += 1;
-  return `${names[0]}_${number}`;
+  const [first = ''] = names;
+  let number = (numbers.get(first) ?? 1) + 1;
+  while (taken.has(`${first}_${number}`)) number += 1;
+  numbers.set(first, number);
+  return `${first}_${number}`;
 }

@@ -1,6 +1,7 @@
 import { plainValue, type Node } from '../desired/node.ts';
+import { countIdentities, IdentityQueues } from '../model/identity.ts';
 import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { formatPath, isLetGo, samePath, type Path } from '../model/path.ts';
+import { formatPath, isLetGo, pathKey, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/pulled.ts';
 import type { Secret } from '../model/secret.ts';
@@ -51,16 +52,22 @@ export function pulledList(
 ): ListPull {
   const { unmanaged, changes, compare, excluded, overReferences, hidden } = rules;
   const pathOf = (segment: string): Path => ['mcp_config', list, segment];
-  const changeAt = (path: Path) => changes.find((change) => samePath(change.path, path));
+  const byPath = new Map(changes.toReversed().map((change) => [pathKey(change.path), change]));
+  const changeAt = (path: Path) => byPath.get(pathKey(path));
   const shown = declared.map((entry) => identityOf(list, entry));
   const segments = segmentsOf(actual.map((entry) => identityOf(list, entry)));
-  const open = [...declared.keys()].filter(
-    (index) => !isLetGo(unmanaged, pathOf(shown[index]?.shown ?? '')),
+  const open = new Set(
+    [...declared.keys()].filter((index) => !isLetGo(unmanaged, pathOf(shown[index]?.shown ?? ''))),
   );
-  const letGo = shown.filter((_, index) => !open.includes(index));
+  const letGo = countIdentities(shown.filter((_, index) => !open.has(index)));
+  const waiting = new IdentityQueues(
+    [...shown.entries()].flatMap(([index, identity]) =>
+      open.has(index) ? [[identity, index] as const] : [],
+    ),
+  );
   const kept = new Map<number, Json>();
   for (const [index, node] of nodes.entries())
-    if (!open.includes(index)) kept.set(index, masked(plainValue(node)));
+    if (!open.has(index)) kept.set(index, masked(plainValue(node)));
   const added: Json[] = [];
   const stubs: Stub[] = [];
   const made: [PulledAction, Change][] = [];
@@ -69,10 +76,9 @@ export function pulledList(
   for (const [index, entry] of actual.entries()) {
     const segment = segments[index] ?? '';
     const identity = identityOf(list, entry);
-    if (isLetGo(unmanaged, pathOf(segment)) || letGo.some((other) => other.sameAs(identity)))
-      continue;
-    const match = open.findIndex((other) => shown[other]?.sameAs(identity) === true);
-    const [found] = match === -1 ? [] : open.splice(match, 1);
+    if (isLetGo(unmanaged, pathOf(segment)) || letGo.get(identity) !== undefined) continue;
+    const found = waiting.take(identity);
+    if (found !== undefined) open.delete(found);
     const place: EntryPlace = { list, index, segment, hidden };
     if (found === undefined) {
       const path = pathOf(segment);

@@ -1,7 +1,8 @@
 import { envPairs, shellWords } from '../desired/lines.ts';
 import { textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { Secret } from '../model/secret.ts';
+import { Identity, IdentityQueues } from '../model/identity.ts';
+import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isList,
   isRecord,
@@ -34,14 +35,15 @@ export function pulledArguments(
   const words =
     line === undefined ? itemsOf(node).map((item) => textOf(item) ?? '') : shellWords(line);
   const unused = new Map((isList(declared) ? declared : []).map((value, index) => [index, value]));
+  const same = sameArguments(unused);
   const args = isList(actual['args']) ? actual['args'] : [];
   const texts: string[] = [];
   const stubs: Stub[] = [];
   for (const [key, text, value] of argumentsOf(place, actual, args)) {
-    const [same] = [...unused].find(([, one]) => sameValue(one, value)) ?? [];
-    if (same !== undefined) {
-      texts.push(words[same] ?? '');
-      unused.delete(same);
+    const index = same(value);
+    if (index !== undefined) {
+      texts.push(words[index] ?? '');
+      unused.delete(index);
     } else if (text === null) return null;
     else {
       texts.push(text.written);
@@ -53,6 +55,26 @@ export function pulledArguments(
     return { value: null, stubs: [], kept: refs.map((ref) => ({ key: null, ref })) };
   const value = line === undefined ? texts : (argumentLine(texts) ?? texts);
   return { value, stubs, kept: [] };
+}
+
+/** Finds for an argument of the service the first declared one that is the same and was not found before. */
+function sameArguments(declared: ReadonlyMap<number, Value>): (value: Value) => number | undefined {
+  const queues = new IdentityQueues(
+    [...declared].map(([index, value]) => [identityOfText(value), index] as const),
+  );
+  return (value) => queues.take(identityOfText(value));
+}
+
+/** What tells texts apart, secrets among them; what is shown of it is the same for all. */
+function identityOfText(value: Value): Identity {
+  let identity = new Identity(MASK, typeof value === 'string' ? value : JSON.stringify(value));
+  if (value instanceof Secret && !(value instanceof UnseenSecret)) {
+    value.compareWith((text) => {
+      identity = new Identity(MASK, text);
+      return 'seen';
+    });
+  }
+  return identity;
 }
 
 /** Variables one by one: those written as references stay, the others follow the service. */
@@ -86,8 +108,8 @@ export function pulledVariables(
       kept.push({ key: name, ref });
     } else if (!takeIn(name)) return null;
   }
-  for (const name of Object.keys(env))
-    if (!written.some(([known]) => known === name) && !takeIn(name)) return null;
+  const known = new Set(written.map(([name]) => name));
+  for (const name of Object.keys(env)) if (!known.has(name) && !takeIn(name)) return null;
   const value = line === undefined ? null : variableLine(result);
   return { value: value ?? Object.fromEntries(result), stubs, kept };
 }

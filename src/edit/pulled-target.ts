@@ -1,6 +1,6 @@
 import { textOf, type Node } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
-import { parsePath, samePath, type Path } from '../model/path.ts';
+import { parsePath, pathKey, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { LeftAlone } from '../model/pulled.ts';
@@ -123,7 +123,8 @@ function takenBack(
   const nothing = { target, slots: [], paths: [] };
   if (list?.kind !== 'list' || adopt === 'all') return nothing;
   const pathOf = (item: Node): Path => parsePath(textOf(item) ?? '') ?? [];
-  const isNamed = (item: Node): boolean => adopt.some((path) => samePath(path, pathOf(item)));
+  const named = new Set(adopt.map(pathKey));
+  const isNamed = (item: Node): boolean => named.has(pathKey(pathOf(item)));
   const items = list.items.filter((item) => !isNamed(item));
   if (items.length === list.items.length) return nothing;
   const value = items.map((item) => textOf(item) ?? '');
@@ -142,9 +143,8 @@ function toAdopt(
   tools: PullTools,
 ): Path[] {
   const { desired } = lenientState(target, tools.source);
-  const open = adoptable(target, observed, tools).filter(
-    (path) => !desired.unmanaged.some((letGo) => samePath(letGo, path)),
-  );
+  const letGo = new Set(desired.unmanaged.map(pathKey));
+  const open = adoptable(target, observed, tools).filter((path) => !letGo.has(pathKey(path)));
   if (adopt === 'all') return open;
   return open.filter((path) =>
     adopt.some((wanted) => path.every((segment, index) => segment === wanted[index])),

@@ -118,7 +118,8 @@ function reshapeList(
 }
 
 function without<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> {
-  return new Set(all.filter((one) => !stay.includes(one)));
+  const staying = new Set(stay);
+  return new Set(all.filter((one) => !staying.has(one)));
 }
 
 /** A value that fits behind its key or dash, in the quotes that stand there. */

@@ -28,16 +28,3 @@ function isRandom(text: string): boolean {
   const words = /^[a-z]+([-/_][a-z\d]+)+$/.test(text);
   return !words && /^[\w+/=-]{24,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text);
 }
-
-/**
- * The part of an argument that may stand in a file, where the rest is a secret: `--api-key=` of `--api-key=x`, nothing of an
- * argument that follows `--api-key`. Null where all of it may stand there.
- */
-export function openPart(argument: string, before: string | null): string | null {
-  const named = /^(-{0,2}[A-Za-z][\w.-]*(?:=|:\s*))([^/].*)$/s.exec(argument);
-  if (named !== null && (isSecretName(named[1] ?? '') || isSecretText(named[2] ?? '')))
-    return named[1] ?? '';
-  const follows = before !== null && /^-{1,2}[A-Za-z][\w-]*$/.test(before) && isSecretName(before);
-  if (follows && !/^-{1,2}[A-Za-z]/.test(argument)) return '';
-  return isSecretText(argument) ? '' : null;
-}

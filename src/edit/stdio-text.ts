@@ -1,8 +1,9 @@
 import { Secret } from '../model/secret.ts';
 import type { Value } from '../model/value.ts';
 import { escaped } from './as-written.ts';
+import { isHarmlessValue, openPart } from './harmless-text.ts';
 import { isHidden } from './is-hidden.ts';
-import { isSecretName, isSecretText, openPart } from './secret-words.ts';
+
 import { marked, markerOf, variableName } from './stub.ts';
 
 /** An argument or variable of a stdio server as a file writes it. `names` are there where a reference stands in it. */
@@ -14,7 +15,7 @@ export interface StdioText {
 
 /**
  * The text of an argument or variable. The service's are wrapped, because they hold secrets often enough; a file may hold
- * those that do not look like one, so that here, and in this room only here, they are opened. Null for what is no text.
+ * those of a few harmless forms, so that here, and in this room only here, they are opened. Null for what is no text.
  */
 function opened(value: Value | undefined): string | null {
   const text = value instanceof Secret ? value.reveal() : value;
@@ -32,7 +33,7 @@ export function writtenArgument(
   if (text === null) return null;
   const before = index === 0 ? null : opened(all[index - 1]);
   const open = isHidden(text, hidden) ? '' : openPart(text, before);
-  const flag = /[A-Za-z][\w.-]*/.exec(
+  const flag = /[A-Za-z][\w.-]+/.exec(
     open === '' ? (before?.startsWith('-') ? before : '') : (open ?? ''),
   );
   return textOf(text, open, markerOf('args', owner, String(index)), [
@@ -49,10 +50,9 @@ export function writtenVariable(
 ): StdioText | null {
   const text = opened(value);
   if (text === null) return null;
-  const secret =
-    text !== '' && (isSecretName(name) || isSecretText(text) || isHidden(text, hidden));
+  const open = isHarmlessValue(name, text) && !isHidden(text, hidden);
   const own = variableName(owner);
-  return textOf(text, secret ? '' : null, markerOf('env', owner, name), [
+  return textOf(text, open ? null : '', markerOf('env', owner, name), [
     variableName(name).startsWith(`${own}_`) ? variableName(name) : variableName(owner, name),
   ]);
 }

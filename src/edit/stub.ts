@@ -45,12 +45,17 @@ export function settledText(text: string, nameOf: (marker: string) => string): s
   return text.replaceAll(MARKED, (_, marker: string) => `\${env:${nameOf(marker)}}`);
 }
 
+/** Characters of a name that is made here; what tells it from others like it comes behind them. */
+const LONGEST = 200;
+
 /** The parts as the name of a variable that a settings file may read. */
 export function variableName(...parts: readonly string[]): string {
   const name = parts
+    .map((part) => part.slice(0, LONGEST))
     .join('_')
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
+    .slice(0, LONGEST)
     .replaceAll(/^_+|_+$/g, '');
   return /^[A-Z]/.test(name) && !isForbiddenVariable(name) ? name : `SETPOINT_${name}`;
 }

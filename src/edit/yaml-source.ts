@@ -1,3 +1,4 @@
+import { duplicateKeys } from '../desired/duplicate-keys.ts';
 import { YAML_OPTIONS } from '../desired/yaml-options.ts';
 import { parseDocument } from 'yaml';
 import { editNode, type EditMap, type EditNode } from './edit-node.ts';
@@ -28,7 +29,7 @@ export function yamlSource(whole: string): YamlSource | null {
   const mark = whole.startsWith('\uFEFF') ? '\uFEFF' : '';
   const text = whole.slice(mark.length);
   const document = parseDocument(text, { ...YAML_OPTIONS, keepSourceTokens: true });
-  if (document.errors.length > 0) return null;
+  if (document.errors.length > 0 || duplicateKeys(document.contents).length > 0) return null;
   const root = editNode(document.contents, text);
   if (root?.kind !== 'map') return null;
   return { mark, text, root, layout: layoutOf(text, root) };

@@ -1,10 +1,15 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret } from '../model/fingerprint.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { Fingerprints } from '../model/ports.ts';
+import { readOptional } from './read-optional.ts';
 import { writeAside } from './write-aside.ts';
+import { writePlace } from './write-place.ts';
+
+/** Bytes; a fingerprint takes some two hundred. */
+const LIMIT = 8 * 1024 * 1024;
 
 /**
  * One secret as it was last written: a fingerprint of it, where, and when (ISO 8601, UTC). Never the secret itself. `origin` is
@@ -122,7 +127,7 @@ async function drop(
 ): Promise<FingerprintDocument | null> {
   if (paths.length === 0) return null;
   // Without a key, a file that is none of these is left alone: a run with one will not believe it either.
-  const document = own === null ? parsed(textOf(path) ?? '') : documentIn(path);
+  const document = own === null ? parsed(readOptional(path, LIMIT) ?? '') : documentIn(path);
   if (document === null) return null;
   const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
   const dropped = document.entries.filter(
@@ -174,12 +179,14 @@ async function add(
 }
 
 async function replace(path: string, document: FingerprintDocument): Promise<void> {
+  const besideSettings = dirname(dirname(path));
+  const folder = dirname(writePlace(path, besideSettings));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
   }
-  await writeAside(path, `${JSON.stringify(document, null, 2)}\n`);
+  await writeAside(path, `${JSON.stringify(document, null, 2)}\n`, besideSettings);
 }
 
 function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): readonly Entry[] {
@@ -187,22 +194,13 @@ function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): read
 }
 
 function documentIn(path: string): FingerprintDocument | null {
-  const text = textOf(path);
+  const text = readOptional(path, LIMIT);
   if (text === null) return null;
   const document = parsed(text);
   if (document !== null) return document;
   throw new SetpointError('file-unreadable', `${path} is no file of fingerprints.`, {
     hint: 'Move it away: without it, secrets are of unknown origin until they are written again.',
   });
-}
-
-function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return null;
-    throw new SetpointError('file-unreadable', `${path} cannot be read.`, { cause: thrown });
-  }
 }
 
 /** Entries of the first format name no address: nothing is known of them. */

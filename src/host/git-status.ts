@@ -1,26 +1,106 @@
+import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { readRegular } from './read-text.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** `none`: there is no git, or no work tree around the file. `unknown`: git did not answer what it was asked. */
+export type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
+
+/** For every call: no pager, no hook, no watcher, and no lock for the sake of a cache. */
+const GLOBAL = [
+  '--no-pager',
+  '--no-optional-locks',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+];
+
+const LARGEST_BLOB = 32 * 1024 * 1024;
 
 /**
- * Whether a file has changes that are not committed, as git says; false where there is no git or no work tree. git runs
- * without a shell and without hooks of the repository's own, and sees of the environment PATH and HOME alone.
+ * Whether a file has changes that are not committed. The checkout's own configuration runs no code: git is asked for what its
+ * index and its last commit hold, which takes no filter, hook, alias or watcher, as `status` does, and the comparison is made
+ * here; line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside the
+ * checkout, and sees of the environment PATH and HOME alone.
  */
-export async function hasUncommittedChanges(
-  path: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<boolean> {
+export async function uncommittedChanges(path: string, env: Env): Promise<Uncommitted> {
+  const real = realpathSync(path);
+  const name = basename(real);
+  const git = await gitIn(dirname(real), env);
+  const inside = await git('rev-parse', '--is-inside-work-tree');
+  if (inside.kind === 'missing' || (inside.kind === 'failed' && inside.noRepository)) return 'none';
+  if (inside.kind === 'failed') return 'unknown';
+  if (textOf(inside.output) !== 'true') return 'none';
+  const listed = await git('ls-files', '--stage', '-z', '--', `:(literal)${name}`);
+  if (listed.kind !== 'done') return 'unknown';
+  const [entry, ...others] = textOf(listed.output)
+    .split('\0')
+    .filter((line) => line !== '');
+  if (entry === undefined) return (await isIgnored(git, name)) ? 'clean' : 'changed';
+  const staged = /^\d+ ([\da-f]+) 0\t/.exec(entry)?.[1];
+  if (staged === undefined || others.length > 0) return 'changed';
+  const committed = await git('ls-tree', '-z', 'HEAD', '--', `:(literal)${name}`);
+  if (committed.kind !== 'done') return 'changed';
+  if (/^\d+ blob ([\da-f]+)\t/.exec(textOf(committed.output))?.[1] !== staged) return 'changed';
+  const blob = await git('cat-file', 'blob', staged);
+  if (blob.kind !== 'done') return 'unknown';
+  const now = readRegular(real, LARGEST_BLOB);
+  if (now === 'too-large') return 'unknown';
+  return withoutReturns(blob.output).equals(withoutReturns(now)) ? 'clean' : 'changed';
+}
+
+type Answer =
+  | { readonly kind: 'done'; readonly output: Buffer }
+  | { readonly kind: 'failed'; readonly noRepository: boolean }
+  | { readonly kind: 'missing' };
+
+type Git = (...args: readonly string[]) => Promise<Answer>;
+
+async function gitIn(folder: string, env: Env): Promise<Git> {
   const { execFile } = await import('node:child_process');
-  const scrubbed: Record<string, string> = {};
+  const scrubbed: Record<string, string> = {
+    LC_ALL: 'C',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_TERMINAL_PROMPT: '0',
+  };
   for (const name of ['PATH', 'HOME'] as const) {
     const value = env[name];
     if (value !== undefined) scrubbed[name] = value;
   }
-  const args = ['-c', 'core.fsmonitor=false', '--no-optional-locks', 'status', '--porcelain'];
-  return new Promise((resolve) => {
-    execFile(
-      'git',
-      [...args, '--', basename(path)],
-      { cwd: dirname(path), env: scrubbed, timeout: 10_000, windowsHide: true },
-      (error, stdout) => resolve(error === null && stdout.trim() !== ''),
-    );
-  });
+  // Where a program is looked for in the current folder first, that is not the checkout.
+  const options = {
+    cwd: dirname(process.execPath),
+    env: scrubbed,
+    timeout: 10_000,
+    windowsHide: true,
+    maxBuffer: LARGEST_BLOB,
+    encoding: 'buffer',
+  } as const;
+  return (...args) =>
+    new Promise((resolve) => {
+      execFile('git', ['-C', folder, ...GLOBAL, ...args], options, (error, stdout, stderr) => {
+        if (error === null) resolve({ kind: 'done', output: stdout });
+        else if (error.code === 'ENOENT') resolve({ kind: 'missing' });
+        else {
+          const noRepository = stderr.includes('not a git repository');
+          resolve({ kind: 'failed', noRepository });
+        }
+      });
+    });
+}
+
+async function isIgnored(git: Git, name: string): Promise<boolean> {
+  return (await git('check-ignore', '--quiet', '--', `./${name}`)).kind === 'done';
+}
+
+function textOf(output: Buffer): string {
+  return output.toString('utf8').trim();
+}
+
+/** Line ends that a checkout may have changed. */
+function withoutReturns(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 }

@@ -7,7 +7,10 @@ export function readOptional(path: string, limit: number): string | null {
   if (!isThere(path)) return null;
   const read = readText(path, limit);
   if ('text' in read) return read.text;
-  throw new SetpointError('file-unreadable', `${path} is too large, or not UTF-8 text.`);
+  throw new SetpointError(
+    'file-unreadable',
+    `${path} is larger than ${limit} bytes, or not UTF-8 text.`,
+  );
 }
 
 /** Whether something has this path, a link that leads nowhere included. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { relative, isAbsolute } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 
@@ -9,8 +9,8 @@ export type ReadText =
 
 /** Reads a regular file as strict UTF-8, up to `limit` bytes. Throws file-unreadable; no message holds what is in it. */
 export function readText(path: string, limit: number): ReadText {
-  const bytes = readBytes(path, limit);
-  if (bytes === null) return { problem: 'file-too-large' };
+  const bytes = readRegular(path, limit);
+  if (bytes === 'too-large') return { problem: 'file-too-large' };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
@@ -18,16 +18,18 @@ export function readText(path: string, limit: number): ReadText {
   }
 }
 
-/** Opened without blocking, so that a pipe cannot hang the run. Null where there are more bytes than the limit. */
-function readBytes(path: string, limit: number): Buffer | null {
+/**
+ * The bytes of a regular file, up to `limit`. Opened without blocking, so that a pipe cannot hang the run, and read no further
+ * than the limit, whatever size the file claims. Throws file-unreadable.
+ */
+export function readRegular(path: string, limit: number): Buffer | 'too-large' {
   let handle: number | undefined;
   try {
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
     if (!stats.isFile())
       throw new SetpointError('file-unreadable', `${path} is not a regular file.`);
-    const bytes = stats.size > limit ? null : readFileSync(handle);
-    return bytes === null || bytes.length > limit ? null : bytes;
+    return stats.size > limit ? 'too-large' : readUpTo(handle, limit);
   } catch (thrown) {
     throw thrown instanceof SetpointError ? thrown : unreadable(path, thrown);
   } finally {
@@ -35,14 +37,34 @@ function readBytes(path: string, limit: number): Buffer | null {
   }
 }
 
+const CHUNK = 64 * 1024;
+
+function readUpTo(handle: number, limit: number): Buffer | 'too-large' {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(CHUNK);
+    const read = readSync(handle, chunk, 0, CHUNK, null);
+    if (read === 0) return Buffer.concat(chunks, size);
+    size += read;
+    if (size > limit) return 'too-large';
+    chunks.push(chunk.subarray(0, read));
+  }
+}
+
 /** Whether a file, links resolved, lies in a folder. */
 export function liesIn(path: string, folder: string): boolean {
   try {
-    const inner = relative(realpathSync(folder), realpathSync(path));
-    return inner !== '' && !inner.startsWith('..') && !isAbsolute(inner);
+    return isUnder(realpathSync(path), realpathSync(folder));
   } catch {
     return false;
   }
+}
+
+/** Whether an absolute path lies under an absolute folder, by their names alone. */
+export function isUnder(path: string, folder: string): boolean {
+  const inner = relative(folder, path);
+  return inner !== '' && inner !== '..' && !/^\.\.[\\/]/.test(inner) && !isAbsolute(inner);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ReferenceSource } from '../model/ports.ts';
+import { isUnder, readText } from './read-text.ts';
 
 const LIMIT = 64 * 1024;
 const DEFAULT_FOLDERS = '/run/secrets';
@@ -23,6 +24,16 @@ export function referenceSource(
   };
 }
 
+/** What tells a file from others, the same for every path, link and hard link that leads to it. */
+export function fileIdentity(path: string): string {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return resolve(path);
+  }
+}
+
 function readSecretFile(
   path: string,
   folders: readonly string[],
@@ -35,35 +46,14 @@ function readSecretFile(
       problem: `${name} lies outside the folders of SETPOINT_ALLOWED_FILES (${folders.join(', ')})`,
     };
   }
-  const bytes = readRegular(real);
-  if (typeof bytes === 'string') return { problem: `${name} ${bytes}` };
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '') };
+    const read = readText(real, LIMIT);
+    if ('text' in read) return { text: read.text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '') };
+    return {
+      problem: `${name} ${read.problem === 'not-utf8' ? 'is not UTF-8 text' : 'is larger than 64 KiB'}`,
+    };
   } catch {
-    return { problem: `${name} is not UTF-8 text` };
-  }
-}
-
-/** The bytes of a regular file, or what is wrong with it. Opened without blocking, so that a pipe cannot hang the run. */
-function readRegular(path: string): Buffer | string {
-  let handle: number;
-  try {
-    handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch {
-    return 'may not be read';
-  }
-  try {
-    if (!fstatSync(handle).isFile()) return 'is not a regular file';
-    const buffer = Buffer.alloc(LIMIT + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length <= LIMIT; length += read) {
-      read = readSync(handle, buffer, length, buffer.length - length, null);
-    }
-    return length > LIMIT ? 'is larger than 64 KiB' : buffer.subarray(0, length);
-  } catch {
-    return 'cannot be read';
-  } finally {
-    closeSync(handle);
+    return { problem: `${name} cannot be read, or is not a regular file` };
   }
 }
 
@@ -73,9 +63,4 @@ function realPath(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function isUnder(path: string, folder: string): boolean {
-  const inner = relative(folder, path);
-  return inner !== '' && !inner.startsWith('..') && !isAbsolute(inner);
 }

@@ -1,12 +1,16 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
+import { writePlace } from './write-place.ts';
 
-/** Writes a file aside, makes it durable and renames it into place, mode 0600: a reader sees the old file or the new one. */
-export async function writeAside(path: string, text: string): Promise<void> {
+/**
+ * Writes a file aside, makes it durable and renames it into place, mode 0600: a reader sees the old file or the new one. Links
+ * are followed as `writePlace` allows, and are the same before and after the file is written aside.
+ */
+export async function writeAside(path: string, text: string, folder?: string): Promise<void> {
   const { open, rename, rm } = await import('node:fs/promises');
-  const real = realPath(path);
-  const aside = join(dirname(real), `.${basename(real)}.${process.pid}.${Date.now()}.tmp`);
+  const place = writePlace(path, folder);
+  const aside = join(dirname(place), `.${basename(place)}.${process.pid}.${Date.now()}.tmp`);
   try {
     const file = await open(aside, 'wx', 0o600);
     try {
@@ -15,11 +19,13 @@ export async function writeAside(path: string, text: string): Promise<void> {
     } finally {
       await file.close();
     }
-    await rename(aside, real);
-    await syncFolder(dirname(real));
+    if (writePlace(path, folder) !== place) throw moved(path);
+    await rename(aside, place);
+    await syncFolder(dirname(place));
   } catch (thrown) {
     // What stopped the writing may stop this too, and it is the first that is reported.
     await rm(aside, { force: true }).catch(() => {});
+    if (thrown instanceof SetpointError) throw thrown;
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
   }
 }
@@ -35,21 +41,32 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Throws a usage error where a file could not be written: its folder is not there or not ours, or it is no regular file. */
+export function moved(path: string): SetpointError {
+  return new SetpointError(
+    'output-failed',
+    `${path} leads to another place than it did before; nothing was written.`,
+    { hint: 'Something else changes links there; run again when it is done.' },
+  );
+}
+
+/**
+ * Throws a usage error if a file could not be written: its folder does not exist or is read-only, it is no regular file, or a
+ * link leads out of the working folder.
+ */
 export function checkWritable(path: string): void {
-  const real = realPath(path);
-  const what = statSync(real, { throwIfNoEntry: false });
+  const place = writePlace(path);
+  const what = statSync(place, { throwIfNoEntry: false });
   if (what !== undefined && !what.isFile()) {
     throw new SetpointError('usage', `${path} is not a regular file, and only such are written.`, {
       hint: 'Name a file, or leave it out to write to stdout.',
     });
   }
   try {
-    accessSync(dirname(real), constants.W_OK);
+    accessSync(dirname(place), constants.W_OK);
   } catch (thrown) {
     throw new SetpointError(
       'usage',
-      `${path} cannot be written: its folder is not there, or not to be written to.`,
+      `${path} cannot be written: its folder does not exist, or is read-only.`,
       {
         hint: 'Name a file in a folder that exists.',
         cause: thrown,
@@ -64,14 +81,5 @@ export function canWrite(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** The file that links lead to; the path itself where there is none yet. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

@@ -1,8 +1,9 @@
-import { link, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import { readText } from './read-text.ts';
-import { syncFolder } from './write-aside.ts';
+import { moved, syncFolder } from './write-aside.ts';
+import { writePlace } from './write-place.ts';
 
 /** A file to be written. `before` is the text it was read with; null for one that must not be there yet. */
 export interface FileChange {
@@ -20,7 +21,8 @@ interface Aside {
 /**
  * Writes files so that a reader finds each as it was or as it will be, whatever happens: all are written aside and made
  * durable, then what they replace is read once more, then they are renamed into place one after another. A file keeps its
- * mode. Throws, with nothing replaced, where a file has changed since it was read, or one that should be new is there.
+ * mode; links are followed as `writePlace` allows. Throws, with nothing replaced, if a file has changed since it was read, or one
+ * that should be new is there.
  */
 export async function writeFiles(changes: readonly FileChange[], limit: number): Promise<void> {
   const written: Aside[] = [];
@@ -36,7 +38,7 @@ export async function writeFiles(changes: readonly FileChange[], limit: number):
 }
 
 async function writtenAside(change: FileChange): Promise<Aside> {
-  const real = change.before === null ? change.path : await realpath(change.path);
+  const real = writePlace(change.path);
   const mode = change.before === null ? null : (await stat(real)).mode & 0o7777;
   const aside = join(dirname(real), `.${basename(real)}.${process.pid}.${Date.now()}.tmp`);
   try {
@@ -70,6 +72,7 @@ function checkUnchanged({ path, before }: FileChange, limit: number): void {
 }
 
 async function putInPlace({ change, real, aside }: Aside): Promise<void> {
+  if (writePlace(change.path) !== real) throw moved(change.path);
   if (change.before === null) await created(change.path, real, aside);
   else await rename(aside, real);
   await syncFolder(dirname(real));

@@ -23,7 +23,7 @@ export const ERRORS = {
     exit: 3,
     hint: 'Add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch, if it is meant.',
   },
-  'key-shared': { exit: 3, hint: 'Give each origin a variable of its own.' },
+  'key-shared': { exit: 3, hint: 'Give each origin a variable or file of its own.' },
   'confirmation-needed': {
     exit: 3,
     hint: 'Run setpoint plan to see the changes, then apply with --yes.',

@@ -47,6 +47,49 @@ export class Identity {
   }
 }
 
+/** Values by identity, so that entries are matched without comparing each with each. */
+export class IdentityMap<T> {
+  readonly #values = new Map<string, T>();
+
+  get(identity: Identity): T | undefined {
+    return this.#values.get(keyOf(identity));
+  }
+
+  set(identity: Identity, value: T): void {
+    this.#values.set(keyOf(identity), value);
+  }
+}
+
+/** Identities that are not known are alike if they are shown alike. */
+function keyOf({ key, shown }: Identity): string {
+  return key === null ? `\0${shown}` : key;
+}
+
+/** How often each identity is among some. */
+export function countIdentities(identities: Iterable<Identity>): IdentityMap<number> {
+  const counts = new IdentityMap<number>();
+  for (const identity of identities) counts.set(identity, (counts.get(identity) ?? 0) + 1);
+  return counts;
+}
+
+/** Values that are taken by their identity, of those alike the first that is left. */
+export class IdentityQueues<T> {
+  readonly #queues = new IdentityMap<T[]>();
+
+  constructor(pairs: readonly (readonly [Identity, T])[]) {
+    for (const [identity, value] of pairs.toReversed()) {
+      const queue = this.#queues.get(identity);
+      if (queue === undefined) this.#queues.set(identity, [value]);
+      else queue.push(value);
+    }
+  }
+
+  take(identity: Identity): T | undefined {
+    if (identity.key === null) return undefined;
+    return this.#queues.get(identity)?.pop();
+  }
+}
+
 /** A url without its userinfo, query and fragment, and without blanks around it. */
 export function bareUrl(url: string): string {
   const match = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^?#]*)/i.exec(url.trim());

@@ -1,5 +1,5 @@
 import { isMaskedName } from './field.ts';
-import { bareUrl, Identity } from './identity.ts';
+import { bareUrl, Identity, IdentityMap } from './identity.ts';
 import { MASK, Secret } from './secret.ts';
 import { isList, isRecord, type Value, type ValueRecord } from './value.ts';
 
@@ -35,8 +35,10 @@ export function identityOf(list: McpList, entry: ValueRecord): Identity {
 
 /** The identities of a list as paths name them: a second alike is `#2`. */
 export function segmentsOf(identities: readonly Identity[]): string[] {
-  return identities.map((identity, index) => {
-    const before = identities.slice(0, index).filter((other) => other.sameAs(identity)).length;
+  const seen = new IdentityMap<number>();
+  return identities.map((identity) => {
+    const before = seen.get(identity) ?? 0;
+    seen.set(identity, before + 1);
     return before === 0 ? identity.shown : `${identity.shown}#${before + 1}`;
   });
 }

@@ -56,8 +56,29 @@ function unquote(text: string): string | null {
   }
 }
 
-/** Whether a path is let go of: itself, what it stands in, or, for a second entry alike, the first. */
+/** A text that is the same for the same path and for no other, to look paths up by. */
+export function pathKey(path: Path): string {
+  return JSON.stringify(path);
+}
+
+/** The keys of lists of paths: a list is asked about every path of an answer. */
+const KEYS = new WeakMap<readonly Path[], ReadonlySet<string>>();
+
+function keysOf(paths: readonly Path[]): ReadonlySet<string> {
+  const known = KEYS.get(paths) ?? new Set(paths.map(pathKey));
+  KEYS.set(paths, known);
+  return known;
+}
+
+/** Whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
 export function isLetGo(unmanaged: readonly Path[], path: Path): boolean {
+  if (unmanaged.length === 0) return false;
+  const keys = keysOf(unmanaged);
   const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
-  return unmanaged.some((other) => isWithin(path, other) || samePath(first, other));
+  return (
+    keys.has(pathKey(first)) ||
+    Array.from({ length: path.length + 1 }, (_, index) => path.slice(0, index)).some((above) =>
+      keys.has(pathKey(above)),
+    )
+  );
 }

@@ -70,7 +70,7 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
     prepared.map(({ desired }) => desired),
   );
   const allowed = (request.allow ?? []).map(ruleNamed);
-  const classifier = classifierFor(request);
+  const classifier = classifierFor(request, prepared);
   const approved = approvedParts(request.approved, prepared);
   let stopped = false;
   // A person is asked one thing at a time.

@@ -1,5 +1,6 @@
 import { THIS_NODE } from '../host/this-node.ts';
 import { failed, passed, warned, type Check, type MachineCheck } from '../model/doctor.ts';
+import { matches } from '../model/glob.ts';
 import { isInNodeRange, NODE_RANGE } from '../model/node-range.ts';
 import type { Options } from './options.ts';
 
@@ -68,13 +69,11 @@ function checkDebugging(env: Env): Check<MachineCheck> {
 }
 
 function sectionsIn(text: string): string[] {
-  const globs = text.split(',').map((part) => part.trim().toLowerCase());
-  return WIRE.filter((section) => globs.some((glob) => glob !== '' && matcher(glob).test(section)));
-}
-
-function matcher(glob: string): RegExp {
-  const escaped = glob.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(`^${escaped.replaceAll('*', '.*')}$`);
+  const globs = text
+    .split(',')
+    .map((part) => part.trim().toLowerCase())
+    .filter((glob) => glob !== '');
+  return WIRE.filter((section) => matches(section, globs));
 }
 
 function optionsIn(text: string): string[] {

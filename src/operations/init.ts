@@ -16,6 +16,9 @@ import type { Initial, InitRequest } from './initial.ts';
 import { newEnvironment } from './new-environment.ts';
 import { DEFAULT_FILE } from './options.ts';
 
+const [EXAMPLE, IGNORE] = ['.env.example', '.gitignore'];
+const BESIDE = [EXAMPLE, IGNORE];
+
 /**
  * Writes a first settings file from what a service has, or adds an environment to one, with `.env.example` and lines in
  * `.gitignore` beside it. Reads the service only. Nothing is written over: all files are written aside first, and a plan of
@@ -28,7 +31,8 @@ export async function init(request: InitRequest): Promise<InitDocument> {
       '--server takes an address: http, https or embedded:, without userinfo, query and fragment.';
     throw new SetpointError('usage', message);
   }
-  checkWritable(file);
+  for (const path of [file, ...BESIDE.map((name) => join(dirname(file), name))])
+    checkWritable(path);
   const { environment } = request;
   const initial =
     environment === undefined
@@ -78,8 +82,8 @@ function changesOf(
   const read = variables.map(({ name, path }) => ({ name, purpose: purposeOf(path) }));
   return [
     { path: file, before, text },
-    beside('.env.example', (old) => envExample(old, read)),
-    beside('.gitignore', gitIgnore),
+    beside(EXAMPLE, (old) => envExample(old, read)),
+    beside(IGNORE, gitIgnore),
   ];
 }
 

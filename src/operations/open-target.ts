@@ -4,6 +4,7 @@ import type { ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
+import { writePlace } from '../host/write-place.ts';
 import { connect, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/limits.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
@@ -76,7 +77,7 @@ export async function withTarget<T>(
 export function embeddedStore({ url }: ServerSettings, folder: string): string | null {
   if (!url.startsWith('embedded:')) return null;
   const path = url.slice('embedded:'.length);
-  return resolve(folder, path === '' ? BARE_STORE : path);
+  return writePlace(resolve(folder, path === '' ? BARE_STORE : path), folder);
 }
 
 async function startEmbedded(data: string): Promise<{ url: string; close(): Promise<void> }> {

@@ -49,7 +49,7 @@ export async function planAgainstLook(
     request.rotate,
     resolved.map(({ desired }) => desired),
   );
-  const classifier = classifierFor(request, WITHHELD);
+  const classifier = classifierFor(request, [], WITHHELD);
   return resolved.map(({ target, desired }) =>
     planTarget(target, desired, look, rotation, classifier),
   );

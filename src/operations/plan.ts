@@ -42,7 +42,7 @@ function planTargets(
     request.rotate,
     prepared.map(({ desired }) => desired),
   );
-  const classifier = classifierFor(request);
+  const classifier = classifierFor(request, prepared);
   return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
     planTarget(target, request, rotation, classifier),
   );

@@ -4,11 +4,17 @@ import { formatPath } from '../model/path.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
-import { listIn, sharedKey, travelProblem, type TravelPolicy } from '../desired/key-travel.ts';
+import {
+  sharedKey,
+  travelPolicyIn,
+  travelProblem,
+  type TravelPolicy,
+  type TravelProblem,
+} from '../desired/key-travel.ts';
 import { isAddress, isHeaderValue, originOf, resolveServer } from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
-import { referenceSource } from '../host/reference-source.ts';
+import { fileIdentity, referenceSource } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
 
 /** A target with everything looked up, and nothing sent. `server` is the error where it must not or cannot be reached. */
@@ -22,19 +28,14 @@ export interface Prepared {
 /** Looks up the references of all targets, and judges where keys may travel, before a request is sent to any. */
 export function prepareTargets(targets: readonly Target[], options: Options): readonly Prepared[] {
   const source = referenceSource(options.env);
-  const policy: TravelPolicy = {
-    origins: listIn(options.env['SETPOINT_ALLOWED_ORIGINS']),
-    variables: listIn(options.env['SETPOINT_ALLOWED_VARIABLES']),
-    pipeline: (options.env['CI'] ?? '') !== '',
-    unverifiedTls: options.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
-  };
+  const policy = travelPolicyIn(options.env);
   const prepared = targets.map((target) => prepare(target, source, policy, options));
   const reachable = prepared.flatMap(({ target, server }) =>
     server instanceof SetpointError ? [] : [{ target, server }],
   );
-  const shared = sharedKey(reachable);
+  const shared = sharedKey(reachable, fileIdentity);
   if (shared !== null) {
-    const message = `${shared.variable} would go as a key to two origins, those of ${shared.targets.join(' and ')}.`;
+    const message = `${shared.key} would be sent as the key of two origins, those of ${shared.targets.join(' and ')}.`;
     throw new SetpointError('key-shared', message);
   }
   return prepared;
@@ -98,9 +99,11 @@ function allowed(
   policy: TravelPolicy,
 ): ServerSettings | SetpointError {
   const problem = travelProblem(target, server, policy);
-  return problem === null
-    ? server
-    : new SetpointError(problem.code, problem.message, { hint: problem.hint });
+  return problem === null ? server : travelError(problem);
+}
+
+export function travelError({ code, message, hint }: TravelProblem): SetpointError {
+  return new SetpointError(code, message, { hint });
 }
 
 type OwnServer = ReturnType<typeof resolveServer>;

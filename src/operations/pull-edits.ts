@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import { formatPath, isWithin, type Path } from '../model/path.ts';
+import { formatPath, pathKey, type Path } from '../model/path.ts';
 import type { ObservedState } from '../model/state.ts';
 import { sameValue } from '../model/value.ts';
 import { plainValue } from '../desired/node.ts';
@@ -124,9 +124,16 @@ function differing(
   const { desired } = lenientState(now, filledSource(tools.source, own));
   const { changes } = tools.plan(desired, filledLook(observed, own));
   const said = [...pull.left, ...pull.unknown].map(({ path }) => path);
+  const [whole, above] = [new Set(said.map(pathKey)), new Set(said.flatMap(prefixes).map(pathKey))];
   return changes
-    .filter(({ path }) => !said.some((one) => isWithin(one, path) || isWithin(path, one)))
+    .filter(({ path }) => !above.has(pathKey(path)))
+    .filter(({ path }) => prefixes(path).every((prefix) => !whole.has(pathKey(prefix))))
     .map(({ path }) => ({ name: target.name, path }));
+}
+
+/** A path and those that it lies under. */
+function prefixes(path: Path): Path[] {
+  return path.map((_, index) => path.slice(0, index + 1));
 }
 
 function validTargets(file: LoadedFile, read: ReadOptions): readonly Target[] {

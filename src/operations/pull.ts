@@ -8,7 +8,7 @@ import { TOOL } from '../model/version.ts';
 import type { LoadedFile } from '../desired/target.ts';
 import { maskedLines } from '../edit/masked-lines.ts';
 import { adoptable, type PullTools } from '../edit/pulled-target.ts';
-import { hasUncommittedChanges } from '../host/git-status.ts';
+import { uncommittedChanges } from '../host/git-status.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
 import { interruption } from '../reconcile/interruption.ts';
@@ -44,7 +44,7 @@ export async function pull(request: PullRequest): Promise<PullDocument> {
   const files = editableFiles(request);
   const prepared = prepareTargets(selectTargets(request), request);
   const writes = request.check !== true && request.text === undefined;
-  if (writes) for (const { path } of files) checkWritable(path);
+  if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
   const looks = await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
     lookOf(target, request),
   );
@@ -129,10 +129,17 @@ async function write(
 ): Promise<void> {
   const before = textsOf(files);
   for (const path of request.force === true ? [] : texts.keys()) {
-    if (!(await hasUncommittedChanges(path, request.env))) continue;
-    throw new SetpointError('file-dirty', `${path} has changes that are not committed.`, {
-      hint: 'Commit them, so that what is pulled can be told from them, or pull with --force.',
-    });
+    const changes = await uncommittedChanges(path, request.env);
+    if (changes === 'changed') {
+      throw new SetpointError('file-dirty', `${path} has changes that are not committed.`, {
+        hint: 'Commit them, so that what is pulled can be told from them, or pull with --force.',
+      });
+    }
+    if (changes === 'unknown') {
+      throw new SetpointError('file-dirty', `git does not say whether ${path} has changes.`, {
+        hint: 'Try git status beside it; or pull with --force.',
+      });
+    }
   }
   const changes = [...texts].map(([path, text]) => ({
     path,

@@ -9,9 +9,8 @@ export function selectTargets(options: Options): readonly Target[] {
   const { targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
-  const twice = targets.find(
-    (target, index) => targets.findIndex(({ name }) => name === target.name) !== index,
-  );
+  const names = new Set<string>();
+  const twice = targets.find(({ name }) => names.size === names.add(name).size);
   if (twice !== undefined) {
     throw new SetpointError('usage', `Two targets are called ${twice.name}.`, {
       hint: 'Give one of the files a name: of its own.',

@@ -12,20 +12,21 @@ export function claimSandboxes(
   sandboxes: readonly Sandbox[],
   started: Started,
 ): ReadonlyMap<DesiredSandboxes, readonly Sandbox[]> {
-  const rest = desired.find((item) => item.kind === 'counted' && item.spec === null);
+  const named = new Map<string, DesiredSandboxes>();
+  const counted = new Map<string | null, DesiredSandboxes>();
+  for (const item of desired.toReversed()) {
+    if (item.kind === 'named') named.set(item.id, item);
+    else counted.set(item.spec, item);
+  }
   const claims = new Map<DesiredSandboxes, Sandbox[]>(desired.map((item) => [item, []]));
   for (const sandbox of sandboxes) {
     const item =
-      desired.find((item) => item.kind === 'named' && item.id === sandbox.id) ??
+      named.get(sandbox.id) ??
       started.get(sandbox.id) ??
-      desired.find((item) => item.kind === 'counted' && item.spec === specOf(sandbox)) ??
-      rest;
+      // One whose spec the service does not tell is nobody's by spec.
+      counted.get(sandbox.spec) ??
+      counted.get(null);
     if (item !== undefined) claims.get(item)?.push(sandbox);
   }
   return claims;
-}
-
-/** A sandbox whose spec is not said is nobody's by spec. */
-function specOf({ spec }: Sandbox): string | undefined {
-  return spec ?? undefined;
 }

@@ -1,3 +1,4 @@
+import { countIdentities, IdentityMap } from '../model/identity.ts';
 import { identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
@@ -28,11 +29,16 @@ export function withoutDoubled(
       ValueRecord[],
       ValueRecord[],
     ];
-    const left = entries.filter((entry, index) => {
-      if (managesEntry(desired, list, identityOf(list, entry).shown)) return true;
-      const appeared =
-        copies(list, entry, was) === 0 ? 0 : copies(list, entry, is) - copies(list, entry, was);
-      return copies(list, entry, entries.slice(0, index)) >= 2 * appeared;
+    const [many, more] = [countOf(list, was), countOf(list, is)];
+    const seen = new IdentityMap<number>();
+    const left = entries.filter((entry) => {
+      const identity = identityOf(list, entry);
+      const before = seen.get(identity) ?? 0;
+      seen.set(identity, before + 1);
+      if (managesEntry(desired, list, identity.shown)) return true;
+      const copies = many.get(identity) ?? 0;
+      const appeared = copies === 0 ? 0 : (more.get(identity) ?? 0) - copies;
+      return before >= 2 * appeared;
     });
     return left.length === entries.length ? [] : [[list, left] as const];
   });
@@ -41,7 +47,6 @@ export function withoutDoubled(
   return recordOf([...Object.entries(carried), ['mcp_config', lists]]);
 }
 
-function copies(list: McpList, entry: ValueRecord, among: readonly ValueRecord[]): number {
-  const identity = identityOf(list, entry);
-  return among.filter((other) => identityOf(list, other).sameAs(identity)).length;
+function countOf(list: McpList, entries: readonly ValueRecord[]): IdentityMap<number> {
+  return countIdentities(entries.map((entry) => identityOf(list, entry)));
 }

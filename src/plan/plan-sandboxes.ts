@@ -71,11 +71,15 @@ function pauseSurplus(
   const candidates = up.toSorted((a, b) => isStarting(a) - isStarting(b) || byAge(b, a));
   const spared =
     item.whenBusy === 'skip' ? candidates.filter(({ id }) => busy?.has(id) === true) : [];
-  const paused = candidates.filter((sandbox) => !spared.includes(sandbox)).slice(0, surplus);
+  const left = new Set(spared);
+  const paused = candidates.filter((sandbox) => !left.has(sandbox)).slice(0, surplus);
   const reason = `surplus: ${up.length} of ${item.running} run`;
   const steps: SandboxStep[] = paused.map((sandbox) => pauseStep(item, sandbox, reason));
-  const left = surplus - paused.length;
-  return { steps, unmet: [], warnings: spared.slice(0, left).map(busyWarning) };
+  return {
+    steps,
+    unmet: [],
+    warnings: spared.slice(0, surplus - paused.length).map(busyWarning),
+  };
 }
 
 /** One that does not run yet may not take a pause: it comes last. */

@@ -18,7 +18,8 @@ export function planSecretsStore(
     [...new Set(secretsIn(value).flatMap((secret) => secret.ref ?? []))].join(', ') || null;
   const declared = tokensIn(value);
   const stored = observed.stored ? namesOf(observed.record['provider_tokens_set']) : [];
-  const missing = declared.filter((name) => !stored.includes(name));
+  const set = new Set(stored);
+  const missing = declared.filter((name) => !set.has(name));
   const rotated = isRotated(rotation, path);
   const first = missing.length > 0 || !observed.stored;
   const absent = missingIn(path, value);
@@ -33,7 +34,8 @@ export function planSecretsStore(
       : first
         ? 'not set, will be set'
         : 'will be rotated';
-  const lost = stored.filter((name) => !declared.includes(name));
+  const kept = new Set(declared);
+  const lost = stored.filter((name) => !kept.has(name));
   return {
     overlay: value,
     unknown: absent,

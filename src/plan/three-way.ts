@@ -1,11 +1,10 @@
-import { isMcpList, identityOf } from '../model/mcp.ts';
-import { isLetGo, samePath, type Path } from '../model/path.ts';
-import type { Change, ChangeClass, Plan, SandboxStep, SettingsPlan } from '../model/plan.ts';
+import { entriesOf, isMcpList, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { isLetGo, pathKey, type Path } from '../model/path.ts';
+import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
-import { entriesOf } from '../model/mcp.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
 /**
@@ -20,14 +19,13 @@ export function classified(
   options: PlanOptions,
 ): Plan {
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
+  const moved = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
+  const [now, then] = [declarations(desired), declarations(base)];
   const classOf = (change: Change): ChangeClass => {
     if (change.action === 'rotate') return 'pending';
-    const fileMoved = !sameDeclared(
-      declaredAt(desired, change.path),
-      declaredAt(base, change.path),
-    );
-    if (!fileMoved) return 'drift';
-    return isDeclared(base, change.path) && movedOnService(sinceBase, change.path)
+    if (sameDeclared(now(change.path), then(change.path))) return 'drift';
+    // What the earlier file would change now has moved on the service.
+    return isDeclared(base, change.path) && moved.has(pathKey(change.path))
       ? 'conflict'
       : 'pending';
   };
@@ -47,24 +45,28 @@ export function classified(
   };
 }
 
-/** Whether the service is not what the earlier file asked for: what that file would change there now. */
-function movedOnService({ changes }: SettingsPlan, path: Path): boolean {
-  return changes.some((change) => samePath(change.path, path));
-}
-
 function isDeclared({ fields, unmanaged }: DesiredState, [name = '', ...rest]: Path): boolean {
   const declared = fields.some(({ field }) => field.name === name);
   return declared && !isLetGo(unmanaged, [name, ...rest]);
 }
 
-/** What a state declares under a path: a field's value, or an mcp entry; undefined where it declares nothing. */
-function declaredAt({ fields, unmanaged }: DesiredState, path: Path): Value | undefined {
-  const [name, list, identity] = path;
-  const value = fields.find(({ field }) => field.name === name)?.value;
-  if (value === undefined || isLetGo(unmanaged, path)) return undefined;
-  if (identity === undefined || list === undefined || !isMcpList(list)) return value;
-  const entries = isRecord(value) ? entriesOf(value[list]) : [];
-  return entries.find((entry) => identityOf(list, entry).shown === identity.replace(/#\d+$/, ''));
+/** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
+function declarations({ fields, unmanaged }: DesiredState): (path: Path) => Value | undefined {
+  const entries = new Map<string, Value>();
+  const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  for (const list of MCP_LISTS) {
+    for (const entry of isRecord(config) ? entriesOf(config[list]) : []) {
+      const key = pathKey(['mcp_config', list, identityOf(list, entry).shown]);
+      if (!entries.has(key)) entries.set(key, entry);
+    }
+  }
+  return (path) => {
+    const [name = '', list = '', identity] = path;
+    const value = fields.find(({ field }) => field.name === name)?.value;
+    if (value === undefined || isLetGo(unmanaged, path)) return undefined;
+    if (identity === undefined || !isMcpList(list)) return value;
+    return entries.get(pathKey([name, list, identity.replace(/#\d+$/, '')]));
+  };
 }
 
 /** Equality of what two files declare: of a reference without a value only the reference can be compared. */

@@ -59,8 +59,8 @@ export function fallenFlags(before: ObservedState, after: ObservedState): Path[]
     const set = state.record['provider_tokens_set'];
     return isRecord(set) ? Object.keys(set) : [];
   };
-  const now = tokens(after);
-  const lostTokens = tokens(before).filter((name) => !now.includes(name));
+  const now = new Set(tokens(after));
+  const lostTokens = tokens(before).filter((name) => !now.has(name));
   return [...fallen, ...lostTokens.map((name) => ['secrets_store', 'provider_tokens', name])];
 }
 

@@ -12,8 +12,8 @@ export function sandboxIn(value: Value): Sandbox | null {
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    spec: textIn(value, 'sandbox_spec_id'),
-    status: (textIn(value, 'status') ?? 'UNKNOWN').toUpperCase(),
+    spec: nameIn(value, 'sandbox_spec_id'),
+    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
     createdAt: timeIn(value, 'created_at'),
   };
 }
@@ -28,8 +28,8 @@ export function conversationIn(value: Value): Conversation | null {
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    sandbox: textIn(value, 'sandbox_id'),
-    status: textIn(value, 'execution_status')?.toLowerCase() ?? null,
+    sandbox: nameIn(value, 'sandbox_id'),
+    status: stateIn(value, 'execution_status')?.toLowerCase() ?? null,
     createdAt: timeIn(value, 'created_at'),
   };
 }
@@ -39,13 +39,15 @@ export function startTaskIn(value: Value): StartTask | null {
   if (id === null || !isRecord(value)) return null;
   return {
     id,
-    status: (textIn(value, 'status') ?? 'UNKNOWN').toUpperCase(),
-    conversation: textIn(value, 'app_conversation_id'),
-    sandbox: textIn(value, 'sandbox_id'),
+    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
+    conversation: nameIn(value, 'app_conversation_id'),
+    sandbox: nameIn(value, 'sandbox_id'),
   };
 }
 
 const LONGEST_ID = 300;
+const LONGEST_STATE = 64;
+const LONGEST_TIME = 64;
 
 /** An id that can be part of an address: dots alone would lead elsewhere, and half a letter cannot be written there. */
 function idIn(value: Value): string | null {
@@ -63,9 +65,22 @@ function textIn(record: ValueRecord, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** The id of something else; null if it is longer than any id. */
+function nameIn(record: ValueRecord, key: string): string | null {
+  const text = textIn(record, key);
+  return text === null || text.length > LONGEST_ID ? null : text;
+}
+
+/** A state in the service's own word, cut where no word is that long. */
+function stateIn(record: ValueRecord, key: string): string | null {
+  const text = textIn(record, key);
+  return text === null || text.length <= LONGEST_STATE ? text : `${text.slice(0, LONGEST_STATE)}…`;
+}
+
 /** A time without a zone is UTC: the service writes both. */
 function timeIn(record: ValueRecord, key: string): number | null {
   const text = textIn(record, key) ?? '';
+  if (text.length > LONGEST_TIME) return null;
   const time = Date.parse(/T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? null : time;
 }

@@ -1,6 +1,6 @@
 import type { SetpointError } from '../model/error.ts';
+import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import type { ObservedState } from '../model/state.ts';
-import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { conceal } from './conceal.ts';
 import { ServiceError } from './service-error.ts';
@@ -39,10 +39,18 @@ export function settingsIn(place: string, body: Value): ObservedState | Setpoint
       `${place} was answered with an object that does not tell llm_api_key_set, so it is not the settings of this service.`,
     );
   }
+  const long = longList(body['mcp_config']);
+  if (long !== undefined) {
+    return new ServiceError(
+      'response-too-large',
+      `${place} was answered with more than ${MOST_ENTRIES} entries in mcp_config.${long}.`,
+      { hint: 'Remove entries that nobody needs on the service; setpoint reads no more.' },
+    );
+  }
   return { dialect: 'settings-v0', stored: true, record: conceal(spelledOut(body)) };
 }
 
-/** An mcp entry written as a bare url is the entry of that url with its defaults. Source: observed. */
+/** An mcp entry written as a bare url is the entry of that url with its defaults. Source: behaviour 1.3. */
 function spelledOut(record: ValueRecord): ValueRecord {
   const config = record['mcp_config'];
   if (!isRecord(config)) return record;
@@ -65,6 +73,17 @@ const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
 function entryOf(list: McpList, url: string): ValueRecord {
   return recordOf([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
+}
+
+/** Entries that one mcp list may have. */
+const MOST_ENTRIES = 2000;
+
+function longList(config: Value | undefined): string | undefined {
+  if (!isRecord(config)) return undefined;
+  return MCP_LISTS.find((list) => {
+    const entries = config[list];
+    return isList(entries) && entries.length > MOST_ENTRIES;
+  });
 }
 
 /** What a 404 means by its body: an empty store says so. */

@@ -7,6 +7,10 @@ import { getV1 } from './v1-request.ts';
 
 const PAGE = 100;
 const MOST_PAGES = 1000;
+/** Of all pages of one list together. */
+const MOST_BYTES = 64 * 1_048_576;
+const MOST_ITEMS = 50_000;
+const LONGEST_PAGE_ID = 1024;
 /** A page of what moved back while another was read adds nothing; several do not. */
 const MOST_BARREN = 2;
 
@@ -19,7 +23,7 @@ export interface Listing<T> {
 /**
  * A list to its last page. Pages are offsets, so that one may show again what another has shown: an id counts once. A list
  * that cannot be what it seems is an error and never a shorter list: a page come to twice, one after another that adds
- * nothing, one without items, an item without an id.
+ * nothing, one without items, an item without an id. So is one of more than 50,000 items, or of 64 MiB in all its pages.
  */
 export async function listPages<T extends { readonly id: string }>(
   connection: Connection,
@@ -33,13 +37,17 @@ export async function listPages<T extends { readonly id: string }>(
   const seen = new Set<string>();
   let at: number | null = null;
   let barren = 0;
+  let size = 0;
   for (let next: string | null = null, pages = 1; ; pages += 1) {
     const query: string = next === null ? '' : `&page_id=${encodeURIComponent(next)}`;
     const answer = await getV1(connection, `${path}?limit=${PAGE}${query}`, limits, signal);
     at ??= answer.at;
+    size += answer.size;
+    if (size > MOST_BYTES) throw tooLarge(place, `with pages of more than ${MOST_BYTES} bytes`);
     const before = items.size;
     const page = pageIn(place, answer.json);
     for (const item of itemsIn(place, page.items, read)) items.set(item.id, item);
+    if (items.size > MOST_ITEMS) throw tooMany(place);
     next = page.next;
     if (next === null) return { items: [...items.values()], at };
     barren = items.size === before ? barren + 1 : 0;
@@ -54,6 +62,7 @@ export function itemsIn<T>(
   items: readonly Value[],
   read: (item: Value) => T | null,
 ): T[] {
+  if (items.length > MOST_ITEMS) throw tooMany(place);
   return items.map((item) => {
     const one = read(item);
     if (one === null)
@@ -75,14 +84,30 @@ export function pageIn(place: string, json: Value): Page {
   if (!isRecord(json) || !isList(items)) throw unlike(place, 'with something that is no list');
   const next = json['next_page_id'] ?? null;
   if (next === null || next === '') return { items, next: null };
-  if (typeof next === 'string' && isWhole(next)) return { items, next };
-  if (typeof next === 'number' || next instanceof WireNumber)
-    return { items, next: next instanceof WireNumber ? next.token : String(next) };
-  throw unlike(place, 'with a next page that is no text');
+  const text = next instanceof WireNumber ? next.token : next;
+  if (typeof text !== 'string' && typeof text !== 'number')
+    throw unlike(place, 'with a next page that is no text');
+  const id = String(text);
+  if (id.length > LONGEST_PAGE_ID || !isWhole(id))
+    throw unlike(
+      place,
+      `with a next page that is no text of at most ${LONGEST_PAGE_ID} characters`,
+    );
+  return { items, next: id };
 }
 
 function unlike(place: string, words: string): ServiceError {
   return new ServiceError('bad-response', `${place} was answered ${words}.`);
+}
+
+function tooMany(place: string): ServiceError {
+  return tooLarge(place, `with more than ${MOST_ITEMS} items`);
+}
+
+function tooLarge(place: string, words: string): ServiceError {
+  return new ServiceError('response-too-large', `${place} was answered ${words}.`, {
+    hint: 'setpoint reads no more of one list; check server.url.',
+  });
 }
 
 function endless(place: string): ServiceError {

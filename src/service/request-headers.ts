@@ -1,19 +1,7 @@
 import { SetpointError } from '../model/error.ts';
+import { isReservedHeader } from '../model/reserved-header.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
-
-/** Headers that say how a message is framed; they are the client's own. */
-const FRAMING = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /**
  * The headers of every request, by lower-case name. Each value is checked before anything else sees it, since libraries
@@ -36,7 +24,7 @@ export function requestHeaders(
   for (const [name, secret] of server.headers) {
     const value = headerValue(secret, `server.headers.${name}`);
     const lower = name.toLowerCase();
-    if (FRAMING.has(lower) || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower)) {
+    if (isReservedHeader(lower) || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower)) {
       throw new SetpointError('settings-invalid', `server.headers may not hold "${name}".`, {
         hint: 'Remove it; setpoint sets what a request needs to be sent.',
       });

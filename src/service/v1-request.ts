@@ -28,6 +28,8 @@ export function listLimits(connection: Connection, within = Number.POSITIVE_INFI
 export interface V1Answer {
   readonly status: number;
   readonly json: Value;
+  /** Bytes of the body, unpacked. */
+  readonly size: number;
   /** The time the service says it is, in milliseconds since 1970; that of this machine where it says none. */
   readonly at: number;
 }
@@ -61,11 +63,12 @@ export function getV1(
     const { status, headers } = answer;
     const said = Date.parse(headerOf(headers, 'date') ?? '');
     const at = Number.isNaN(said) ? clock.now() : said;
-    if (status === also) return { status, json: null, at };
+    if (status === also) return { status, json: null, size: 0, at };
     if (status !== 200) throw statusError(connection, place, answer);
     const read = jsonOf(place, answer);
     if ('error' in read) throw read.error;
-    return { status, json: read.json, at };
+    const size = answer.body instanceof Uint8Array ? answer.body.length : 0;
+    return { status, json: read.json, size, at };
   };
   return retrying(ask, { clock, place, random }, limits)(signal);
 }

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -301,13 +309,13 @@ describe('the compiled form of the command', () => {
   });
 });
 
-describe('--env-file', () => {
+describe('--dotenv', () => {
   const withFile = (args: string[], env: Record<string, string> = {}) => {
     writeFileSync(
       join(folder.path, 'secrets.env'),
       `# for a laptop\nexport SETPOINT_API_KEY='${KEY}'\nLLM_API_KEY="from the file"\n`,
     );
-    return run([...args, '--env-file', 'secrets.env'], env);
+    return run([...args, '--dotenv', 'secrets.env'], env);
   };
 
   it('hands variables over, and what the environment has wins', async () => {
@@ -320,8 +328,27 @@ describe('--env-file', () => {
   it('is refused where CI is set, and nothing is sent', async () => {
     const { code, stderr } = await withFile(['plan'], { CI: 'true' });
     expect(code).toBe(3);
-    expect(stderr).toContain('--env-file is not taken where CI is set');
+    expect(stderr).toContain('--dotenv is not allowed in a pipeline (CI is set)');
     expect(stderr).not.toContain('canary');
+    expect(store.requests).toEqual([]);
+  });
+
+  it('--env-file, which Node takes for itself, is an unknown option that suggests --dotenv', async () => {
+    writeFileSync(join(folder.path, 'secrets.env'), 'A=1\n');
+    const { code, stderr } = await run(['plan', '--env-file', 'secrets.env'], {});
+    expect(code).toBe(3);
+    expect(stderr).toContain("Unknown option '--env-file'");
+    expect(stderr).toContain('Use --dotenv FILE');
+    expect(store.requests).toEqual([]);
+  });
+
+  it('runs no code that NODE_OPTIONS in the file names', async () => {
+    writeFileSync(join(folder.path, 'evil.cjs'), 'require("fs").writeFileSync("ran", "")\n');
+    writeFileSync(join(folder.path, 'secrets.env'), 'NODE_OPTIONS=--require=./evil.cjs\n');
+    const { code, stderr } = await run(['plan', '--dotenv', 'secrets.env'], {});
+    expect(code).toBe(3);
+    expect(stderr).toContain('--dotenv: NODE_OPTIONS cannot be set in a file');
+    expect(existsSync(join(folder.path, 'ran'))).toBe(false);
     expect(store.requests).toEqual([]);
   });
 

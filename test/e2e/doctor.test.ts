@@ -243,7 +243,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     writeFileSync('b.yaml', settings(other.url));
     const ended = await run({ file: ['a.yaml', 'b.yaml'] });
     expect(ended.code).toBe(3);
-    expect(ended.stdout).toContain('KEY would go as a key to two origins');
+    expect(ended.stdout).toContain('KEY would be sent as the key of two origins');
     expect([...store.requests, ...other.requests]).toEqual([]);
     await other.close();
   });

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start.ts';
-import { readEnvFile, withEnvFile } from '../../src/host/env-file.ts';
+import { readDotenv, withDotenv } from '../../src/host/dotenv.ts';
 import { init } from '../../src/operations/init.ts';
 import type { InitRequest } from '../../src/operations/initial.ts';
 import { plan } from '../../src/operations/plan.ts';
@@ -86,7 +86,7 @@ const STORED: JsonRecord = {
         args: [
           '-y',
           'server-files',
-          '/data dir',
+          '/data/dir',
           `--api-key=${CANARY}-arg`,
           '--token',
           `${CANARY}-t`,
@@ -174,7 +174,7 @@ settings:
         args:
           - -y
           - server-files
-          - /data dir
+          - /data/dir
           - --api-key=\${env:FILES_API_KEY}
           - --token
           - \${env:FILES_TOKEN}
@@ -217,7 +217,7 @@ settings:
     expect([text, example, JSON.stringify(document)].join('')).not.toContain('CANARY');
     expect(readdirSync(folder).toSorted()).toEqual(['.env.example', '.gitignore', 'settings.yaml']);
     expect(store.posts()).toBe(0);
-    expect(Object.keys(readEnvFile(join(folder, '.env.example'))).toSorted()).toEqual(
+    expect(Object.keys(readDotenv(join(folder, '.env.example'))).toSorted()).toEqual(
       Object.keys(VALUES).toSorted(),
     );
     for (const env of [ENV, VALUES]) {
@@ -435,35 +435,56 @@ environments:
   });
 });
 
-describe('--env-file', () => {
+describe('--dotenv', () => {
   it('is read under what the environment has', () => {
     const folder = folderOf({
       '.env': '# c\nexport A=1\nB="x # y" # c\nC=\'it is\'\nD=\nE = spaced \n__proto__=1\n',
     });
     const path = join(folder, '.env');
-    expect(readEnvFile(path)).toMatchObject({ A: '1', B: 'x # y', C: 'it is', D: '', E: 'spaced' });
-    expect(withEnvFile({ A: 'mine', B: undefined }, path)).toMatchObject({ A: 'mine', B: 'x # y' });
-    expect(withEnvFile({ A: 'mine' }, undefined)).toEqual({ A: 'mine' });
+    expect(readDotenv(path)).toMatchObject({ A: '1', B: 'x # y', C: 'it is', D: '', E: 'spaced' });
+    expect(withDotenv({ A: 'mine', B: undefined }, path)).toMatchObject({ A: 'mine', B: 'x # y' });
+    expect(withDotenv({ A: 'mine' }, undefined)).toEqual({ A: 'mine' });
   });
 
   it('never says where keys may travel', () => {
     const folder = folderOf({ '.env': 'A=1\nSETPOINT_ALLOWED_ORIGINS=*\n' });
-    expect(() => withEnvFile({}, join(folder, '.env'))).toThrow(
+    expect(() => withDotenv({}, join(folder, '.env'))).toThrow(
       expect.objectContaining({
         code: 'usage',
-        message: 'SETPOINT_ALLOWED_ORIGINS is not taken from a file.',
+        message: '--dotenv: SETPOINT_ALLOWED_ORIGINS cannot be set in a file.',
       }),
     );
+  });
+
+  it.each(['NODE_OPTIONS', 'node_options', 'NODE_EXTRA_CA_CERTS', 'NODE_TLS_REJECT_UNAUTHORIZED'])(
+    'sets nothing that Node itself reads: %s',
+    (name) => {
+      const folder = folderOf({ '.env': `A=1\n${name}=--require=./evil.cjs\n` });
+      expect(() => withDotenv({}, join(folder, '.env'))).toThrow(
+        expect.objectContaining({
+          code: 'usage',
+          message: `--dotenv: ${name} cannot be set in a file.`,
+        }),
+      );
+    },
+  );
+
+  it('holds variables for references, and leaves process.env as it is', () => {
+    const folder = folderOf({ '.env': 'SETPOINT_TEST_DOTENV=1\nNODE_ENV=development\n' });
+    const before = { ...process.env };
+    const env = withDotenv({}, join(folder, '.env'));
+    expect(env).toEqual({ SETPOINT_TEST_DOTENV: '1', NODE_ENV: 'development' });
+    expect({ ...process.env }).toEqual(before);
   });
 
   it('is refused where CI is set', () => {
     const folder = folderOf({ '.env': 'A=1\n' });
     const path = join(folder, '.env');
-    expect(() => withEnvFile({ CI: 'true' }, path)).toThrow(
+    expect(() => withDotenv({ CI: 'true' }, path)).toThrow(
       expect.objectContaining({ code: 'usage' }),
     );
-    expect(withEnvFile({ CI: '' }, path)).toMatchObject({ A: '1' });
-    expect(() => withEnvFile({}, join(folder, 'none'))).toThrow(
+    expect(withDotenv({ CI: '' }, path)).toMatchObject({ A: '1' });
+    expect(() => withDotenv({}, join(folder, 'none'))).toThrow(
       expect.objectContaining({ code: 'file-unreadable' }),
     );
   });

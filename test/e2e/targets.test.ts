@@ -1,4 +1,4 @@
-import { readFileSync, existsSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, setpoint } from '../fixture/command.ts';
@@ -196,5 +196,37 @@ describe('embedded:', () => {
     expect(readFileSync(kept, 'utf8')).toContain('"fr"');
     expect(readFileSync(kept, 'utf8')).not.toContain('key-one');
     expect(existsSync(join(folder.path, '.setpoint'))).toBe(false);
+  });
+});
+
+describe('a secret file is the key of one origin, as a variable is', () => {
+  const keyed = (store: StoreServer | undefined, path: string) =>
+    `    server: { url: "${store?.url}", api_key: "\${file:${path}}" }\n`;
+  const twoKeys = (first: string, second: string) => {
+    use({ 'keys/one': 'key-one', 'keys/two': 'key-two', 'settings.yaml': '' });
+    const at = (name: string) => join(folder.path, 'keys', name);
+    symlinkSync('one', at('link'));
+    linkSync(at('one'), at('hard'));
+    writeFileSync(
+      join(folder.path, 'settings.yaml'),
+      `version: 1\nenvironments:\n  first:\n${keyed(one, at(first))}  second:\n${keyed(two, at(second))}`,
+    );
+    return run(['plan'], { SETPOINT_ALLOWED_FILES: join(folder.path, 'keys') });
+  };
+
+  it.each([
+    ['the same path', 'one', 'one'],
+    ['another way to the same path', 'one', '../keys/one'],
+    ['a link to it', 'one', 'link'],
+    ['another name of the same file', 'one', 'hard'],
+  ])('%s: refused, nothing sent', async (_, first, second) => {
+    const { code, stderr } = await twoKeys(first, second);
+    expect(code).toBe(3);
+    expect(stderr).toContain('would be sent as the key of two origins');
+    expect([...(one?.requests ?? []), ...(two?.requests ?? [])]).toEqual([]);
+  });
+
+  it('two files are two keys', async () => {
+    expect(await twoKeys('one', 'two')).toMatchObject({ code: 0 });
   });
 });

@@ -171,3 +171,44 @@ describe('the command', () => {
     expect(store.requests).toEqual([]);
   });
 });
+
+describe('--base reads only what the settings file may read', () => {
+  const based = async (base: JsonRecord, env: Record<string, string>, command = 'plan') => {
+    store.stored = { language: 'en', git_user_name: 'canary-not-for-the-file' };
+    const files = { 'settings.yaml': file({ language: 'fr' }), 'base.yaml': file(base) };
+    folder.remove();
+    folder = folderWith(files);
+    const args = command === 'apply' ? [command, '--yes'] : [command];
+    const found = await setpoint([...args, '--base', 'base.yaml', '-o', 'json'], {
+      cwd: folder.path,
+      env: { PROBED: 'canary-not-for-the-file', ...env },
+    });
+    return { ...found, requests: store.requests.length };
+  };
+
+  it.each(['plan', 'drift', 'apply'])('%s: a variable that is not listed', async (command) => {
+    const base = { git_user_name: '${env:PROBED}' };
+    const found = await based(base, { SETPOINT_ALLOWED_VARIABLES: 'OTHER_*' }, command);
+    expect(found).toMatchObject({ code: 3, requests: 0 });
+    expect(found.stdout).toContain('variable-not-allowed');
+    expect(found.stderr).toContain('base.yaml: The file reads PROBED');
+  });
+
+  it('a variable that no settings file may read', async () => {
+    const found = await based({ git_user_name: '${env:GITHUB_TOKEN}' }, { GITHUB_TOKEN: 'canary' });
+    expect(found).toMatchObject({ code: 3, requests: 0 });
+  });
+
+  it('a file outside the folders of SETPOINT_ALLOWED_FILES has no value', async () => {
+    const outside = folderWith({ secret: 'canary-not-for-the-file' });
+    const found = await based({ git_user_name: `\${file:${outside.path}/secret}` }, {});
+    outside.remove();
+    expect(found.code).toBe(0);
+    expect(found.stdout).not.toContain('canary');
+  });
+
+  it('a variable that is listed', async () => {
+    const base = { language: '${env:PROBED}' };
+    expect(await based(base, { SETPOINT_ALLOWED_VARIABLES: 'PROBED' })).toMatchObject({ code: 0 });
+  });
+});

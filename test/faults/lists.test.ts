@@ -497,3 +497,56 @@ describe('what a list carries besides', () => {
     }
   });
 });
+
+describe('what a service answers of sandboxes is bounded', () => {
+  const long = 'x'.repeat(100_000);
+
+  it('a state is cut, and the id of something else that is longer than any is none', async () => {
+    const { sandbox } = await decoded({ status: long, sandbox_spec_id: long, created_at: long });
+    expect(sandbox).toEqual({ id: 'a', spec: null, status: `${'X'.repeat(64)}…`, createdAt: null });
+  });
+
+  it('the state of a conversation is cut, and its sandbox is none', async () => {
+    const item = { id: 'c', execution_status: long, sandbox_id: long };
+    const server = await pages(page([item]));
+    const [found] = await observerAt(server.url).conversations();
+    expect(found).toMatchObject({ sandbox: null, status: `${'x'.repeat(64)}…` });
+  });
+
+  it.each([
+    ['text', long],
+    ['digits', Number(`1${'0'.repeat(300)}`)],
+  ])('a next page of 100,000 characters or no bounds is an error: %s', async (_, next) => {
+    const text =
+      typeof next === 'number'
+        ? `{"items":[{"id":"a"}],"next_page_id":1${'0'.repeat(2000)}}`
+        : page([{ id: 'a' }], next);
+    const server = await pages(text, page([]));
+    const { code, message } = await refusal(observerAt(server.url).sandboxes());
+    expect(code).toBe('bad-response');
+    expect(message.length).toBeLessThan(300);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('all pages of a list together hold 64 MiB at most', async () => {
+    const filling = 'x'.repeat(7 * MIB);
+    const server = await rawServer((socket, _, number) => {
+      socket.write(answer(200, page([{ id: `s${number}`, filling }], `p${number}`)));
+    });
+    const { code } = await refusal(observerAt(server.url).sandboxes());
+    expect(code).toBe('response-too-large');
+    expect(server.requests.length).toBeLessThan(12);
+  }, 120_000);
+
+  it('a list holds 50,000 items at most, on one page or on many', async () => {
+    const items = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `s${from + index}` }));
+    const whole = await pages(page(items(0, 50_001)));
+    expect((await refusal(observerAt(whole.url).sandboxes())).code).toBe('response-too-large');
+    const parts = await rawServer((socket, _, number) => {
+      socket.write(answer(200, page(items(number * 20_000, 20_000), `p${number}`)));
+    });
+    expect((await refusal(observerAt(parts.url).sandboxes())).code).toBe('response-too-large');
+    expect(parts.requests).toHaveLength(3);
+  });
+});

@@ -71,11 +71,16 @@ describe('a connection', () => {
     }
   });
 
-  it.each(['content-length', 'Transfer-Encoding', 'a b'])('refuses a header %s', (name) => {
-    const server = serverAt('http://127.0.0.1:9', { headers: new Map([[name, new Secret('5')]]) });
-    const options = { timeout: 1, clock: fakeClock(), userAgent: 'setpoint/test' };
-    expect(() => connect(server, options)).toThrow('may not hold');
-  });
+  it.each(['content-length', 'Transfer-Encoding', 'Host', 'host', 'Content-Type', 'a b'])(
+    'refuses a header %s',
+    (name) => {
+      const server = serverAt('http://127.0.0.1:9', {
+        headers: new Map([[name, new Secret('5')]]),
+      });
+      const options = { timeout: 1, clock: fakeClock(), userAgent: 'setpoint/test' };
+      expect(() => connect(server, options)).toThrow('may not hold');
+    },
+  );
 
   it('refuses an address that is not of the web, and a CA file that is none', () => {
     const options = { timeout: 1, clock: fakeClock(), userAgent: 'setpoint/test' };

@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux')('the line (on Linux)', () => {
     expect(drift).toMatchObject({ code: 2, stderr: '' });
     expect(drift.stdout).toContain('language');
     expect(drift.stdout).toMatch(/setpoint drift ended with 2\.\n$/);
-    await setpoint(['apply', '--yes', '--env-file', 'setpoint.env'], { cwd: folder.path });
+    await setpoint(['apply', '--yes', '--dotenv', 'setpoint.env'], { cwd: folder.path });
     expect(await run()).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 

@@ -104,6 +104,7 @@ describe('the tool in a workflow', () => {
     expect(using.map(({ path }) => path)).toHaveLength(4);
     for (const { text, workflow } of using) {
       expect(workflow.env?.['SETPOINT_VERSION']).toBe(PACKAGE.version);
+      expect(workflow.env?.['SETPOINT_INTEGRITY']).toMatch(/^(sha512-[\w+/]{86}==)?$/);
       expect(text.match(/setpoint@[\w.$"]+/g)).toSatisfy((found: string[]) =>
         found.every((name) => name === 'setpoint@$SETPOINT_VERSION"'),
       );
@@ -116,13 +117,15 @@ describe('the tool in a workflow', () => {
   it('is installed before anything of the branch is there, and never in the checkout', () => {
     const jobs = using.flatMap(({ workflow }) => Object.values(workflow.jobs));
     for (const { steps = [] } of jobs) {
-      const install = steps.findIndex(({ run }) => run?.includes('npm install') === true);
+      const install = steps.findIndex(({ run }) => run?.includes('npm pack') === true);
       const checkout = steps.findIndex(
         ({ uses }) => uses?.startsWith('actions/checkout@') === true,
       );
       expect(install).toBeGreaterThanOrEqual(0);
       expect(install).toBeLessThan(checkout);
-      expect(steps[install]?.run).toMatch(/npm install --prefix \S+ --ignore-scripts/);
+      expect(steps[install]?.run).toContain(
+        'cd "$RUNNER_TEMP"\nnpm pack --silent --ignore-scripts',
+      );
       if (steps.some(({ uses }) => uses === TOOL)) {
         expect(steps[install]?.run).toContain('rm -rf .setpoint-cli\n');
         expect(steps[checkout]?.with?.['path']).toBe('repository');

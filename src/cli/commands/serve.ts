@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/sandboxes/sandbox-outcome.ts';
 import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
+import { readText } from '../../host/read-text.ts';
+import { writePlace } from '../../host/write-place.ts';
 import { SetpointError } from '../../model/error.ts';
 import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
@@ -39,9 +40,9 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
     const emulator = await startEmulator({
       port: Number(port),
       host,
-      ...(data === undefined ? {} : { data }),
+      ...(data === undefined ? {} : { data: writePlace(data) }),
       ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
-      ...(serverMcp === undefined ? {} : { serverMcp: await jsonFile(serverMcp) }),
+      ...(serverMcp === undefined ? {} : { serverMcp: jsonFile(serverMcp) }),
       ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
       ...behaviourFrom(flags as ServeFlags),
     }).catch((thrown: unknown) => {
@@ -99,12 +100,14 @@ function wholeNumber<Name extends string>(
   throw usage(`${flag} takes a whole number${unit} from ${least} to ${most}.`);
 }
 
-async function jsonFile(path: string): Promise<Record<string, never>> {
+const SERVER_MCP_LIMIT = 1024 * 1024;
+
+function jsonFile(path: string): Record<string, never> {
+  const read = readText(path, SERVER_MCP_LIMIT);
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Record<string, never>;
-  } catch (thrown) {
-    throw new SetpointError('file-unreadable', `${path} is not a JSON file that can be read.`, {
-      cause: thrown,
-    });
+    if ('text' in read) return JSON.parse(read.text) as Record<string, never>;
+  } catch {
+    // The parser's message would hold the beginning of the text.
   }
+  throw new SetpointError('file-unreadable', `${path} is no JSON of at most 1 MiB.`);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** A text that is read and replaced as a whole; undefined where there is none yet. */
@@ -30,16 +31,41 @@ export function textInFile(path: string): TextPlace {
   };
 }
 
+const largest = 64 * 1_048_576;
+
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path, largest);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
+/**
+ * The text of a regular file of at most that many bytes, opened without blocking: a pipe does not hang, and a device or a
+ * file that grows does not fill the memory. Throws an Error for anything else.
+ */
+export async function readRegularFile(path: string, most: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error('not a regular file');
+    const chunks: Uint8Array[] = [];
+    for (let size = 0; ;) {
+      const { bytesRead, buffer } = await file.read({ buffer: new Uint8Array(65_536) });
+      if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8');
+      size += bytesRead;
+      if (size > most) throw new Error(`larger than ${most} bytes`);
+      chunks.push(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
 async function replace(target: string, text: string): Promise<void> {
+  if (Buffer.byteLength(text) > largest)
+    throw new Error(`The store would hold more than ${largest} bytes.`);
   const folder = dirname(target);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const aside = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);

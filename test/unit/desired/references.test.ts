@@ -5,6 +5,7 @@ import {
   parseTemplate,
   wholeReference,
 } from '../../../src/desired/references.ts';
+import { growth, LINEAR } from '../../fixture/growth.ts';
 import { problems, settings, source, target, withSettings } from './reading.ts';
 
 const FROM = source({ A: 'a', B: 'b', EMPTY: '' }, { '/run/secrets/f': 'text of f', '/empty': '' });
@@ -217,5 +218,30 @@ describe('places of references', () => {
     expect(problems(text)).toEqual([]);
     expect(problems('version: 1\nserver: { url: "${env:URL}" }')).toEqual([]);
     expect(problems('version: 1\nserver: { url: "https://${env:HOST}/x" }')).toEqual([]);
+  });
+});
+
+describe('what a reference may hold is limited', () => {
+  const long = 'A'.repeat(256);
+
+  it.each([
+    ['a name of 256 characters', `\${env:${long}}`, null],
+    ['a name of 257 characters', `\${env:${long}A}`, 'This name is too long'],
+    ['a name of a megabyte', `\${env:${'A'.repeat(1_000_000)}}`, 'This name is too long'],
+    ['a path of 4096 characters', `\${file:/${'a'.repeat(4095)}}`, null],
+    ['a path of 4097 characters', `\${file:/${'a'.repeat(4096)}}`, 'This name is too long'],
+    ['a hundred references', '${env:A}'.repeat(100), null],
+    ['a hundred and one', '${env:A}'.repeat(101), 'more than 100 references'],
+  ])('%s', (_, text, message) => {
+    const parsed = parseTemplate(text);
+    if (message === null) expect(Array.isArray(parsed)).toBe(true);
+    else expect(parsed).toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  it('a text of what looks like references is read in time linear to its length', () => {
+    for (const part of ['${env:A}', '$${', '${env:A:-', '${env:', '${file:', '$', '${']) {
+      const ratio = growth((size) => part.repeat(size), parseTemplate, 50_000);
+      expect({ part, linear: ratio < LINEAR, ratio }).toMatchObject({ linear: true });
+    }
   });
 });

@@ -78,7 +78,7 @@ describe('a stdio server', () => {
     };
     const lines = stdio('- name: files', '  command: npx', '  args: -y old # c', '  env: A=1,B=x');
     expect(one(lines, has).after.slice(4)).toEqual([
-      "      args: -y 'a b' # c",
+      '      args: -y ${env:FILES_ARG_2} # c',
       '      env: A=2,B=x',
     ]);
   });
@@ -100,7 +100,7 @@ describe('a stdio server', () => {
       '        LEVEL: debug # loud',
       '        TOKEN: ${env:T} # ours',
       '        API_KEY: ${env:FILES_API_KEY}',
-      '        PLAIN: a $${x}',
+      '        PLAIN: ${env:FILES_PLAIN}',
     ]);
     expect(pull?.left).toMatchObject([
       { path: ['mcp_config', 'stdio_servers', 'files', 'env', 'TOKEN'] },

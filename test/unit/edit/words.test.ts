@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { envPairs, shellWords } from '../../../src/desired/lines.ts';
 import { argumentLine, variableLine } from '../../../src/edit/one-line.ts';
-import { isSecretText, openPart } from '../../../src/edit/secret-words.ts';
+import { isHarmlessValue, openPart } from '../../../src/edit/harmless-text.ts';
+import { isSecretText } from '../../../src/edit/secret-words.ts';
 import { marked, markerOf, settled, variableName, variablesIn } from '../../../src/edit/stub.ts';
 
 describe('what of an argument may stand in a file', () => {
@@ -10,13 +11,15 @@ describe('what of an argument may stand in a file', () => {
     ['-y', null, null],
     ['@example/server-files', null, null],
     ['@example/server-files@1.2.3', '-y', null],
-    ['/data dir', null, null],
+    ['/data dir', null, ''],
+    ['/data/dir', null, null],
     ['--root=/data', null, null],
     ['--url=https://x.example.com/a', null, null],
     ['https://x.example.com/a', '--endpoint', null],
     ['--token', null, null],
     ['-v', '--token', null],
-    ['ghcr.io/example/server@sha256:0123', null, null],
+    ['ghcr.io/example/server@sha256:0123', null, ''],
+    [`ghcr.io/example/server:1.2@sha256:${'0a'.repeat(32)}`, null, null],
     ['server-that-has-a-long-name-2', null, null],
     ['hunter2', '--password', ''],
     ['hunter2', '-token', ''],
@@ -33,6 +36,75 @@ describe('what of an argument may stand in a file', () => {
     ['**********', null, ''],
   ])('%j after %j', (argument, before, open) => {
     expect(openPart(argument, before)).toBe(open);
+  });
+
+  it.each([
+    ['hunter2', null],
+    ['Passw0rd!', null],
+    ['correct horse battery', null],
+    ['dXNlcjpwYXNz', null],
+    ['abcdefghijklmnop', null],
+    ['123456789', null],
+    ['letmein', '-p'],
+    ['letmein', '-k'],
+    ['8080', '-u'],
+    ['-phunter', null],
+    ['--hunter2', null],
+    ['https://x.example.com/s/AbC123dEf456', null],
+    ['/hooks/T00000000/XXXX', null],
+    ['user:pass', null],
+    ['SOMETHING', null],
+    ['a b', '-c'],
+    ['\u0000', null],
+    ['ab'.repeat(200), null],
+  ])('closed by default: nothing of %j after %j', (argument, before) => {
+    expect(openPart(argument, before)).toBe('');
+  });
+
+  it.each([
+    ['--flag=hunter2', '--flag='],
+    ['--password=abc', '--password='],
+    ['NAME=hunter2', 'NAME='],
+    ['--level=debug', null],
+    ['--port=8080', null],
+    ['--hunter2=x', ''],
+  ])('the name of %j: %j', (argument, open) => {
+    expect(openPart(argument, null)).toBe(open);
+  });
+
+  it.each([
+    ['LOG_LEVEL', 'debug', true],
+    ['LOG_LEVEL', 'INFO', true],
+    ['PORT', '8080', true],
+    ['ENABLED', 'true', true],
+    ['ROOT', '/var/lib/data', true],
+    ['BASE', 'https://api.example.com/v', true],
+    ['EMPTY', '', true],
+    ['GITHUB_TOKEN', 'debug', false],
+    ['DB_PASS', 'debug', false],
+    ['ANY', 'hunter2', false],
+    ['ANY', 'correct-horse-battery', false],
+    ['ANY', 'Tr0ub4dor', false],
+    ['ANY', '1234567', false],
+    ['ANY', 'https://x.example.com/a?k=v', false],
+    ['ANY', 'redis://cache', false],
+  ])('the variable %s with the value %j: %s', (name, value, harmless) => {
+    expect(isHarmlessValue(name, value)).toBe(harmless);
+  });
+
+  it('a random text of letters, digits and signs is never taken for harmless as a whole', () => {
+    const random = fc.string({
+      unit: fc.constantFrom('a', 'Z', '0', '9', '+', '/', '=', '_', '-', '.', 'x', 'Q', '7'),
+      minLength: 13,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(random, (text) => {
+        fc.pre(/[A-Z]/.test(text) && /\d/.test(text));
+        expect(openPart(text, null)).not.toBeNull();
+        expect(isHarmlessValue('ANY', text)).toBe(false);
+      }),
+    );
   });
 
   it('a text that looks like a secret', () => {

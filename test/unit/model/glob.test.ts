@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { matches } from '../../../src/model/glob.ts';
+import { growth, LINEAR } from '../../fixture/growth.ts';
+
+describe('a glob', () => {
+  it.each([
+    ['*', 'A', true],
+    ['*', '', true],
+    ['', '', true],
+    ['A', 'A', true],
+    ['A', 'a', false],
+    ['A*', 'A', true],
+    ['A*A', 'A', false],
+    ['A*A', 'AA', true],
+    ['*_KEY', 'LLM_API_KEY', true],
+    ['*_KEY', 'LLM_API_KEYS', false],
+    ['a*b*c', 'aXbYbZc', true],
+    ['https://*.example.com', 'https://a.example.com', true],
+    ['https://*.example.com', 'https://a/b.example.com', false],
+    ['https://*.example.com/', 'https://a.example.com', true],
+    ['**', 'ab', true],
+    ['a.c', 'abc', false],
+    ['[a]', 'a', false],
+  ])('%s on %s: %s', (glob, text, expected) => {
+    expect(matches(text, [glob])).toBe(expected);
+  });
+
+  it('means what a pattern with every star as "anything but a slash" means', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 9 });
+    const texts = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 9 });
+    fc.assert(
+      fc.property(letters, texts, (glob, text) => {
+        const pattern = glob.replace(/\/+$/, '').replaceAll('*', '[^/]*');
+        expect(matches(text, [glob])).toBe(new RegExp(`^${pattern}$`).test(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('a glob that hurts a pattern takes time linear to the text', () => {
+    const ratio = growth(
+      (size) => 'a'.repeat(size),
+      (text) => matches(text, [`${'*a'.repeat(30)}*b`]),
+      500_000,
+    );
+    expect(ratio).toBeLessThan(LINEAR);
+  });
+});
