@@ -91,4 +91,5 @@ export type { Clock } from './model/ports.ts';
 export type { Dialect } from './model/state.ts';
 export type { Source } from './model/source.ts';
 export type { Path } from './model/path.ts';
+export type { Refusal } from './model/guard.ts';
 export type { Json } from './model/value.ts';

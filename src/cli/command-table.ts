@@ -42,7 +42,8 @@ const ROTATE = () =>
   repeatable('--rotate <path>', 'write a secret anew: its path, or all; repeatable');
 const ALLOW = () =>
   repeatable('--allow <rule>', `lift a guard for this run: ${RULES.join(', ')}; repeatable`);
-const EXIT_CODE = () => new Option('--exit-code', 'exit 2 where there are differences');
+const EXIT_CODE = () =>
+  new Option('--exit-code', 'exit 2 if there are differences, 5 if a guard would refuse them');
 const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-code').hideHelp();
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const BASE = () =>
@@ -72,6 +73,7 @@ const VERBOSE = () =>
   );
 
 const shownBy = (command: string) => [OUTPUT(command), OUT, NO_COLOR, QUIET, VERBOSE];
+const PLANNED = [BASE, POLICY, ROTATE, ALLOW];
 const TARGETS = [FILE, ENV, ALL, SERVER, TIMEOUT, PARALLEL, FILE_SIZE, DOTENV];
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -86,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'plan [plan.json]',
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [...TARGETS, OBSERVED, BASE, POLICY, ROTATE, EXIT_CODE, DETAILED, ...shownBy('plan')],
+    flags: [...TARGETS, OBSERVED, ...PLANNED, EXIT_CODE, DETAILED, ...shownBy('plan')],
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
@@ -94,19 +96,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary:
       'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
     example: 'setpoint apply -e production --yes',
-    flags: [
-      ...TARGETS,
-      YES,
-      DRY_RUN,
-      KEEP_GOING,
-      WAIT,
-      NO_WAIT,
-      BASE,
-      POLICY,
-      ROTATE,
-      ALLOW,
-      ...shownBy('apply'),
-    ],
+    flags: [...TARGETS, YES, DRY_RUN, KEEP_GOING, WAIT, NO_WAIT, ...PLANNED, ...shownBy('apply')],
     load: async () => (await import('./commands/apply.ts')).applyCommand,
   },
   {

@@ -100,6 +100,11 @@ export function askedOutputs(flags: Flags, env: Io['env']): readonly AskedOutput
   return [...asked, ...(flags.out ?? []).map((path) => ({ name: 'json', path }))];
 }
 
+/** Whether the document itself is asked for: what is printed or saved as JSON can be read back. */
+export function asksForJson(flags: Flags, env: Io['env']): boolean {
+  return askedOutputs(flags, env).some(({ name }) => name === 'json');
+}
+
 function outputOf({ name, path }: AskedOutput, formats: readonly Format[]): Output {
   const format = formats.find((known) => known === name);
   if (format === undefined) {

@@ -4,7 +4,7 @@ import { readSaved } from '../operations/saved-document.ts';
 import { usage, type Flags } from './flags.ts';
 
 /** What a new plan takes and a saved one has been made with. */
-const OF_A_NEW_PLAN = ['file', 'server', 'observed', 'base', 'policy', 'rotate'] as const;
+const OF_A_NEW_PLAN = ['file', 'server', 'observed', 'base', 'policy', 'rotate', 'allow'] as const;
 
 /** A saved plan to be shown, or the part of it that -e names. */
 export async function shownPlan(path: string, flags: Flags): Promise<PlanDocument> {

@@ -75,6 +75,12 @@ export function declaredOrigin(target: Target): string | null {
   return isAddress(url) ? originOf(url.replace(/\/+$/, '')) : url;
 }
 
+/** The address a target's file writes out; null where it names none, or reads it from a reference. */
+export function declaredAddress(target: Target): string | null {
+  const url = textOf(member(target.server, 'url'))?.trim();
+  return url !== undefined && isAddress(url) ? url : null;
+}
+
 /** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded:. */
 export function isAddress(text: string): boolean {
   return (

@@ -1,6 +1,6 @@
 import type { FailureDocument } from '../model/failure.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
-import { partOf, type PlanDocument } from '../model/plan.ts';
+import { partOf, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 import { failureMarkdown } from '../render/markdown/failure-markdown.ts';
 import { outcomeMarkdown } from '../render/markdown/outcome-markdown.ts';
@@ -19,8 +19,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
       return document.environments.map((environment) => ({
         target: environment.name,
         marker: markerOf('plan', environment.name),
-        // When it was seen is no part of what was seen.
-        digest: digestOf({ ...environment, observed_at: null }),
+        digest: digestOf(said(environment)),
         commit,
         markdown: planMarkdown(partOf(document, [environment])),
         clean: environment.status === 'in-sync',
@@ -46,6 +45,12 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         },
       ];
   }
+}
+
+/** What was found. When it was seen is no part of that, nor are the digests, whose salt is another at every run. */
+function said(environment: EnvironmentPlan): EnvironmentPlan {
+  const changes = environment.changes.map((change) => ({ ...change, digest: '' }));
+  return { ...environment, changes, observed_at: null, address_digest: null };
 }
 
 const BEGUN = 'setpoint has planned again: what it found is said in the comments of the targets.';

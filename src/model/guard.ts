@@ -1,3 +1,5 @@
+import type { Path } from './path.ts';
+
 /** The rules by which a plan refuses itself, and that `--allow` lifts, each for one run. */
 export const RULES = [
   'max-changes',
@@ -19,9 +21,13 @@ export interface GuardSettings {
   readonly frozen: string | null;
 }
 
-/** What a rule has found in a plan. */
-export interface GuardFinding {
+/** Why an apply refuses a plan: the rule, what it found, where (`[]` for the whole plan), and how to lift it. */
+export interface Refusal {
   readonly rule: Rule | 'frozen';
   readonly message: string;
   readonly hint: string;
+  readonly path: Path;
 }
+
+/** What a rule has found in a plan, and where. */
+export type Finding = Pick<Refusal, 'message' | 'path'>;

@@ -1,3 +1,4 @@
+import type { Path } from './path.ts';
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
 import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
@@ -26,14 +27,24 @@ export interface ConversationReport {
   readonly created_at: string | null;
 }
 
+/** The digest of a masked value that is a literal of the file, by its place under `settings`; lists by index. */
+export interface SavedDigest {
+  readonly path: Path;
+  readonly digest: string;
+}
+
 /** What one target's service has. A resource that was not asked for, or could not be looked at, is null. */
 export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
+  /** Of the address with its path prefix; null where the file reads it from a reference, or the document is not to be saved. */
+  readonly address_digest: string | null;
   readonly dialect: Dialect | null;
   /** `stored` and `empty` tell of the settings; `seen`, where they were not asked for. */
   readonly status: 'stored' | 'empty' | 'seen' | 'error';
   readonly settings: Json;
+  /** Of masked values that are literals of the file; of no other. */
+  readonly digests: readonly SavedDigest[];
   readonly sandboxes: readonly SandboxReport[] | null;
   readonly specs: readonly SpecReport[] | null;
   readonly conversations: readonly ConversationReport[] | null;
@@ -46,6 +57,8 @@ export interface ObservedDocument {
   readonly kind: 'observed';
   readonly tool: Tool;
   readonly observed_at: string;
+  /** What its digests were made with, 128 random bits in hex; null where it has none. */
+  readonly salt: string | null;
   readonly resources: readonly Resource[];
   readonly environments: readonly EnvironmentObserved[];
 }

@@ -1,3 +1,4 @@
+import type { Refusal } from './guard.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
 import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
@@ -35,6 +36,8 @@ export interface EnvironmentOutcome {
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
+  /** Why the guards refused the plan: every reason. */
+  readonly refusals: readonly Refusal[];
   readonly requests: { readonly get: number; readonly post: number };
   readonly error: ErrorReport | null;
 }

@@ -1,3 +1,4 @@
+import type { Refusal } from './guard.ts';
 import type { Path } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Source } from './source.ts';
@@ -31,6 +32,8 @@ export interface Change<V = Value> {
   readonly source: Source | null;
   /** What has moved since the file was last applied; absent where that cannot be told. */
   readonly class?: ChangeClass;
+  /** Of what the file declares here, for an approval to be held to; only in a plan that may be saved. */
+  readonly digest?: string;
 }
 
 /** `pending`: the file has moved; `drift`: the service has; `conflict`: both have. */
@@ -60,8 +63,7 @@ export type WarningCode =
   | 'sandbox-busy'
   | 'sandbox-displaced'
   | 'sandbox-failed'
-  | 'sandbox-gone'
-  | 'would-be-refused';
+  | 'sandbox-gone';
 
 /** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
 export interface Unpreservable {
@@ -141,6 +143,8 @@ export interface ErrorReport {
 export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
+  /** Of the resolved address with its path prefix; null where that is not known, or the plan is not to be saved. */
+  readonly address_digest: string | null;
   readonly dialect: Dialect | null;
   /** When the saved look was taken that this was planned against; null where the service itself was looked at. */
   readonly observed_at: string | null;
@@ -149,6 +153,8 @@ export interface EnvironmentPlan {
   readonly changes: readonly Change<Json>[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
+  /** Why an apply would refuse this plan: every reason. */
+  readonly refusals: readonly Refusal[];
   readonly unmanaged: readonly Path[];
   readonly error: ErrorReport | null;
 }
@@ -160,6 +166,8 @@ export interface PlanDocument {
   readonly tool: Tool;
   readonly created_at: string;
   readonly run: Run;
+  /** What its digests were made with, 128 random bits in hex; null where it has none. */
+  readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];
   readonly summary: Summary;
 }

@@ -95,3 +95,13 @@ export interface ReferenceSource {
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };
 }
+
+/**
+ * Digests that tell whether two values are the same, for documents that are saved: under a salt of the document's own.
+ * `quick` is for what stands in the committed file, `slow` for what must not be guessed.
+ */
+export interface Digests {
+  readonly salt: string;
+  readonly quick: (text: string) => string;
+  readonly slow: (text: string) => Promise<string>;
+}

@@ -312,7 +312,7 @@ export interface Guards {
    */
   max_changes?: number;
   /**
-   * Refuse to clear a stored secret, or to remove an mcp entry that holds one.
+   * Refuse to take away a stored secret: a key, a token, an mcp entry or a part of one that holds a secret.
    */
   clear_secret?: boolean;
   /**
@@ -320,7 +320,7 @@ export interface Guards {
    */
   lose_unreadable?: boolean;
   /**
-   * Refuse to point llm_base_url at another host while the key that is stored for it stays: the key would go there.
+   * Refuse to point llm_base_url or an mcp server at another host while the key that is stored for it stays: the key would go there.
    */
   move_endpoint?: boolean;
   /**
@@ -328,7 +328,7 @@ export interface Guards {
    */
   run_code?: boolean;
   /**
-   * Refuse to turn off confirmation_mode or to clear security_analyzer.
+   * Refuse to turn off confirmation_mode, or to clear security_analyzer or set it to none.
    */
   disable_safety?: boolean;
   /**

@@ -6,14 +6,12 @@ import {
   type EnvironmentPlan,
   type PlanDocument,
 } from '../model/plan.ts';
-import { didYouMean } from '../model/suggest.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { RULES, type Rule } from '../model/guard.ts';
-import { alreadyMade, notCovered } from '../plan/approval.ts';
-import { guardWarnings } from '../plan/guard.ts';
-import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
+import type { Rule } from '../model/guard.ts';
+import { alreadyMade, notCovered, type Approved } from '../plan/approval.ts';
+import { maskedChange } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
@@ -21,9 +19,11 @@ import type { Reconciled, SandboxProgress } from '../reconcile/reconciled.ts';
 import { sandboxActuator } from '../service/actuate-sandboxes.ts';
 import { settingsActuator } from '../service/actuate.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { allowedRules } from './allowed-rules.ts';
 import { approvedParts } from './approved.ts';
 import { classifierFor } from './base.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
+import { plannedEnvironment } from './environment-plan.ts';
 import { errorReport } from './error-report.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import { originOf } from './look-at.ts';
@@ -35,11 +35,9 @@ import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 
-export interface ApplyRequest extends Omit<PlanRequest, 'observed'>, WritingRequest {
+export interface ApplyRequest extends Omit<PlanRequest, 'observed' | 'digests'>, WritingRequest {
   /** A saved plan: nothing is done but what stands in it. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
-  /** Guards to lift for this run. */
-  readonly allow?: readonly string[] | undefined;
   /** Go on with the next target where one did not end well. */
   readonly keepGoing?: boolean | undefined;
   /** Shown each plan that has changes, before guards and questions. */
@@ -69,9 +67,9 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
     request.rotate,
     prepared.map(({ desired }) => desired),
   );
-  const allowed = (request.allow ?? []).map(ruleNamed);
+  const allowed = allowedRules(request);
   const classifier = classifierFor(request, prepared);
-  const approved = approvedParts(request.approved, prepared);
+  const approved = await approvedParts(request.approved, prepared);
   let stopped = false;
   // A person is asked one thing at a time.
   const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
@@ -98,7 +96,7 @@ interface Approach {
   readonly rotation: Rotation;
   readonly allowed: readonly Rule[];
   readonly classifier: ReturnType<typeof classifierFor>;
-  readonly part: EnvironmentPlan | null;
+  readonly part: Approved | null;
 }
 
 async function applyTarget(
@@ -126,31 +124,22 @@ async function applyTarget(
         progress: (waiting) => request.onProgress?.(target.name, waiting),
         clock,
         fingerprints,
-        cover: (plan) => (part === null ? null : notCovered(plan, part)),
+        cover: (plan) => (part === null ? null : notCovered(plan, desired, part)),
         classify: classifier(prepared, { rotation, fingerprints }),
         forget: (paths) => fingerprints.forget(paths),
         remember: (written) => fingerprints.remember(written, clock.now()),
         signal: request.signal,
         abandon: request.abandon,
         announce: async (plan, observed) => {
-          const { dialect } = observed;
-          const shown = environmentPlan(plan, {
-            name: target.name,
-            origin,
-            dialect,
-            observed_at: null,
-          });
-          const noted = guardWarnings({ plan, observed, guards: desired.guards });
-          await request.onPlan?.({
-            ...shown,
-            warnings: [...warnings, ...shown.warnings, ...noted],
-          });
+          const where = { name: target.name, origin, address_digest: null, observed_at: null };
+          const terms = { warnings, allowed, digests: null };
+          await request.onPlan?.(plannedEnvironment(plan, observed, desired, where, terms));
         },
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
       const outcome = outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
       if (part === null || reconciled.dialect === null) return outcome;
-      const made = alreadyMade(reconciled.plan, part);
+      const made = alreadyMade(reconciled.plan, desired, part);
       return { ...outcome, warnings: [...outcome.warnings, ...made] };
     });
   } catch (thrown) {
@@ -178,6 +167,7 @@ function outcomeOf(
     remaining: reconciled.remaining,
     unknown: reconciled.unknown,
     warnings: [...prepared.warnings, ...reconciled.warnings],
+    refusals: reconciled.refusals,
     requests,
     error: reconciled.error === null ? null : errorReport(reconciled.error),
   };
@@ -199,6 +189,7 @@ function failed(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
     remaining: [],
     unknown: [],
     warnings: prepared.warnings,
+    refusals: [],
     requests: { get: 0, post: 0 },
     error: errorReport(error),
   };
@@ -209,11 +200,4 @@ function notBegun(prepared: Prepared, request: ApplyRequest): EnvironmentOutcome
     interruption(request.signal) ??
     new SetpointError('skipped', 'Not begun: a target before it did not end well.');
   return failed(prepared, why);
-}
-
-function ruleNamed(text: string): Rule {
-  const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
-  if (rule !== undefined) return rule;
-  const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(', ')}.`;
-  throw new SetpointError('usage', '--allow takes the name of a rule.', { hint });
 }

@@ -1,22 +1,47 @@
+import type { Rule } from '../model/guard.ts';
+import { samePath } from '../model/path.ts';
 import type { EnvironmentPlan, ErrorReport, Plan, Warning } from '../model/plan.ts';
+import type { Digests } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { environmentPlan } from '../plan/plan-document.ts';
-import { guardPlan, guardWarnings, type Guarded } from '../plan/guard.ts';
+import { approvableChanges, environmentPlan } from '../plan/plan-document.ts';
+import { guardWarnings, refusalsOf, type Guarded } from '../plan/guard.ts';
 
-type Where = Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>;
+type Where = Pick<EnvironmentPlan, 'name' | 'origin' | 'address_digest' | 'observed_at'>;
 
-/** A target's part of the document: its plan, what preparing it warned of, and what its guards would say of an apply. */
+/** What preparing a target warned of, the guards that are lifted, and digests where the plan may be saved. */
+interface Terms {
+  readonly warnings: readonly Warning[];
+  readonly allowed: readonly Rule[];
+  readonly digests: Digests | null;
+}
+
+/**
+ * A target's part of the document: its plan, and what its guards would say of an apply that lifts the rules in `allowed`. What
+ * is refused is no warning besides.
+ */
 export function plannedEnvironment(
   plan: Plan,
   observed: ObservedState,
-  { guards }: DesiredState,
+  desired: DesiredState,
   where: Where,
-  warnings: readonly Warning[],
+  { warnings, allowed, digests }: Terms,
 ): EnvironmentPlan {
+  const { guards } = desired;
   const planned = environmentPlan(plan, { ...where, dialect: observed.dialect });
+  const guarded: Guarded = { plan, observed, guards };
+  const refusals = refusalsOf(guarded, allowed);
+  const refused = ({ code, path }: Warning): boolean =>
+    code === 'lose-unreadable' &&
+    refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   return {
     ...planned,
-    warnings: [...warnings, ...planned.warnings, ...guarded({ plan, observed, guards })],
+    ...(digests === null ? {} : { changes: approvableChanges(plan, desired, digests) }),
+    warnings: [
+      ...warnings,
+      ...planned.warnings.filter((warning) => !refused(warning)),
+      ...guardWarnings(guarded, allowed),
+    ],
+    refusals,
   };
 }
 
@@ -34,20 +59,8 @@ export function failedEnvironment(
     changes: [],
     unknown: [],
     warnings,
+    refusals: [],
     unmanaged: [],
     error,
   };
-}
-
-/** What a guard would say of an apply; what would be lost is among the plan's own warnings. */
-function guarded(plan: Guarded): Warning[] {
-  const refused = guardPlan(plan, ['lose-unreadable']);
-  return [
-    ...refused.map(({ message, hint }): Warning => ({
-      code: 'would-be-refused',
-      message: `${message} ${hint}`,
-      path: [],
-    })),
-    ...guardWarnings(plan),
-  ];
 }

@@ -6,12 +6,14 @@ import type {
   SandboxReport,
 } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
+import type { Digests } from '../model/ports.ts';
 import type { Conversation, Sandbox } from '../model/sandbox.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { settingsToSave } from '../plan/saved-settings.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { lookAt, originOf } from './look-at.ts';
 import type { OpenTarget } from './open-target.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';
@@ -22,6 +24,8 @@ import { selectTargets } from './select.ts';
 export interface GetRequest extends Options {
   /** What to look at. Default: the settings. */
   readonly resources?: readonly Resource[] | undefined;
+  /** Whether the document gets the digests without which no plan is made against it. Default: true. */
+  readonly digests?: boolean | undefined;
 }
 
 /** What every target's service has, masked. Reads only. */
@@ -29,14 +33,16 @@ export async function get(request: GetRequest): Promise<ObservedDocument> {
   const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
   const prepared = prepareTargets(selectTargets(request), request);
   const at = new Date(clock.now()).toISOString();
+  const digests = request.digests === false ? null : await digestsFor();
   const environments = await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
-    observedOf(target, request, resources),
+    observedOf(target, request, resources, digests),
   );
   return {
     format_version: FORMAT_VERSION,
     kind: 'observed',
     tool: TOOL,
     observed_at: at,
+    salt: digests?.salt ?? null,
     resources,
     environments,
   };
@@ -46,13 +52,16 @@ function observedOf(
   prepared: Prepared,
   options: Options,
   resources: readonly Resource[],
+  digests: Digests | null,
 ): Promise<EnvironmentObserved> {
   const nothing = {
     name: prepared.target.name,
     origin: originOf(prepared),
+    address_digest: digests === null ? null : writtenAddressDigest(prepared, digests),
     dialect: null,
     status: 'seen' as const,
     settings: null,
+    digests: [],
     sandboxes: null,
     specs: null,
     conversations: null,
@@ -63,7 +72,7 @@ function observedOf(
         resources.includes(resource) ? look() : Promise.resolve(null);
       const observer = sandboxObserverOf(target);
       const { signal } = options;
-      const settings = await asked('settings', () => settingsOf(target, prepared, signal));
+      const settings = await asked('settings', () => settingsOf(target, prepared, digests, signal));
       const found = await asked('sandboxes', () => observer.sandboxes(signal));
       const specs = await asked('specs', () => observer.specs(signal));
       const conversations = await asked('conversations', () => observer.conversations(signal));
@@ -83,14 +92,13 @@ function observedOf(
 async function settingsOf(
   { connection, limits }: OpenTarget,
   { desired }: Prepared,
+  digests: Digests | null,
   signal: AbortSignal | undefined,
-): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings'>> {
+): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings' | 'digests'>> {
   const { dialect, stored, record } = await settingsObserver(connection, limits).observe(signal);
-  return {
-    dialect,
-    status: stored ? 'stored' : 'empty',
-    settings: stored ? settingsToSave(record, desired) : null,
-  };
+  return stored
+    ? { dialect, status: 'stored', ...settingsToSave(record, desired, digests) }
+    : { dialect, status: 'empty', settings: null, digests: [] };
 }
 
 function sandboxReport({ id, spec, status, createdAt }: Sandbox): SandboxReport {

@@ -37,6 +37,10 @@ export interface PlanRequest extends Options {
   readonly rotate?: 'all' | readonly string[] | undefined;
   /** A saved look, in place of the services: nothing is sent, and no variable is looked up. */
   readonly observed?: string | undefined;
+  /** Guards to lift for this run. */
+  readonly allow?: readonly string[] | undefined;
+  /** Whether the document gets the digests without which it is no approval once it is saved. Default: true. */
+  readonly digests?: boolean | undefined;
 }
 
 export const DEFAULT_TIMEOUT = 30_000;

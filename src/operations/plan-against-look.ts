@@ -1,7 +1,8 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { Rule } from '../model/guard.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
 import type { EnvironmentPlan, SandboxPlan } from '../model/plan.ts';
-import type { ReferenceSource } from '../model/ports.ts';
+import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { declaredOrigin } from '../desired/resolve-server.ts';
@@ -12,7 +13,9 @@ import { NO_SANDBOXES, planSandboxes } from '../plan/plan-sandboxes.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { savedSettings } from '../plan/saved-settings.ts';
 import { specProblem } from '../plan/spec-problem.ts';
+import { allowedRules } from './allowed-rules.ts';
 import { classifierFor } from './base.ts';
+import { declaredAddressDigest, digestsFor } from './digests.ts';
 import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
 import { errorReport } from './error-report.ts';
 import type { PlanRequest } from './options.ts';
@@ -34,6 +37,7 @@ export async function planAgainstLook(
   targets: readonly Target[],
   path: string,
   request: PlanRequest,
+  digests: Digests | null,
 ): Promise<EnvironmentPlan[]> {
   if (request.server !== undefined) {
     throw new SetpointError('usage', '--server and --observed exclude each other.', {
@@ -50,23 +54,35 @@ export async function planAgainstLook(
     resolved.map(({ desired }) => desired),
   );
   const classifier = classifierFor(request, [], WITHHELD);
+  const allowed = allowedRules(request);
+  const saved = await digestsFor(look.salt ?? '');
   return resolved.map(({ target, desired }) =>
-    planTarget(target, desired, look, rotation, classifier),
+    planTarget(target, desired, look, { rotation, classifier, allowed, digests, saved }),
   );
+}
+
+interface Approach {
+  readonly rotation: Rotation;
+  readonly classifier: ReturnType<typeof classifierFor>;
+  readonly allowed: readonly Rule[];
+  /** Those of the plan that is made, and those of the look. */
+  readonly digests: Digests | null;
+  readonly saved: Digests;
 }
 
 function planTarget(
   target: Target,
   desired: DesiredState,
   look: ObservedDocument,
-  rotation: Rotation,
-  classifier: ReturnType<typeof classifierFor>,
+  { rotation, classifier, allowed, digests, saved }: Approach,
 ): EnvironmentPlan {
   const { name } = target;
-  const where = { name, origin: declaredOrigin(target), observed_at: look.observed_at };
+  const origin = declaredOrigin(target);
+  const address_digest = digests === null ? null : declaredAddressDigest(target, digests);
+  const where = { name, origin, address_digest, observed_at: look.observed_at };
   try {
-    const seen = seenIn(look, name, where.origin);
-    const observed = settingsIn(seen);
+    const seen = seenIn(look, target, saved);
+    const observed = settingsIn(seen, desired, saved);
     const planning = { ...NOTHING_KNOWN, rotation };
     const whole = classifier({ target, desired }, planning)(
       {
@@ -75,7 +91,8 @@ function planTarget(
       },
       observed,
     );
-    return plannedEnvironment(whole, observed, desired, { ...where, origin: seen.origin }, []);
+    const at = { ...where, origin: seen.origin };
+    return plannedEnvironment(whole, observed, desired, at, { warnings: [], allowed, digests });
   } catch (thrown) {
     return failedEnvironment(where, errorReport(asSetpointError(thrown)));
   }
@@ -84,9 +101,11 @@ function planTarget(
 /** What the look has of a target. Throws not-in-look, and other-origin where the file has moved elsewhere since. */
 function seenIn(
   { environments }: ObservedDocument,
-  name: string,
-  origin: string | null,
+  target: Target,
+  saved: Digests,
 ): EnvironmentObserved {
+  const { name } = target;
+  const origin = declaredOrigin(target);
   const seen = environments.find((environment) => environment.name === name);
   if (seen === undefined) throw notInLook(`The saved look says nothing of ${name}.`);
   if (seen.error !== null)
@@ -95,16 +114,27 @@ function seenIn(
     const message = `The saved look of ${name} was taken at ${seen.origin ?? 'no address'}, and the file names ${origin}.`;
     throw new SetpointError('other-origin', message);
   }
-  return seen;
+  const address = declaredAddressDigest(target, saved);
+  if (address === null || seen.address_digest === address) return seen;
+  if (typeof seen.address_digest !== 'string')
+    throw notInLook(`The saved look does not say which path ${name} was looked at under.`);
+  throw new SetpointError(
+    'other-origin',
+    `The saved look of ${name} was taken at another path prefix of ${origin ?? 'its address'} than the file names.`,
+  );
 }
 
-function settingsIn({ name, dialect, status, settings }: EnvironmentObserved): ObservedState {
+function settingsIn(
+  { name, dialect, status, settings, digests }: EnvironmentObserved,
+  desired: DesiredState,
+  saved: Digests,
+): ObservedState {
   const stored = status === 'stored';
   if (dialect === null || (!stored && status !== 'empty'))
     throw notInLook(`The saved look does not hold the settings of ${name}.`);
   const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = known ? (settings as Readonly<Record<string, never>>) : {};
-  return { dialect, stored, record: savedSettings(record), saved: true };
+  return { dialect, stored, record: savedSettings(record, digests, desired, saved), saved: true };
 }
 
 /** What is not in the look is not judged: specs, and in which sandboxes conversations run. */

@@ -1,4 +1,6 @@
+import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
@@ -7,7 +9,9 @@ import { planSettings } from '../plan/plan-settings.ts';
 import type { Rotation } from '../plan/rotation.ts';
 import { planOfSandboxes } from '../reconcile/look-at-sandboxes.ts';
 import { settingsObserver } from '../service/observe.ts';
+import { allowedRules } from './allowed-rules.ts';
 import { classifierFor } from './base.ts';
+import { addressDigest, digestsFor } from './digests.ts';
 import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import { lookAt, originOf } from './look-at.ts';
@@ -25,17 +29,21 @@ import { sideBySide } from '../reconcile/side-by-side.ts';
  */
 export async function plan(request: PlanRequest): Promise<PlanDocument> {
   const { clock = SYSTEM_CLOCK, env, observed } = request;
-  const made = { at: clock.now(), run: runInfo(env) };
+  const at = clock.now();
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
-  if (observed === undefined) return planDocument(await planTargets(targets, request), made);
+  const digests = request.digests === false ? null : await digestsFor();
+  const made = { at, run: runInfo(env), salt: digests?.salt ?? null };
+  if (observed === undefined)
+    return planDocument(await planTargets(targets, request, digests), made);
   const { planAgainstLook } = await import('./plan-against-look.ts');
-  return planDocument(await planAgainstLook(targets, observed, request), made);
+  return planDocument(await planAgainstLook(targets, observed, request, digests), made);
 }
 
 function planTargets(
   targets: readonly Target[],
   request: PlanRequest,
+  digests: Digests | null,
 ): Promise<readonly EnvironmentPlan[]> {
   const prepared = prepareTargets(targets, request);
   const rotation = parseRotation(
@@ -43,19 +51,28 @@ function planTargets(
     prepared.map(({ desired }) => desired),
   );
   const classifier = classifierFor(request, prepared);
+  const allowed = allowedRules(request);
   return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
-    planTarget(target, request, rotation, classifier),
+    planTarget(target, request, { rotation, classifier, allowed, digests }),
   );
 }
 
-function planTarget(
+interface Approach {
+  readonly rotation: Rotation;
+  readonly classifier: ReturnType<typeof classifierFor>;
+  readonly allowed: readonly Rule[];
+  readonly digests: Digests | null;
+}
+
+async function planTarget(
   prepared: Prepared,
   request: PlanRequest,
-  rotation: Rotation,
-  classifier: ReturnType<typeof classifierFor>,
+  { rotation, classifier, allowed, digests }: Approach,
 ): Promise<EnvironmentPlan> {
   const { target, desired, warnings } = prepared;
-  const where = { name: target.name, origin: originOf(prepared), observed_at: null };
+  const address_digest = digests === null ? null : await addressDigest(prepared, digests);
+  const origin = originOf(prepared);
+  const where = { name: target.name, origin, address_digest, observed_at: null };
   return lookAt<EnvironmentPlan>(prepared, request, {
     open: async (target) => {
       const { signal } = request;
@@ -68,7 +85,8 @@ function planTarget(
         },
         observed,
       );
-      return plannedEnvironment(whole, observed, desired, where, warnings);
+      const terms = { warnings, allowed, digests };
+      return plannedEnvironment(whole, observed, desired, where, terms);
     },
     failed: (error) => failedEnvironment(where, error, warnings),
   });

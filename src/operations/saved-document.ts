@@ -30,7 +30,28 @@ export async function readSaved<K extends Kind>(
   const document = parsed(path);
   const kind = kinds.find((known) => known === kindOf(document));
   if (kind === undefined || !(await fits(kind, document))) throw notSaved(path, kinds);
-  return document as SavedDocuments[K];
+  return completed(kind, document) as SavedDocuments[K];
+}
+
+/** What the documents of an earlier version do not have. Without digests one is no approval, and no plan is made against it. */
+const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', object>>>> = {
+  plan: { root: { salt: null }, environment: { address_digest: null, refusals: [] } },
+  observed: { root: { salt: null }, environment: { address_digest: null, digests: [] } },
+  outcome: { root: {}, environment: { refusals: [] } },
+  validation: { root: {}, environment: {} },
+};
+
+function completed(kind: Kind, document: unknown): unknown {
+  if (!isObject(document) || !Array.isArray(document['environments'])) return document;
+  const { root, environment } = LATER[kind];
+  const environments = document['environments'].map((one: unknown) =>
+    isObject(one) ? { ...environment, ...one } : one,
+  );
+  return { ...root, ...document, environments };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function parsed(path: string): unknown {
@@ -65,7 +86,16 @@ function asRead(schema: Json, name = ''): Json {
   const members = Object.entries(schema).filter(
     ([key, value]) => !(key === 'additionalProperties' && value === false),
   );
-  return Object.fromEntries(members.map(([key, value]) => [key, asRead(value, key)]));
+  return Object.fromEntries(
+    members.map(([key, value]) => [key, key === 'required' ? asked(value) : asRead(value, key)]),
+  );
+}
+
+const ADDED: ReadonlySet<Json> = new Set(['salt', 'address_digest', 'digests', 'refusals']);
+
+/** What earlier versions have as well. */
+function asked(required: Json): Json {
+  return Array.isArray(required) ? required.filter((name) => !ADDED.has(name)) : required;
 }
 
 const NAMES = {

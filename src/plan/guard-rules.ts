@@ -1,30 +1,33 @@
 import { counted } from '../model/counted.ts';
-import type { GuardFinding, GuardSettings, Rule } from '../model/guard.ts';
-import { fieldNamed } from '../model/field.ts';
+import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { secretsIn } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
+import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints } from './moved-endpoints.ts';
+import { isEmpty } from './plan-plain.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
-interface RuleFinding extends GuardFinding {
+interface RuleFinding extends Refusal {
   readonly rule: Rule;
   readonly refuses: boolean;
   readonly warned: boolean;
 }
 
-type Found = readonly string[];
-
-/** What every rule but `frozen` finds in a plan, rules in their order. */
+/**
+ * What every rule but `frozen` finds in a plan, rules in their order. They judge what a write would do, with references
+ * resolved: how the file spells it does not matter.
+ */
 export function guardRules(
   plan: Plan,
   observed: ObservedState,
   guards: GuardSettings,
 ): RuleFinding[] {
-  const found: readonly (readonly [Rule, Found])[] = [
+  const found: readonly (readonly [Rule, readonly Finding[]])[] = [
     ['max-changes', tooMany(plan, guards)],
-    ['clear-secret', clearedSecrets(plan)],
+    ['clear-secret', clearedSecrets(plan.settings, observed)],
     ['move-endpoint', movedEndpoints(plan.settings, observed)],
     ['run-code', runsCode(plan)],
     ['disable-safety', disabledSafety(plan)],
@@ -32,10 +35,10 @@ export function guardRules(
     ['empty-store', emptyStore(plan, observed)],
   ];
   return [
-    ...found.flatMap(([rule, messages]) =>
-      messages.map((message) => ({
+    ...found.flatMap(([rule, findings]) =>
+      findings.map((finding) => ({
+        ...finding,
         rule,
-        message,
         hint: `If that is meant, apply with --allow ${rule}.`,
         refuses: guards.on.has(rule) || rule === 'max-changes',
         warned: false,
@@ -45,10 +48,20 @@ export function guardRules(
   ];
 }
 
-function tooMany(plan: Plan, { maxChanges }: GuardSettings): Found {
-  const count = changesOf(plan).length;
+/** `mcp_config: null` is one change, and counts as the entries that it removes. */
+function tooMany(plan: Plan, { maxChanges }: GuardSettings): Finding[] {
+  const listed = changesOf(plan).length;
+  const whole = plan.settings.changes.filter(isWholeClear).length;
+  const removed = removedEntries(plan.settings).length;
+  const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
   if (maxChanges === null || count <= maxChanges) return [];
-  return [`The plan makes ${counted(count, 'change')}; guards.max_changes is ${maxChanges}.`];
+  const entries = count === listed ? '' : `, counting ${counted(removed, 'removed mcp entry')}`;
+  const message = `The plan makes ${counted(count, 'change')}${entries}; guards.max_changes is ${maxChanges}.`;
+  return [{ message, path: [] }];
+}
+
+function isWholeClear({ path, action }: Change): boolean {
+  return path.length === 1 && path[0] === 'mcp_config' && action === 'clear';
 }
 
 /** The plan warns of what a write would lose; some of it stops every write, whatever the file says. */
@@ -57,23 +70,10 @@ function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
     rule: 'lose-unreadable',
     message: `A write would wipe ${formatPath(path)}: the service does not say what it holds.`,
     hint: `In settings.yaml, ${remedy}; or apply with --allow lose-unreadable and lose it.`,
+    path,
     refuses: stops === 'always' || guards.on.has('lose-unreadable'),
     warned: true,
   }));
-}
-
-function clearedSecrets({ settings }: Plan): Found {
-  return settings.changes
-    .filter(({ action, path, before }) =>
-      action === 'remove'
-        ? secretsIn(before).length > 0
-        : action === 'clear' && fieldNamed(path[0] ?? '')?.secret === true,
-    )
-    .map(({ action, path }) =>
-      action === 'remove'
-        ? `The plan removes ${formatPath(path)}, which holds a secret.`
-        : `The plan clears ${formatPath(path)}.`,
-    );
 }
 
 const IMAGES: ReadonlySet<string> = new Set([
@@ -81,37 +81,57 @@ const IMAGES: ReadonlySet<string> = new Set([
   'sandbox_runtime_container_image',
 ]);
 
-function runsCode({ settings }: Plan): Found {
-  const adds = ({ action }: Change): boolean => action === 'set' || action === 'change';
-  return settings.changes.filter(adds).flatMap(({ path, action }) => {
+/** A removed program no longer runs, and a rotated one stays the same program. */
+function runsCode({ settings }: Plan): Finding[] {
+  return settings.changes.flatMap(({ path, action }): Finding[] => {
     const [name = '', list] = path;
-    if (IMAGES.has(name)) return [`The plan sets ${name}, the image of what the service runs.`];
-    if (list !== 'stdio_servers') return [];
-    return [`The plan ${action === 'set' ? 'adds' : 'changes'} ${formatPath(path)}, a program.`];
+    if (IMAGES.has(name)) {
+      const what = action === 'clear' ? 'clears' : 'sets';
+      return [{ message: `The plan ${what} ${name}, the image of what the service runs.`, path }];
+    }
+    if (list !== 'stdio_servers' || (action !== 'set' && action !== 'change')) return [];
+    const verb = action === 'set' ? 'adds' : 'changes';
+    return [{ message: `The plan ${verb} ${formatPath(path)}, a program.`, path }];
   });
 }
 
-function disabledSafety({ settings }: Plan): Found {
-  return settings.changes.flatMap(({ path, before, after }) => {
+function disabledSafety({ settings }: Plan): Finding[] {
+  return settings.changes.flatMap(({ path, before, after }): Finding[] => {
     const [name] = path;
-    if (name === 'confirmation_mode' && before === true)
-      return ['The plan turns confirmation_mode off.'];
-    const cleared = name === 'security_analyzer' && (after === null || after === '');
-    return cleared ? ['The plan clears security_analyzer.'] : [];
+    if (name === 'confirmation_mode' && isValue(before, true) && !isValue(after, true))
+      return [{ message: 'The plan turns confirmation_mode off.', path }];
+    if (name === 'security_analyzer' && !isNone(before) && isNone(after))
+      return [{ message: 'The plan clears security_analyzer.', path }];
+    return [];
   });
 }
 
-function overwrittenDrift(plan: Plan): Found {
+/** Whether a value is this one, also where it came from a reference. */
+function isValue(value: Value, expected: boolean): boolean {
+  return value instanceof Secret ? value.sameAs(expected) : value === expected;
+}
+
+/** No analyzer: nothing, blanks, or the word none. */
+function isNone(value: Value): boolean {
+  const says = (text: string) => (/^\s*(none)?\s*$/i.test(text) ? 'none' : 'some');
+  if (isEmpty(value)) return true;
+  if (value instanceof Secret) return value.compareWith(says) === 'none';
+  return typeof value === 'string' && says(value) === 'none';
+}
+
+function overwrittenDrift(plan: Plan): Finding[] {
   return changesOf(plan)
     .filter((change) => change.class === 'drift' || change.class === 'conflict')
-    .map(({ resource, path }) =>
-      resource === 'settings'
-        ? `The plan overwrites ${formatPath(path)}, which somebody changed on the service.`
-        : `The plan changes what somebody did to sandbox ${path[0]}.`,
-    );
+    .map(({ resource, path }) => ({
+      message:
+        resource === 'settings'
+          ? `The plan overwrites ${formatPath(path)}, which somebody changed on the service.`
+          : `The plan changes what somebody did to sandbox ${path[0]}.`,
+      path,
+    }));
 }
 
-function emptyStore({ settings }: Plan, observed: ObservedState): Found {
+function emptyStore({ settings }: Plan, observed: ObservedState): Finding[] {
   if (observed.stored || settings.changes.length === 0) return [];
-  return ['The service has nothing stored yet.'];
+  return [{ message: 'The service has nothing stored yet.', path: [] }];
 }

@@ -1,59 +1,111 @@
 import { SetpointError } from '../model/error.ts';
-import type { GuardFinding, GuardSettings, Rule } from '../model/guard.ts';
+import type { GuardSettings, Refusal, Rule } from '../model/guard.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import { changesOf, type Plan, type Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { guardRules } from './guard-rules.ts';
 
-/** A plan with the look it came from, and what its file says of guards. */
+/** A plan with the observation it came from, and what its file says of guards. */
 export interface Guarded {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
 }
 
-/** The rules by which a plan refuses itself, those in `allowed` lifted. An empty plan is never refused. */
-export function guardPlan(guarded: Guarded, allowed: readonly Rule[]): GuardFinding[] {
-  return [...frozen(guarded), ...found(guarded).filter(({ refuses }) => refuses)].filter(
-    ({ rule }) => rule === 'frozen' || !allowed.includes(rule),
-  );
+/** Every reason why an apply refuses a plan, the rules in `allowed` lifted. An empty plan is never refused. */
+export function refusalsOf(guarded: Guarded, allowed: readonly Rule[]): Refusal[] {
+  const refused = found(guarded)
+    .filter(({ refuses, rule }) => refuses && !allowed.includes(rule))
+    .map(({ rule, message, hint, path }) => ({ rule, message, hint, path }));
+  return [...frozen(guarded), ...refused];
 }
 
-/** What rules that are not turned on have found: worth knowing, and no reason to stop. */
-export function guardWarnings(guarded: Guarded): Warning[] {
+/** What rules that are off, or lifted, have found: worth knowing, and no reason to stop. */
+export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warning[] {
   const noted = found(guarded)
-    .filter(({ refuses, warned }) => !refuses && !warned)
+    .filter(({ refuses, warned, rule }) => (!refuses || allowed.includes(rule)) && !warned)
     .map(({ rule, message }) => `${message} (${rule})`);
-  return [...noted, ...blind(guarded)].map((message) => ({ code: 'guard', message, path: [] }));
+  return [...noted, ...blind(guarded, allowed)].map((message) => ({
+    code: 'guard',
+    message,
+    path: [],
+  }));
 }
 
 /** A rule that is turned on and cannot judge is no protection: that is said. */
-function blind({ plan, guards }: Guarded): string[] {
+function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
+  const isOn = (rule: Rule): boolean => guards.on.has(rule) && !allowed.includes(rule);
   const changes = changesOf(plan);
   const judged = changes.length === 0 || changes.some((change) => change.class !== undefined);
-  return guards.on.has('overwrite-drift') && !judged
-    ? ['Without --base nothing tells drift from edits: this may overwrite drift. (overwrite-drift)']
-    : [];
+  const drift =
+    isOn('overwrite-drift') && !judged
+      ? [
+          'Without --base nothing tells drift from edits: this may overwrite drift. (overwrite-drift)',
+        ]
+      : [];
+  const unknown = plan.settings.unknown.flatMap(({ path, ref }) => {
+    const rule = ruleAbout(path);
+    if (ref === null || rule === null || !isOn(rule)) return [];
+    return [
+      `${formatPath(path)} comes from a reference that was not looked up: an apply may be refused. (${rule})`,
+    ];
+  });
+  return [...drift, ...unknown];
 }
 
-/** The first refusal as the error that an apply ends with, or null. */
-export function refusalOf(guarded: Guarded, allowed: readonly Rule[]): SetpointError | null {
-  const [refusal] = guardPlan(guarded, allowed);
-  if (refusal === undefined) return null;
-  const message = `${refusal.message} (rule ${refusal.rule})`;
-  return new SetpointError('guard-refused', message, { hint: refusal.hint });
+/** The rule that judges the value of a field, or a program. */
+function ruleAbout([name = '', list]: Path): Rule | null {
+  return list === 'stdio_servers' ? 'run-code' : (JUDGED.get(name) ?? null);
 }
+
+const JUDGED: ReadonlyMap<string, Rule> = new Map([
+  ['llm_base_url', 'move-endpoint'],
+  ['sandbox_base_container_image', 'run-code'],
+  ['sandbox_runtime_container_image', 'run-code'],
+  ['confirmation_mode', 'disable-safety'],
+  ['security_analyzer', 'disable-safety'],
+]);
+
+const LISTED = 10;
+
+/** The error that a refused apply ends with: every refusal in one message, and how to lift them all. Null without refusals. */
+export function refusalError(refusals: readonly Refusal[]): SetpointError | null {
+  if (refusals.length === 0) return null;
+  const sentences = refusals
+    .slice(0, LISTED)
+    .map(({ rule, message }) => `${message} (rule ${rule})`);
+  const more = refusals.length - LISTED;
+  const rest = more > 0 ? [`And ${more} more: setpoint plan lists them all.`] : [];
+  return new SetpointError('guard-refused', [...sentences, ...rest].join(' '), {
+    hint: hintFor(refusals),
+  });
+}
+
+/** One hint of each kind; rules that a flag lifts share one sentence. */
+function hintFor(refusals: readonly Refusal[]): string {
+  const own = refusals
+    .filter(({ rule }) => rule === 'frozen' || rule === 'lose-unreadable')
+    .map(({ hint }) => hint);
+  const lifted = refusals.map(({ rule }) => rule).filter((rule) => !OWN_HINT.has(rule));
+  const flags = [...new Set(lifted)].map((rule) => `--allow ${rule}`).join(' ');
+  const shared = flags === '' ? [] : [`If that is meant, apply with ${flags}.`];
+  return [...new Set(own), ...shared].slice(0, LISTED).join(' ');
+}
+
+const OWN_HINT: ReadonlySet<Refusal['rule']> = new Set(['frozen', 'lose-unreadable']);
 
 function found({ plan, observed, guards }: Guarded) {
   return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards);
 }
 
-function frozen({ plan, guards }: Guarded): GuardFinding[] {
+function frozen({ plan, guards }: Guarded): Refusal[] {
   if (guards.frozen === null || changesOf(plan).length === 0) return [];
   return [
     {
       rule: 'frozen',
       message: `Nothing may be written: ${guards.frozen}.`,
       hint: 'No flag lifts this; remove guards.frozen from the file when it is over.',
+      path: [],
     },
   ];
 }

@@ -1,14 +1,16 @@
+import { isSensitiveName, looksLikeMask } from '../model/field.ts';
+import type { Finding } from '../model/guard.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isRecord, type Value } from '../model/value.ts';
 import { entriesOf } from '../model/mcp.ts';
+import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'];
 
-/** Endpoints that move to another host while the key that is stored for them goes along, each in a sentence. */
-export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): string[] {
+/** Endpoints that move to another host while the key that is stored for them goes along. */
+export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
   return plan.changes.flatMap((change) => {
     const [name, list = ''] = change.path;
     if (name === 'llm_base_url') return baseUrl(change, plan, observed);
@@ -17,34 +19,89 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): str
 }
 
 /** The key of the model follows its address unless it is written anew in the same plan. */
-function baseUrl({ before, after }: Change, plan: SettingsPlan, observed: ObservedState): string[] {
+function baseUrl(
+  { path, before, after }: Change,
+  plan: SettingsPlan,
+  observed: ObservedState,
+): Finding[] {
   const stored = observed.record['llm_api_key_set'] === true;
-  const rewritten = plan.changes.some(({ path }) => path[0] === 'llm_api_key');
-  if (!stored || rewritten || sameHost(before, after)) return [];
+  const rewritten = plan.changes.some((other) => other.path[0] === 'llm_api_key');
+  if (!stored || rewritten || sameEndpoint(before, after)) return [];
+  const message =
+    'The plan moves llm_base_url to another host, and the stored llm_api_key would go there.';
+  return [{ message, path }];
+}
+
+/** An entry that takes over a key which is stored for entries of other hosts alone. */
+function entry({ action, path, after }: Change, { record }: ObservedState): Finding[] {
+  if (action === 'remove' || !isRecord(after)) return [];
+  const mcp = record['mcp_config'];
+  const others = isRecord(mcp) ? URL_LISTS.flatMap((list) => entriesOf(mcp[list])) : [];
+  const holders = others.filter((other) => sharesKey(after, other));
+  const url = after['url'] ?? null;
+  if (holders.length === 0 || holders.some((other) => sameEndpoint(other['url'] ?? null, url)))
+    return [];
   return [
-    'The plan moves llm_base_url to another host, and the stored llm_api_key would go there.',
+    { message: `The plan gives ${formatPath(path)} the key of an entry at another host.`, path },
   ];
 }
 
-/** An entry of another host that takes over the key of one there is: its url has moved. */
-function entry({ action, path, after }: Change, { record }: ObservedState): string[] {
-  if (action !== 'set' || !isRecord(after)) return [];
-  const key = after['api_key'];
-  if (!(key instanceof Secret) || key.isEmpty()) return [];
-  const mcp = record['mcp_config'];
-  const others = isRecord(mcp) ? URL_LISTS.flatMap((list) => entriesOf(mcp[list])) : [];
-  const moved = others.some(
-    (other) =>
-      key.sameAs(other['api_key']) && !sameHost(other['url'] ?? null, after['url'] ?? null),
+/** A shorter key may be part of another text by chance; a shorter parameter of a url is hardly a key. */
+const SHORTEST_PART = 6;
+const SHORTEST_PARAMETER = 16;
+
+/** Whether an entry holds a key of another one: as its own, or inside a header or its url. */
+function sharesKey(entry: ValueRecord, other: ValueRecord): boolean {
+  return someKey(other, (key) =>
+    someText(entry, (text) => text === key || (key.length >= SHORTEST_PART && text.includes(key))),
   );
-  return moved ? [`The plan gives ${formatPath(path)} the key of an entry at another host.`] : [];
 }
 
-/** Whether two addresses have one host. Nothing of a secret one comes out but the verdict. */
-function sameHost(a: Value, b: Value): boolean {
+/** Whether some secret of an entry fits: its key and other secret members, and those in its url. */
+function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
+  const isKey = (text: string): boolean => text !== '' && !looksLikeMask(text) && fits(text);
+  return Object.entries(entry).some(([name, value]) =>
+    name === 'url'
+      ? someText(value, (url) => secretParts(url).some(isKey))
+      : someText(value, isKey, 'secrets'),
+  );
+}
+
+/** Only the verdict leaves a secret, never its text. */
+function someText(
+  value: Value,
+  fits: (text: string) => boolean,
+  of: 'all' | 'secrets' = 'all',
+): boolean {
+  if (value instanceof Secret)
+    return value.compareWith((text) => (fits(text) ? 'yes' : 'no')) === 'yes';
+  if (isList(value)) return value.some((item) => someText(item, fits, of));
+  if (isRecord(value)) return Object.values(value).some((member) => someText(member, fits, of));
+  return of === 'all' && typeof value === 'string' && fits(value);
+}
+
+function secretParts(url: string): string[] {
+  const parsed = parsedUrl(url);
+  if (parsed === null) return [];
+  const parameters = [...parsed.searchParams]
+    .filter(([name, value]) => isSensitiveName(name) || value.length >= SHORTEST_PARAMETER)
+    .map(([, value]) => value);
+  return [decoded(parsed.username), decoded(parsed.password), ...parameters];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether two addresses lead to one host and port, and the second is not less protected than the first. */
+function sameEndpoint(before: Value, after: Value): boolean {
   return (
-    compared(a, (one) =>
-      compared(b, (other) => (hostIn(one) === hostIn(other) ? 'same' : 'other')),
+    compared(before, (earlier) =>
+      compared(after, (later) => (isSameEndpoint(earlier, later) ? 'same' : 'other')),
     ) === 'same'
   );
 }
@@ -54,7 +111,43 @@ function compared(value: Value, compare: (text: string) => 'same' | 'other'): 's
   return compare(typeof value === 'string' ? value : '');
 }
 
-/** The host with its port; nothing where there is no address, which stands for the provider's own. */
-function hostIn(address: string): string {
-  return URL.canParse(address.trim()) ? new URL(address.trim()).host : '';
+function isSameEndpoint(before: string, after: string): boolean {
+  if (before.trim() === after.trim()) return true;
+  const [from, to] = [endpointOf(before), endpointOf(after)];
+  if (from === null || to === null) return false;
+  return (
+    from.host === to.host && from.port === to.port && !(from.scheme === 's' && to.scheme === '')
+  );
+}
+
+interface Endpoint {
+  readonly host: string;
+  /** Empty where it is the scheme's own. */
+  readonly port: string;
+  /** `s` is encrypted, empty is not, null is not named. */
+  readonly scheme: 's' | '' | null;
+}
+
+/** Nothing stands for the provider's own address; null is an address that programs read in more than one way. */
+function endpointOf(address: string): Endpoint | null {
+  const text = address.trim();
+  if (text === '') return { host: '', port: '', scheme: null };
+  const url = parsedUrl(text);
+  if (url === null) return null;
+  const scheme = /^(https?|wss?):/i.exec(text)?.[1]?.toLowerCase();
+  return {
+    host: url.hostname.toLowerCase().replace(/\.$/, ''),
+    port: url.port,
+    scheme: scheme === undefined ? null : scheme.endsWith('s') ? 's' : '',
+  };
+}
+
+/** A url, its scheme left out or not. Backslashes, blanks and control characters make programs disagree on the host. */
+function parsedUrl(text: string): URL | null {
+  const address = text.trim();
+  if (/[\\\s\p{C}]/u.test(address)) return null;
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
+    ? address
+    : `https://${address.replace(/^\/+/, '')}`;
+  return URL.canParse(full) ? new URL(full) : null;
 }

@@ -1,21 +1,93 @@
-import { bareUrl, Identity } from '../model/identity.ts';
+import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
+import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import type { SavedDigest } from '../model/observed.ts';
+import type { Path } from '../model/path.ts';
+import type { Digests } from '../model/ports.ts';
 import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isList, isRecord, masked, recordOf, type Json, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
+import { literalDigest } from './declared-form.ts';
+import { holdsMask } from './holds-mask.ts';
+
 import { withoutTainted } from './tainted.ts';
 
 const MASKED_PART = `?${MASK}`;
 
-/** A record as a look shows and saves it: masked, but that a url whose query or userinfo is masked keeps the rest of it. */
-export function settingsToSave(record: ValueRecord, desired: DesiredState): Json {
-  return masked(mapped(withoutTainted(record, desired), addressOf));
+/** A record as it is saved, and the digests of masked values that are literals of the file. */
+export interface SavedSettings {
+  readonly settings: Json;
+  readonly digests: readonly SavedDigest[];
 }
 
-/** The record of a saved look: what is masked in it is there, and is not known. */
-export function savedSettings(saved: { readonly [name: string]: Json }): ValueRecord {
-  const record = mapped(recordOf(Object.entries(saved)), unseen);
+/**
+ * A record as an observation shows and saves it: masked, but that a url whose query or userinfo is masked keeps the rest of it.
+ * A masked value that is the very literal which the file declares there gets a digest. Nothing else does: a digest of a secret
+ * that only the service or a reference has could be tried against guesses.
+ */
+export function settingsToSave(
+  record: ValueRecord,
+  desired: DesiredState,
+  digests: Pick<Digests, 'quick'> | null,
+): SavedSettings {
+  const settings = masked(mapped(withoutTainted(record, desired), addressOf));
+  if (digests === null) return { settings, digests: [] };
+  const found = desired.fields.flatMap(({ field, value }) =>
+    literalsIn(record[field.name], value, [field.name]),
+  );
+  return {
+    settings,
+    digests: found
+      .filter(({ path }) => isMasked(jsonAt(settings, path)))
+      .map(({ path, secret }) => ({
+        path,
+        digest: secret.compareWith((text) => literalDigest(text, digests)),
+      })),
+  };
+}
+
+/**
+ * The record of a saved observation: what is masked in it is there, and is not known. A masked value that has a digest is the
+ * literal of the file with that digest; if the file has none, it is known to be another one.
+ */
+export function savedSettings(
+  saved: { readonly [name: string]: Json },
+  known: readonly SavedDigest[],
+  desired: DesiredState,
+  digests: Pick<Digests, 'quick'>,
+): ValueRecord {
+  const digestAt = new Map(known.map(({ path, digest }) => [JSON.stringify(path), digest]));
+  const literals = literalsByField(known, desired, digests);
+  const record = mapped(recordOf(Object.entries(saved)), (value, path) => {
+    const identity = hiddenIdentity(value);
+    if (identity === null) return value;
+    const digest = digestAt.get(JSON.stringify(path));
+    if (digest === undefined) return new UnseenSecret(null, identity);
+    return literals.get(path[0] ?? '')?.get(digest) ?? new Secret(Number.NaN, null, identity);
+  });
   return isRecord(record) ? record : recordOf([]);
+}
+
+/** The literals of each field that digests speak of, by their own digests. */
+function literalsByField(
+  known: readonly SavedDigest[],
+  { fields }: DesiredState,
+  digests: Pick<Digests, 'quick'>,
+): ReadonlyMap<string, ReadonlyMap<string, Secret>> {
+  const names = new Set(known.map(({ path }) => path[0]));
+  return new Map(
+    fields
+      .filter(({ field }) => names.has(field.name))
+      .map(({ field, value }) => [
+        field.name,
+        new Map(
+          literalLeaves(value).map((secret) => [
+            secret.compareWith((text) => literalDigest(text, digests)),
+            secret,
+          ]),
+        ),
+      ]),
+  );
 }
 
 function addressOf(value: Value): Value {
@@ -23,14 +95,80 @@ function addressOf(value: Value): Value {
   return shown === undefined ? value : `${shown}${MASKED_PART}`;
 }
 
-function unseen(value: Value): Value {
-  if (value === MASK) return new UnseenSecret(null, Identity.unseen(MASK));
-  const url = typeof value === 'string' && value.endsWith(MASKED_PART) ? bareUrl(value) : null;
-  return url === null ? value : new UnseenSecret(null, new Identity(url));
+/** What may be known of a masked value; null if a value is not masked. */
+function hiddenIdentity(value: Value): Identity | null {
+  if (value === MASK) return Identity.unseen(MASK);
+  return typeof value === 'string' && value.endsWith(MASKED_PART)
+    ? new Identity(bareUrl(value))
+    : null;
 }
 
-function mapped(value: Value, map: (scalar: Value) => Value): Value {
-  if (isList(value)) return value.map((item) => mapped(item, map));
-  if (!isRecord(value)) return map(value);
-  return recordOf(Object.entries(value).map(([key, member]) => [key, mapped(member, map)]));
+function isMasked(value: Json | undefined): boolean {
+  return value !== undefined && hiddenIdentity(value) !== null;
+}
+
+/** The texts that a declared value writes out, each as a secret. */
+function literalLeaves(value: Value | undefined): Secret[] {
+  if (isList(value)) return value.flatMap(literalLeaves);
+  if (isRecord(value)) return Object.values(value).flatMap(literalLeaves);
+  const literal = asLiteral(value);
+  return literal === null ? [] : [literal];
+}
+
+function asLiteral(value: Value | undefined): Secret | null {
+  if (typeof value === 'string')
+    return new Secret(value, null, isSensitiveUrl(value) ? new Identity(bareUrl(value)) : null);
+  return value instanceof Secret && value.ref === null && !holdsMask(value) ? value : null;
+}
+
+interface Literal {
+  readonly path: Path;
+  readonly secret: Secret;
+}
+
+/** Where the service holds the very text that the file declares in the same place; mcp entries are matched by identity. */
+function literalsIn(actual: Value | undefined, declared: Value | undefined, path: Path): Literal[] {
+  if (isList(actual)) {
+    const counterpart = counterparts(declared, path);
+    return actual.flatMap((item, index) =>
+      literalsIn(item, counterpart(item, index), [...path, String(index)]),
+    );
+  }
+  if (isRecord(actual))
+    return Object.entries(actual).flatMap(([key, member]) =>
+      literalsIn(member, isRecord(declared) ? declared[key] : undefined, [...path, key]),
+    );
+  const secret = asLiteral(declared);
+  return secret !== null && secret.sameAs(actual) ? [{ path, secret }] : [];
+}
+
+/** What is declared for an item of a list: the entry of the same identity, or else what has the same index. */
+function counterparts(
+  declared: Value | undefined,
+  [name, list, ...inner]: Path,
+): (item: Value, index: number) => Value | undefined {
+  if (!isList(declared)) return () => undefined;
+  if (name !== 'mcp_config' || !isMcpList(list) || inner.length > 0)
+    return (_, index) => declared[index];
+  const entries = new Map(
+    entriesOf(declared).map((entry) => [identityOf(list, entry).shown, entry]),
+  );
+  return (item) => (isRecord(item) ? entries.get(identityOf(list, item).shown) : undefined);
+}
+
+function jsonAt(value: Json, path: Path): Json | undefined {
+  return path.reduce<Json | undefined>((inner, key) => {
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    return Object.hasOwn(inner, key)
+      ? (inner as { readonly [name: string]: Json })[key]
+      : undefined;
+  }, value);
+}
+
+function mapped(value: Value, map: (scalar: Value, path: Path) => Value, path: Path = []): Value {
+  if (isList(value)) return value.map((item, index) => mapped(item, map, [...path, String(index)]));
+  if (!isRecord(value)) return map(value, path);
+  return recordOf(
+    Object.entries(value).map(([key, member]) => [key, mapped(member, map, [...path, key])]),
+  );
 }

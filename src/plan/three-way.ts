@@ -51,7 +51,10 @@ function isDeclared({ fields, unmanaged }: DesiredState, [name = '', ...rest]: P
 }
 
 /** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
-function declarations({ fields, unmanaged }: DesiredState): (path: Path) => Value | undefined {
+export function declarations({
+  fields,
+  unmanaged,
+}: DesiredState): (path: Path) => Value | undefined {
   const entries = new Map<string, Value>();
   const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
   for (const list of MCP_LISTS) {

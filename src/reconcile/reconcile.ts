@@ -1,7 +1,8 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { Refusal } from '../model/guard.ts';
 import { changesOf, type Plan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import { refusalOf } from '../plan/guard.ts';
+import { refusalError, refusalsOf } from '../plan/guard.ts';
 import { sandboxWarnings } from '../plan/plan-document.ts';
 import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
 import { planSettings } from '../plan/plan-settings.ts';
@@ -36,7 +37,8 @@ const LOOKS = 3;
  *
  * - Level-based: it knows nothing of earlier runs and reads everything anew, so a run that was killed at any point is
  *   finished by the next one.
- * - Nothing differs: nothing is sent. A plan that a guard refuses, or that is not approved, is not sent either.
+ * - Nothing differs: nothing is sent. A plan that a guard refuses, or that is not approved, is not sent either. The guards
+ *   judge every plan on the observation it was made from, also the one right before the write.
  * - The look right before the write must give the same plan as the one that was approved. There is no compare-and-swap in
  *   the service: the window between that look and the write is small, not zero.
  * - A write is done when a later look shows it. What the look does not show is reported, and never called done.
@@ -60,10 +62,8 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       );
       if (changesOf(plan).length === 0) return withoutChanges(plan, ended);
       await input.announce(plan, look);
-      const { guards } = input.desired;
-      const refusal =
-        input.cover(plan) ?? refusalOf({ plan, observed: look, guards }, input.allowed);
-      if (refusal !== null) return ended('refused', refusal);
+      const refused = whyRefused(input, plan, look);
+      if (refused !== null) return { ...ended('refused', refused.error), ...refused };
       if (!(await input.approve())) {
         const declined = new SetpointError('declined', 'The plan was declined.');
         return ended('failed', interruption(input.signal) ?? declined);
@@ -77,6 +77,9 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       // A store that is suddenly empty, or suddenly not, would make another record of the same changes.
       if (look.stored === observed.stored && sameChanges(plan.settings, again)) {
         plan = input.classify({ settings: again, sandboxes }, look);
+        observed = look;
+        const refused = whyRefused(input, plan, look);
+        if (refused !== null) return { ...ended('refused', refused.error), ...refused };
         const settings = await writeAndVerify(input, plan.settings, look);
         return await thenSandboxes(input, plan, look, settings);
       }
@@ -92,6 +95,18 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
     const error = interruption(input.signal) ?? asSetpointError(thrown);
     return ended(error.code === 'spec-refused' ? 'refused' : 'failed', error);
   }
+}
+
+/** Why a plan must not be written, judged on the observation that it was made from; every refusal of the guards. */
+function whyRefused(
+  input: ReconcileInput,
+  plan: Plan,
+  observed: ObservedState,
+): { readonly error: SetpointError; readonly refusals: readonly Refusal[] } | null {
+  const { guards } = input.desired;
+  const refusals = refusalsOf({ plan, observed, guards }, input.allowed);
+  const error = input.cover(plan) ?? refusalError(refusals);
+  return error === null ? null : { error, refusals };
 }
 
 /** Nothing to be done: in sync, but for declared sandboxes that cannot be had. */
@@ -127,7 +142,7 @@ async function thenSandboxes(
   settings: PartEnd,
 ): Promise<Reconciled> {
   const { steps, unmet } = plan.sandboxes;
-  const end = { plan, dialect, started: new Map(), unknown: settings.unknown };
+  const end = { plan, dialect, started: new Map(), unknown: settings.unknown, refusals: [] };
   if (settings.error !== null || (steps.length === 0 && unmet.length === 0)) {
     const notSent = sameResult(
       steps.map(({ change }) => change),

@@ -12,7 +12,7 @@ import type {
   SandboxObserver,
 } from '../model/ports.ts';
 import type { DesiredState, Dialect, ObservedState } from '../model/state.ts';
-import type { Rule } from '../model/guard.ts';
+import type { Refusal, Rule } from '../model/guard.ts';
 import { warningsOf } from '../plan/plan-document.ts';
 import type { Rotation } from '../plan/rotation.ts';
 
@@ -72,6 +72,8 @@ export interface Reconciled {
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
+  /** Why the guards refused the plan: every reason. */
+  readonly refusals: readonly Refusal[];
   readonly error: SetpointError | null;
 }
 
@@ -98,6 +100,7 @@ export function unverifiedEnd(
     remaining: [],
     unknown: plan.settings.unknown,
     warnings: warningsOf(plan),
+    refusals: [],
     error,
   };
 }

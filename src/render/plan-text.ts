@@ -2,6 +2,7 @@ import { formatPath } from '../model/path.ts';
 import { countActions, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
 import { countsText } from './counts-text.ts';
+import { refusalText } from './refusal-text.ts';
 import { seenText } from './seen-text.ts';
 import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
@@ -21,7 +22,7 @@ export function planText(document: PlanDocument, style: Style, voice: Voice = 'p
   return blocks.join('\n');
 }
 
-/** One target's plan. Its last line is `No changes.` exactly when the plan is empty. */
+/** One target's plan. Its last line is `No changes.` exactly when the plan is empty; what would refuse an apply comes last. */
 export function environmentText(
   environment: EnvironmentPlan,
   style: Style,
@@ -38,7 +39,8 @@ export function environmentText(
     ...unmanagedText(environment, style),
   ];
   if (body.length > 0) lines.push('', ...body);
-  return `${[...lines, '', footer(environment, style, voice)].join('\n')}\n`;
+  const refusals = environment.refusals.map((refusal) => refusalText(refusal, style));
+  return `${[...lines, '', footer(environment, style, voice), ...refusals].join('\n')}\n`;
 }
 
 export function heading(

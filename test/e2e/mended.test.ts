@@ -318,7 +318,7 @@ it('a plan says that a guard would refuse it', async () => {
   const looked = await plan(
     request(store.url, '  language: fr\n  agent: B\n', { guards: '{ max_changes: 1 }' }),
   );
-  expect(looked.environments[0]?.warnings.map(({ code }) => code)).toContain('would-be-refused');
+  expect(looked.environments[0]?.refusals.map(({ rule }) => rule)).toEqual(['max-changes']);
 });
 
 it('a plan that a guard refuses is shown all the same', async () => {

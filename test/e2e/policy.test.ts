@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
 
@@ -83,7 +85,6 @@ it('--yes and --allow do not lift it', async () => {
 });
 
 it('what fits goes on, references unresolved', async () => {
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(
     `${folder.path}/settings.yaml`,
     `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  confirmation_mode: true\n  llm_api_key: \${env:PROD_KEY}\n`,
@@ -96,4 +97,87 @@ it.each(['missing.json', 'settings.yaml'])('%s as a policy is a usage error', as
   expect(code).toBe(3);
   expect(stderr).toContain(policy);
   expect(store.requests).toEqual([]);
+});
+
+describe('a policy judges mcp entries in one form, however the file spells them', () => {
+  const LISTED = { items: { properties: { url: { pattern: '^https://ok\\.' } } } };
+  const PROGRAMS = {
+    items: {
+      properties: {
+        command: { enum: ['npx'] },
+        args: { items: { not: { const: '--unsafe' } }, contains: { const: '-y' } },
+        env: {
+          properties: { TOKEN: { pattern: '^\\$\\{env:PROD_' } },
+          propertyNames: { not: { const: 'LD_PRELOAD' } },
+        },
+      },
+    },
+  };
+  const lists = { sse_servers: LISTED, shttp_servers: LISTED, stdio_servers: PROGRAMS };
+  const policy = {
+    properties: { settings: { properties: { mcp_config: { properties: lists } } } },
+  };
+
+  const judged = async (list: string, entry: string): Promise<string[]> => {
+    writeFileSync(join(folder.path, 'policy.schema.json'), JSON.stringify(policy));
+    writeFileSync(
+      join(folder.path, 'settings.yaml'),
+      `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  mcp_config:\n    ${list}:\n      - ${entry}\n`,
+    );
+    const { code, stderr } = await run('plan', '--policy', 'policy.schema.json');
+    expect(code).toBe(stderr.includes(' error policy') ? 5 : 0);
+    return stderr.match(/settings\.yaml:\d+:\d+ error policy/g) ?? [];
+  };
+  const at = (line: number, column: number) => [`settings.yaml:${line}:${column} error policy`];
+
+  it.each([
+    ['a bare url', 'shttp_servers', 'https://evil.example/mcp', at(6, 9)],
+    ['a bare url with blanks', 'sse_servers', '" https://evil.example/mcp "', at(6, 9)],
+    ['a url in a map', 'shttp_servers', '{ url: https://evil.example/mcp }', at(6, 16)],
+    [
+      'a line of arguments',
+      'stdio_servers',
+      '{ name: a, command: npx, args: "-y --unsafe" }',
+      at(6, 40),
+    ],
+    [
+      'a quoted line',
+      'stdio_servers',
+      `{ name: a, command: npx, args: "-y '--un'safe" }`,
+      at(6, 40),
+    ],
+    [
+      'a list of arguments',
+      'stdio_servers',
+      '{ name: a, command: npx, args: [-y, --unsafe] }',
+      at(6, 45),
+    ],
+    [
+      'a line of variables',
+      'stdio_servers',
+      '{ name: a, command: npx, env: "A=1,LD_PRELOAD=/x" }',
+      [...at(6, 39), ...at(6, 39)],
+    ],
+    [
+      'a reference in a line',
+      'stdio_servers',
+      '{ name: a, command: npx, env: "TOKEN=${env:OTHER_KEY}" }',
+      at(6, 39),
+    ],
+    ['a command with a blank', 'stdio_servers', '{ name: a, command: " sh" }', at(6, 29)],
+  ])('refused: %s', async (_name, list, entry, places) => {
+    expect(await judged(list, entry)).toEqual(places);
+  });
+
+  it.each([
+    ['a bare url', 'shttp_servers', 'https://ok.example/mcp'],
+    ['blanks around', 'sse_servers', '" https://ok.example/mcp "'],
+    [
+      'lines',
+      'stdio_servers',
+      '{ name: a, command: npx, args: "-y b", env: "TOKEN=${env:PROD_KEY},B=2" }',
+    ],
+  ])('passes: %s', async (_name, list, entry) => {
+    expect(await judged(list, entry)).toEqual([]);
+  });
 });

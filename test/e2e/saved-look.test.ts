@@ -184,6 +184,98 @@ describe('a saved look', () => {
   });
 });
 
+describe('a saved look knows the literals of the file that it masks', () => {
+  const program = { name: 'files', command: 'npx', args: ['--password', 'in-the-file'], env: {} };
+  const keyed = { url: 'https://keyed.example.com/mcp', api_key: CANARY, timeout: 60 };
+  const query = { url: 'https://query.example.com/mcp?team=seven', api_key: null, timeout: 60 };
+  const file = (argument: string, team: string, base: string) => `  llm_base_url: ${base}
+  mcp_config:
+    stdio_servers: [{ name: files, command: npx, args: [--password, ${argument}] }]
+    shttp_servers:
+      - { url: "https://keyed.example.com/mcp", api_key: "\${env:MCP_KEY}" }
+      - { url: "https://query.example.com/mcp?team=${team}" }`;
+  const BASE = 'https://me:pw@llm.example.com/v1';
+
+  beforeEach(async () => {
+    server.stored = {
+      llm_base_url: BASE,
+      mcp_config: { sse_servers: [], stdio_servers: [program], shttp_servers: [keyed, query] },
+      later_token: CANARY,
+    };
+    put(file('in-the-file', 'seven', BASE));
+    await look();
+  });
+
+  it('the same literal shows no change', async () => {
+    const { environment } = await planned();
+    expect(environment).toMatchObject({ status: 'in-sync', changes: [] });
+    expect(environment?.unknown.map(({ path: at }) => at.at(-1))).toEqual([
+      'https://keyed.example.com/mcp',
+    ]);
+  });
+
+  it.each([
+    ['an argument', file('another', 'seven', BASE), ['files']],
+    ['a query', file('in-the-file', 'eight', BASE), ['https://query.example.com/mcp']],
+    [
+      'userinfo',
+      file('in-the-file', 'seven', 'https://me:no@llm.example.com/v1'),
+      ['llm_base_url'],
+    ],
+    ['no userinfo', file('in-the-file', 'seven', 'https://llm.example.com/v1'), ['llm_base_url']],
+    [
+      'no query',
+      file('in-the-file', 'seven', BASE).replace('?team=seven', ''),
+      ['https://query.example.com/mcp'],
+    ],
+  ])('another literal shows a change: %s', async (_name, settings, changed) => {
+    put(settings);
+    const { environment } = await planned();
+    expect(environment?.changes.map(({ path: at }) => at.at(-1))).toEqual(changed);
+  });
+
+  it('has a digest of literals of the file, of no other value, and of no reference', async () => {
+    const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
+    const at = seen.environments[0]?.digests.map((one) => one.path.join('.')) ?? [];
+    const masked = ['llm_base_url', 'mcp_config.shttp_servers.1.url'];
+    expect(at).toEqual(expect.arrayContaining(masked));
+    for (const one of at)
+      expect([
+        ...masked,
+        'mcp_config.stdio_servers.0.args.0',
+        'mcp_config.stdio_servers.0.args.1',
+      ]).toContain(one);
+  });
+
+  it('says "unknown" where the service has what no file declared', async () => {
+    server.stored = { ...server.stored, llm_base_url: 'https://me:drift@llm.example.com/v1' };
+    await look();
+    const { environment } = await planned();
+    expect(environment?.unknown.map(({ path: at }) => at[0])).toContain('llm_base_url');
+  });
+
+  it('says which rules cannot judge what a reference gives', async () => {
+    put(
+      '  confirmation_mode: ${env:MODE}\n  llm_base_url: ${env:URL}',
+      'guards: { protected: true }',
+    );
+    const { environment } = await planned();
+    const messages = environment?.warnings.map(({ message }) => message).join('\n');
+    expect(messages).toMatch(/^llm_base_url comes from a reference .*\(move-endpoint\)$/m);
+    expect(messages).toMatch(/^confirmation_mode comes from a reference .*\(disable-safety\)$/m);
+  });
+
+  it('is a verdict, too: what the branch takes away is refused', async () => {
+    put(file('in-the-file', 'seven', 'null'), 'guards: { protected: true }');
+    const { environment, code } = await planned('--exit-code');
+    expect(environment?.refusals.map(({ rule, path: at }) => [rule, at])).toEqual([
+      ['clear-secret', ['llm_base_url']],
+      ['lose-unreadable', ['sandbox_api_key']],
+    ]);
+    expect(code).toBe(5);
+  });
+});
+
 describe('what a saved look cannot be used for: exit 6, and nothing is sent', () => {
   let foreign: Server;
   let arrived = 0;
@@ -214,6 +306,32 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     expect(code).toBe(6);
     expect(environment).toMatchObject({ status: 'error', error: { code: 'other-origin' } });
     expect(arrived).toBe(0);
+  });
+
+  it('a file that names another path prefix', async () => {
+    put('  language: en', 'name: production');
+    const text = readFileSync(path('settings.yaml'), 'utf8');
+    writeFileSync(path('settings.yaml'), text.replace(server.url, `${server.url}/staging`));
+    const { code, environment } = await planned();
+    expect(code).toBe(6);
+    expect(environment).toMatchObject({ status: 'error', error: { code: 'other-origin' } });
+  });
+
+  it('one without digests, as an earlier version saved it', async () => {
+    const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
+    const environments = seen.environments.map((one) => ({
+      ...one,
+      address_digest: undefined,
+      digests: undefined,
+    }));
+    writeFileSync(
+      path('observed.json'),
+      JSON.stringify({ ...seen, salt: undefined, environments }),
+    );
+    expect(await planned()).toMatchObject({
+      code: 6,
+      environment: { error: { code: 'not-in-look' } },
+    });
   });
 
   it('a target it does not have, one that could not be looked at, and a resource that is not in it', async () => {

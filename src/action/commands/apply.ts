@@ -19,9 +19,9 @@ export async function applyStep(inputs: Inputs, setting: Setting): Promise<Resul
     all: inputs.all,
     allow: inputs.allow,
     abandon: setting.abandon,
-    // In the log before anything is written.
+    // In the log before anything is written; what refuses it is the error that follows.
     onPlan: async (plan) => {
-      process.stdout.write(inert(environmentText(plan, PLAIN)));
+      process.stdout.write(inert(environmentText({ ...plan, refusals: [] }, PLAIN)));
     },
   });
   const { environments } = document;

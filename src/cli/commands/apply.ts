@@ -32,8 +32,12 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
         'There is no terminal to ask on, and no --yes.',
       );
     }
+    // What refuses it is the error that follows.
     const onPlan = (plan: EnvironmentPlan): Promise<void> =>
-      reporter.preview((style) => `${environmentText(plan, style)}\n`, ask !== null);
+      reporter.preview(
+        (style) => `${environmentText({ ...plan, refusals: [] }, style)}\n`,
+        ask !== null,
+      );
     const options = optionsFrom(flags, io, 'writes');
     const progress = progressView(io.stderr);
     const document = await apply({

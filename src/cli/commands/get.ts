@@ -4,7 +4,7 @@ import { didYouMean } from '../../model/suggest.ts';
 import { get } from '../../operations/get.ts';
 import { observedText } from '../../render/observed-text.ts';
 import { conclude } from '../conclude.ts';
-import { optionsFrom, usage, type Flags } from '../flags.ts';
+import { asksForJson, optionsFrom, usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
@@ -13,7 +13,8 @@ export async function getCommand(flags: Flags, io: Io, what = ''): Promise<numbe
   try {
     const resources = [...new Set(what.split(',').map(resourceNamed))];
     const reporter = reporterFor(flags, io);
-    const document = await get({ ...optionsFrom(flags, io, 'reads'), resources });
+    const options = optionsFrom(flags, io, 'reads');
+    const document = await get({ ...options, resources, digests: asksForJson(flags, io.env) });
     const written = await reporter.data(document, (style) => observedText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {

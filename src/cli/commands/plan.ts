@@ -3,19 +3,25 @@ import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { planText, type Voice } from '../../render/plan-text.ts';
 import { conclude } from '../conclude.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import { asksForJson, optionsFrom, type Flags } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint plan`: exit 0, or 2 with --exit-code where there are differences. With a saved plan, shows that. */
+/**
+ * `setpoint plan`: exit 0; with --exit-code 5 if a guard would refuse an apply, 2 if there are differences. With a saved plan,
+ * shows that.
+ */
 export async function planCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
   const tells = flags.exitCode === true || flags.detailedExitcode === true;
   return look(flags, io, {
     voice: 'plan',
     mode: 'reads',
     saved,
-    codeOf: ({ status }) => (tells && status === 'differs' ? 2 : 0),
+    codeOf: ({ status, refusals }) => {
+      if (!tells) return 0;
+      return refusals.length > 0 ? 5 : status === 'differs' ? 2 : 0;
+    },
   });
 }
 
@@ -45,7 +51,8 @@ export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
 
 function planned(flags: Flags, io: Io, { mode }: Look): Promise<PlanDocument> {
   const options = optionsFrom(flags, io, mode);
-  return plan({ ...options, observed: flags.observed, rotate: flags.rotate });
+  const { observed, rotate, allow } = flags;
+  return plan({ ...options, observed, rotate, allow, digests: asksForJson(flags, io.env) });
 }
 
 async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {

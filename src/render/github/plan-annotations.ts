@@ -3,7 +3,12 @@ import type { Json } from '../../model/value.ts';
 import { changeText, isDangerous } from '../change-text.ts';
 import type { Style } from '../style.ts';
 import { commands, type Annotation } from './command.ts';
-import { errorAnnotation, fileOf, warningAnnotations } from './target-annotations.ts';
+import {
+  errorAnnotation,
+  fileOf,
+  refusalAnnotations,
+  warningAnnotations,
+} from './target-annotations.ts';
 
 const STYLE: Style = { color: false, width: null, verbose: false };
 
@@ -11,30 +16,41 @@ const STYLE: Style = { color: false, width: null, verbose: false };
 export function planAnnotations({ environments }: PlanDocument): string {
   return commands(
     environments.flatMap((environment) =>
-      annotated(environment, 'Plan', (change) => (isDangerous(change) ? 'warning' : 'notice')),
+      annotated(environment, 'Plan', {
+        change: (change) => (isDangerous(change) ? 'warning' : 'notice'),
+        refusal: 'error',
+      }),
     ),
   );
 }
 
-/** The same as a finding: every difference is a warning. */
+/** The same as a finding: every difference is a warning, and so is that an apply would be refused. */
 export function driftAnnotations({ environments }: PlanDocument): string {
   return commands(
-    environments.flatMap((environment) => annotated(environment, 'Drift', () => 'warning')),
+    environments.flatMap((environment) =>
+      annotated(environment, 'Drift', { change: () => 'warning', refusal: 'warning' }),
+    ),
   );
 }
 
+interface Levels {
+  readonly change: (change: Change<Json>) => Annotation['level'];
+  readonly refusal: Annotation['level'];
+}
+
 function annotated(
-  { name, changes, warnings, error }: EnvironmentPlan,
+  { name, changes, warnings, refusals, error }: EnvironmentPlan,
   what: 'Plan' | 'Drift',
-  levelOf: (change: Change<Json>) => Annotation['level'],
+  levels: Levels,
 ): Annotation[] {
   const title = `${what}: ${name}`;
   const file = fileOf(changes);
   return [
     ...(error === null ? [] : [errorAnnotation(error, title, file)]),
+    ...refusalAnnotations(refusals, changes, { title, place: file, level: levels.refusal }),
     ...warningAnnotations(warnings, title, file),
     ...changes.map((change) => ({
-      level: levelOf(change),
+      level: levels.change(change),
       weight: isDangerous(change) ? 1 : 2,
       title,
       lines: changeText(change, STYLE).map((line) => line.slice(2)),

@@ -1,4 +1,7 @@
+import type { Refusal } from '../../model/guard.ts';
+import { isWithin } from '../../model/path.ts';
 import type { Change, ErrorReport, Warning } from '../../model/plan.ts';
+import { refusalSentence, WOULD_BE_REFUSED } from '../refusal-text.ts';
 import { byWeight, weightOf } from '../warning-order.ts';
 import type { Annotation } from './command.ts';
 
@@ -16,6 +19,21 @@ export function errorAnnotation(
   place: Place,
 ): Annotation {
   return { level: 'error', weight: 0, title, lines: [message, hint], place };
+}
+
+/** Why an apply would refuse a plan, each at the change it is about. */
+export function refusalAnnotations(
+  refusals: readonly Refusal[],
+  changes: readonly Pick<Change, 'source' | 'path'>[],
+  { title, place, level }: Pick<Annotation, 'title' | 'place' | 'level'>,
+): Annotation[] {
+  return refusals.map((refusal) => ({
+    level,
+    weight: 0,
+    title,
+    lines: [`${WOULD_BE_REFUSED} ${refusalSentence(refusal)}`],
+    place: changes.find(({ path }) => isWithin(refusal.path, path))?.source ?? place,
+  }));
 }
 
 export function warningAnnotations(

@@ -1,6 +1,8 @@
+import type { Refusal } from '../../model/guard.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import type { ErrorReport, Unknown, Warning } from '../../model/plan.ts';
 import { counted } from '../../model/counted.ts';
+import { refusalSentence } from '../refusal-text.ts';
 import { byWeight } from '../warning-order.ts';
 import { unknownHtml } from './change-html.ts';
 import { markup, type Markup } from './markup.ts';
@@ -16,7 +18,16 @@ ${notesHtml(markup`<code>${error.code}</code>`)}</div>
 `;
 }
 
-/** What is worth knowing, what an apply would refuse or lose before all others. */
+/** Why an apply would refuse the plan, or has refused it. */
+export function refusalsHtml(refusals: readonly Refusal[], heading: string): Markup | null {
+  if (refusals.length === 0) return null;
+  return markup`<h3>${heading}</h3>
+<ul class="box bad">
+${refusals.map((refusal) => markup`<li>✗ ${refusalSentence(refusal)}</li>\n`)}</ul>
+`;
+}
+
+/** What is worth knowing, what a write would lose before all others. */
 export function warningsHtml(warnings: readonly Warning[]): Markup | null {
   if (warnings.length === 0) return null;
   return markup`<h3>Warnings</h3>

@@ -3,21 +3,22 @@ import { endingText, newWarnings, resultMark, resultText } from '../outcome-text
 import { changeHtml, nameHtml } from './change-html.ts';
 import { chipHtml } from './chip-html.ts';
 import { markup, type Markup } from './markup.ts';
-import { errorHtml, unknownsHtml, warningsHtml } from './notices-html.ts';
+import { errorHtml, refusalsHtml, unknownsHtml, warningsHtml } from './notices-html.ts';
 import { notesHtml, rowHtml, rowsHtml } from './row-html.ts';
 import type { Section, Verdict } from './section-html.ts';
 import { afterHtml, beforeHtml, PLAIN } from './value-html.ts';
 
 /** What became of one target. */
 export function outcomeSection(environment: EnvironmentOutcome): Section {
-  const { name, origin, status, changes, remaining, unknown, error } = environment;
+  const { name, origin, status, changes, remaining, unknown, refusals, error } = environment;
   return {
     name,
     origin,
     verdict: OUTCOME_VERDICTS[status],
     sentence: endingText(environment, PLAIN),
     content: [
-      errorHtml(error),
+      error?.code === 'guard-refused' && refusals.length > 1 ? null : errorHtml(error),
+      refusals.length > 1 ? refusalsHtml(refusals, 'Apply was refused') : null,
       rowsHtml('Not as asked for', remaining.map(remainderHtml)),
       warningsHtml(newWarnings(environment)),
       rowsHtml(

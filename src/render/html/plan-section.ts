@@ -5,7 +5,13 @@ import { NOTHING_TO_BE_DONE, whoMovedText } from '../plan-text.ts';
 import { unchangedText } from '../unchanged-text.ts';
 import { changeHtml } from './change-html.ts';
 import { markup, type Markup } from './markup.ts';
-import { errorHtml, unknownsHtml, unmanagedHtml, warningsHtml } from './notices-html.ts';
+import {
+  errorHtml,
+  refusalsHtml,
+  unknownsHtml,
+  unmanagedHtml,
+  warningsHtml,
+} from './notices-html.ts';
 import { rowsHtml } from './row-html.ts';
 import type { Section, Verdict } from './section-html.ts';
 import { PLAIN } from './value-html.ts';
@@ -18,16 +24,18 @@ export function planSection(
   document: PlanDocument,
   voice: Voice,
 ): Section {
-  const { name, origin, status, changes, unknown, warnings, unmanaged, error } = environment;
+  const { name, origin, status, changes, unknown, warnings, refusals, unmanaged, error } =
+    environment;
   return {
     name,
     origin,
-    verdict: VERDICTS[status],
+    verdict: refusals.length > 0 ? REFUSED : VERDICTS[status],
     sentence: sentenceOf(environment, voice),
     content: [
       seenHtml(seenText(environment, document)),
       legendHtml(environment),
       errorHtml(error),
+      refusalsHtml(refusals, 'Apply would be refused'),
       warningsHtml(warnings),
       rowsHtml(
         voice === 'plan' ? 'Changes' : 'Differences',
@@ -44,6 +52,8 @@ const VERDICTS: Readonly<Record<EnvironmentPlan['status'], Verdict>> = {
   differs: { mark: '~', words: 'differs', color: 'yellow' },
   error: { mark: '✗', words: 'error', color: 'red' },
 };
+
+const REFUSED: Verdict = { mark: '✗', words: 'apply would be refused', color: 'red' };
 
 function sentenceOf({ status, changes, unknown }: EnvironmentPlan, voice: Voice): string {
   if (status === 'error') return 'Could not be looked at.';

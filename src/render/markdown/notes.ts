@@ -1,11 +1,25 @@
+import type { Refusal } from '../../model/guard.ts';
 import type { Unknown, Warning } from '../../model/plan.ts';
+import { refusalSentence } from '../refusal-text.ts';
 import { byWeight, weightOf } from '../warning-order.ts';
 import { alertItem, warningAlert } from './alert.ts';
 import { unknownItem } from './change-markdown.ts';
 import type { Entry, Listing } from './fitted.ts';
 import { counted } from '../../model/counted.ts';
 
-/** The warnings, what an apply would refuse or lose before all others. */
+/** Why an apply would refuse the plan, or has refused it. */
+export function refusalBlock(refusals: readonly Refusal[], heading: string): Listing {
+  return {
+    entries: refusals.map((refusal): Entry => ({
+      rank: 0,
+      text: () => alertItem(refusalSentence(refusal)),
+    })),
+    around: (items) => `> [!CAUTION]\n> **${heading}**\n>\n${items.join('')}\n`,
+    missing: (count) => `*and ${counted(count, 'more refusal')}, see the run*\n\n`,
+  };
+}
+
+/** The warnings, what a write would lose before all others. */
 export function warningBlock(warnings: readonly Warning[]): Listing {
   const entries = byWeight(warnings).map(({ code, message }): Entry => ({
     rank: weightOf(code) === 2 ? 2 : 0,

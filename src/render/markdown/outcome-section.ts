@@ -6,8 +6,8 @@ import { errorAlert } from './alert.ts';
 import { CELL, changeNameMarkdown } from './change-markdown.ts';
 import { codeSpan, shortened } from './code-span.ts';
 import type { Section } from './comment.ts';
-import type { Entry, Listing } from './fitted.ts';
-import { unknownBlock, warningBlock } from './notes.ts';
+import type { Block, Entry, Listing } from './fitted.ts';
+import { refusalBlock, unknownBlock, warningBlock } from './notes.ts';
 import { label, prose } from './prose.ts';
 import { table, tableRow } from './table.ts';
 import { counted } from '../../model/counted.ts';
@@ -22,7 +22,7 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     changes: changes.length,
     blocks: [
       `## Apply: ${label(name)} — ${verdict(environment)}\n\n`,
-      error === null ? '' : errorAlert(error),
+      ...failureBlocks(environment),
       origin === null ? '' : `To ${codeSpan(shortened(origin, 200))}.\n\n`,
       remainderBlock(remaining),
       warningBlock(newWarnings(environment)),
@@ -31,6 +31,15 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
       `${prose(endingText(environment, STYLE))}\n\n`,
     ],
   };
+}
+
+/** What went wrong. Several refusals are a list, which also says how to lift each. */
+function failureBlocks({ error, refusals }: EnvironmentOutcome): Block[] {
+  const list = refusalBlock(refusals.length > 1 ? refusals : [], 'Apply was refused');
+  if (error === null) return [];
+  return list.entries.length > 0 && error.code === 'guard-refused'
+    ? [list]
+    : [errorAlert(error), list];
 }
 
 const VERDICTS: Readonly<Record<EnvironmentOutcome['status'], string>> = {

@@ -9,7 +9,7 @@ import { codeSpan, shortened } from './code-span.ts';
 import type { Section } from './comment.ts';
 import { label, prose } from './prose.ts';
 import { shellWord } from '../shell-word.ts';
-import { unknownBlock, warningBlock } from './notes.ts';
+import { refusalBlock, unknownBlock, warningBlock } from './notes.ts';
 
 type Voice = 'plan' | 'drift';
 
@@ -19,15 +19,16 @@ export function planSection(
   document: Pick<PlanDocument, 'created_at'>,
   voice: Voice,
 ): Section {
-  const { name, status, changes, unknown, warnings, error } = environment;
+  const { name, status, changes, unknown, warnings, refusals, error } = environment;
   const title = `## ${voice === 'plan' ? 'Plan' : 'Drift'}: ${label(name)} — ${verdict(environment)}\n\n`;
   return {
-    rank: status === 'error' ? 0 : status === 'differs' ? 1 : 2,
+    rank: status === 'error' || refusals.length > 0 ? 0 : status === 'differs' ? 1 : 2,
     changes: changes.length,
     blocks: [
       title,
       error === null ? '' : errorAlert(error),
       against(environment, seenText(environment, document)),
+      refusalBlock(refusals, 'Apply would be refused'),
       warningBlock(warnings),
       ...changeBlocks(changes),
       sentence(environment),
@@ -38,9 +39,10 @@ export function planSection(
   };
 }
 
-function verdict({ status, changes }: EnvironmentPlan): string {
+function verdict({ status, changes, refusals }: EnvironmentPlan): string {
   if (status === 'error') return 'failed';
-  if (changes.length > 0) return countsText(countActions(changes));
+  const refused = refusals.length > 0 ? '; apply would be refused' : '';
+  if (changes.length > 0) return `${countsText(countActions(changes))}${refused}`;
   return status === 'differs' ? 'not as declared' : 'no changes';
 }
 
@@ -66,12 +68,16 @@ function sentence({ status, changes }: EnvironmentPlan): string {
   return status === 'differs' ? `${NOTHING_TO_BE_DONE}\n\n` : 'No changes.\n\n';
 }
 
-/** How to go on. */
-function next({ changes, name }: EnvironmentPlan, voice: Voice): string {
+/** How to go on; a command that a guard would refuse is no way. */
+function next({ changes, name, refusals }: EnvironmentPlan, voice: Voice): string {
   if (changes.length === 0) return '';
   const command = (verb: string): string =>
     codeSpan(`setpoint ${verb} -e ${shellWord(shortened(name, 200))}`);
-  if (voice === 'plan') return `Apply with ${command('apply')}.\n\n`;
+  const refused = refusals.length > 0;
+  if (voice === 'plan') return refused ? '' : `Apply with ${command('apply')}.\n\n`;
   const moved = whoMovedText(changes, voice).trimStart();
-  return `Undo with ${command('apply')}, or take it into the file with ${command('pull')}. ${moved}\n\n`;
+  const ways = refused
+    ? `Take it into the file with ${command('pull')}.`
+    : `Undo with ${command('apply')}, or take it into the file with ${command('pull')}.`;
+  return `${ways} ${moved}\n\n`;
 }

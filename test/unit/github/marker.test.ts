@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { change, environment, planOf } from '../../fixture/documents.ts';
+import { commentsOf } from '../../../src/github/comments-of.ts';
 import { digestOf } from '../../../src/github/digest.ts';
 import { digestIn, isMarked, marked, markerOf } from '../../../src/github/marker.ts';
 import { pullRequestIn } from '../../../src/github/pull-request.ts';
@@ -69,4 +71,21 @@ it.each([
   ],
 ])('the pull request in %s', (event, expected) => {
   expect(pullRequestIn(event)).toEqual(expected);
+});
+
+it('a plan made again says the same in its comment, though its digests have another salt', () => {
+  const made = (salt: string) => ({
+    ...planOf(
+      environment({
+        address_digest: `hmac-sha256:${salt}`,
+        changes: [change({ digest: `hmac-sha256:${salt}` })],
+      }),
+    ),
+    salt,
+  });
+  const [one] = commentsOf(made('aa'), null);
+  const [other] = commentsOf(made('bb'), null);
+  expect(one?.digest).toBe(other?.digest);
+  const [changed] = commentsOf(planOf(environment({ changes: [change({ after: 'it' })] })), null);
+  expect(changed?.digest).not.toBe(one?.digest);
 });

@@ -131,7 +131,7 @@ describe('of several targets', () => {
       environment({
         name: 'b',
         changes: [change({ action: 'remove' })],
-        warnings: [{ code: 'would-be-refused', message: 'refused', path: [] }],
+        refusals: [{ rule: 'clear-secret', message: 'refused', hint: 'do not', path: ['agent'] }],
       }),
       environment({ name: 'c', error: { code: 'unreachable', message: 'down', hint: 'up' } }),
     );
@@ -140,8 +140,8 @@ describe('of several targets', () => {
       command?.properties['title'],
     ]);
     expect(said.slice(0, 3)).toEqual([
+      ['error', 'Plan: b'],
       ['error', 'Plan: c'],
-      ['warning', 'Plan: b'],
       ['warning', 'Plan: b'],
     ]);
     expect(said.at(-1)).toEqual(['notice', 'Plan: a']);

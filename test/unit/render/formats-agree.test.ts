@@ -27,6 +27,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
     const counts = {
       changes: environments.flatMap(({ changes }) => changes).length,
       warnings: environments.flatMap(({ warnings }) => warnings).length,
+      refusals: environments.flatMap(({ refusals }) => refusals).length,
       unknown: environments.flatMap(({ unknown }) => unknown).length,
       errors: environments.filter(({ error }) => error !== null).length,
     };
@@ -36,7 +37,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
     );
     expect(tallyOfMarkdown(markdown(document))).toEqual(counts);
     expect(commandsIn(annotations(document))).toHaveLength(
-      counts.changes + counts.warnings + counts.errors,
+      counts.changes + counts.warnings + counts.refusals + counts.errors,
     );
   });
 
@@ -45,19 +46,18 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
       plainText(node).replace(/^.* — /, ''),
     );
     const sentences = document.environments.map((environment) => {
-      const last =
-        planText({ ...document, environments: [environment] }, STYLE)
-          .trimEnd()
-          .split('\n')
-          .at(-1) ?? '';
-      return (
-        /^Plan: (.*)\.$/.exec(last)?.[1] ?? WORDS.find(([start]) => last.startsWith(start))?.[1]
-      );
+      const lines = planText({ ...document, environments: [environment] }, STYLE).split('\n');
+      const last = lines.findLast((line) => line !== '' && !line.startsWith(REFUSED)) ?? '';
+      const counted =
+        /^Plan: (.*)\.$/.exec(last)?.[1] ?? WORDS.find(([start]) => last.startsWith(start))?.[1];
+      const refused = lines.some((line) => line.startsWith(REFUSED));
+      return refused ? `${counted}; apply would be refused` : counted;
     });
     expect(titles).toEqual(sentences);
   });
 });
 
+const REFUSED = 'Apply would be refused: ';
 const WORDS = [
   ['No changes.', 'no changes'],
   ['Nothing can be done', 'not as declared'],
@@ -74,7 +74,11 @@ it.each(Object.entries(OUTCOMES))('every format of the outcome %s says as much',
   expect(linesOf(text, /^  [✓✗?·] (?!sandbox_api_key)/)).toBe(changes);
   const tree = treeOf(outcomeMarkdown(document));
   expect(rowsOf(tree)).toBe(changes);
-  expect(nodesOf(tree, 'listItem').length - linesOf(text, /^  \? sandbox_api_key/)).toBe(told);
+  const listed = environments.flatMap(({ refusals }) =>
+    refusals.length > 1 ? refusals : [],
+  ).length;
+  const items = nodesOf(tree, 'listItem').length - listed;
+  expect(items - linesOf(text, /^  \? sandbox_api_key/)).toBe(told);
   expect(commandsIn(outcomeAnnotations(document))).toHaveLength(changes + told + errors);
   expect(told).toBeGreaterThanOrEqual(remaining);
 });
@@ -97,6 +101,7 @@ function tallyOfText(text: string): object {
   return {
     changes: linesOf(text, /^  [+~-] /),
     warnings: linesOf(text, /^  ! /),
+    refusals: linesOf(text, /^Apply would be refused: /),
     unknown: linesOf(text, /^  \? /),
   };
 }
@@ -104,12 +109,16 @@ function tallyOfText(text: string): object {
 function tallyOfMarkdown(markdown: string): object {
   const tree = treeOf(markdown);
   const boxes = nodesOf(tree, 'blockquote');
-  const warnings = boxes.flatMap((box) => nodesOf(box, 'listItem')).length;
+  const refusing = boxes.filter((box) => plainText(box).includes('Apply would be refused'));
+  const refusals = refusing.flatMap((box) => nodesOf(box, 'listItem')).length;
+  const items = boxes.flatMap((box) => nodesOf(box, 'listItem')).length;
+  const cautions = boxes.filter((box) => plainText(box).startsWith('[!CAUTION]')).length;
   return {
     changes: rowsOf(tree),
-    warnings,
-    unknown: nodesOf(tree, 'listItem').length - warnings,
-    errors: boxes.filter((box) => plainText(box).startsWith('[!CAUTION]')).length,
+    warnings: items - refusals,
+    refusals,
+    unknown: nodesOf(tree, 'listItem').length - items,
+    errors: cautions - refusing.length,
   };
 }
 

@@ -173,8 +173,9 @@ describe('a comment', () => {
       change({ path: [`lost_${index}`], action: 'remove', after: null }),
     );
     const refused = {
-      code: 'would-be-refused',
+      rule: 'clear-secret',
       message: 'This would be refused.',
+      hint: 'Do not.',
       path: [],
     } as const;
     const busy = Array.from(
@@ -187,12 +188,12 @@ describe('a comment', () => {
         }) as const,
     );
     const text = planMarkdown(
-      planOf(environment({ changes: [...many, ...lost], warnings: [...busy, refused] })),
+      planOf(environment({ changes: [...many, ...lost], warnings: busy, refusals: [refused] })),
     );
     expect(text.match(/^\| - \| `lost_\d+`/gm)).toHaveLength(20);
     expect(text.indexOf('This would be refused.')).toBeLessThan(text.indexOf('A conversation'));
     expect(tallyOf(text, 'change')).toBe(3020);
-    expect(text).toContain('— 3000 to change, 20 to remove\n');
+    expect(text).toContain('— 3000 to change, 20 to remove; apply would be refused\n');
   });
 
   it('leaves out the diff of a huge change first, and no other', () => {

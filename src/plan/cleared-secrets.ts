@@ -1,0 +1,146 @@
+import { fieldNamed } from '../model/field.ts';
+import type { Finding } from '../model/guard.ts';
+import { isSensitiveUrl } from '../model/identity.ts';
+import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
+import { formatPath, samePath, type Path } from '../model/path.ts';
+import type { Change, SettingsPlan } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
+import type { ObservedState } from '../model/state.ts';
+import { isList, isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
+import { holdsMask } from './holds-mask.ts';
+import { isEmpty } from './plan-plain.ts';
+
+/**
+ * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
+ * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
+ */
+export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Finding[] {
+  const removed = removedEntries(plan).filter(({ entry }) => holdsSecret(entry));
+  const cleared = plan.changes.flatMap((change) => clearedBy(change, plan, observed));
+  const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
+  const lost = ({ path }: Finding) =>
+    path[0] === 'mcp_config' &&
+    path.some((_, index) => unpreservable.has(JSON.stringify(path.slice(0, index + 1))));
+  return [
+    ...removed.map(({ path }) => ({
+      message: `The plan removes ${formatPath(path)}, which holds a secret.`,
+      path,
+    })),
+    ...cleared
+      .map((path) => ({ message: `The plan clears ${formatPath(path)}.`, path }))
+      .filter((finding) => !lost(finding)),
+  ];
+}
+
+/** The mcp entries that a plan removes, one by one or with the whole config. */
+export function removedEntries({
+  changes,
+  record,
+}: SettingsPlan): { readonly path: Path; readonly entry: Value }[] {
+  return changes.flatMap(({ path, action, before }) => {
+    if (action === 'remove') return [{ path, entry: before }];
+    if (!samePath(path, ['mcp_config']) || action !== 'clear') return [];
+    const kept = new Set(entriesIn(record?.['mcp_config']).map((one) => formatPath(one.path)));
+    return entriesIn(before).filter((one) => !kept.has(formatPath(one.path)));
+  });
+}
+
+function entriesIn(config: Value | undefined) {
+  if (!isRecord(config)) return [];
+  return MCP_LISTS.flatMap((list) => {
+    const entries = entriesOf(config[list]);
+    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    return entries.map((entry, index) => ({
+      path: ['mcp_config', list, segments[index] ?? ''],
+      entry,
+    }));
+  });
+}
+
+function clearedBy(
+  { path, action, before, after }: Change,
+  { record }: SettingsPlan,
+  observed: ObservedState,
+): Path[] {
+  const [name = ''] = path;
+  const field = fieldNamed(name);
+  if (field?.secret === true) return action === 'clear' ? [path] : [];
+  if (name === 'secrets_store') return droppedTokens(record, observed);
+  if (action === 'remove' || (name === 'mcp_config' && path.length === 1)) return [];
+  return clearedIn(before, after, path);
+}
+
+/** The provider tokens that are stored and that the store to be written does not name. */
+function droppedTokens(record: ValueRecord | null, observed: ObservedState): Path[] {
+  const store = record?.['secrets_store'];
+  if (store === undefined) return [];
+  const written = isRecord(store) ? store['provider_tokens'] : null;
+  const names = isRecord(written) ? Object.keys(written) : [];
+  const stored = observed.record['provider_tokens_set'];
+  return (isRecord(stored) ? Object.keys(stored) : [])
+    .filter((name) => !names.includes(name))
+    .map((name) => ['secrets_store', 'provider_tokens', name]);
+}
+
+/** The places under which `before` has a secret and `after` has nothing. */
+function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] {
+  if (isRecord(before))
+    return Object.entries(before).flatMap(([key, value]) =>
+      clearedIn(value, isRecord(after) ? after[key] : undefined, [...path, key]),
+    );
+  if (isList(before)) return hasFewerSecrets(before, isList(after) ? after : []) ? [path] : [];
+  if (!(before instanceof Secret) || before.isEmpty()) return [];
+  const isUrl = before.identity?.shown.includes('://') === true;
+  const gone = isUrl ? losesPart(before, after ?? null) : isEmpty(after);
+  return gone ? [path] : [];
+}
+
+/** Whether more secrets leave a list than values come into it. */
+function hasFewerSecrets(before: readonly Value[], after: readonly Value[]): boolean {
+  const rest = [...after];
+  const gone = before.filter((value) => {
+    const at = rest.findIndex((other) => isSame(value, other));
+    if (at !== -1) rest.splice(at, 1);
+    return at === -1 && holdsSecret(value);
+  });
+  return gone.length > rest.length;
+}
+
+function isSame(a: Value, b: Value): boolean {
+  if (a instanceof Secret) return a.sameAs(b);
+  return b instanceof Secret ? b.sameAs(a) : a === b;
+}
+
+/** Whether a url loses its userinfo or a parameter of its query. */
+function losesPart(before: Secret, after: Value): boolean {
+  if (isEmpty(after)) return true;
+  if (holdsMask(after)) return false;
+  const verdict = textOf(after, (url) =>
+    before.compareWith((earlier) => {
+      const parts = partsOf(url);
+      if (holdsMask(before)) return isSensitiveUrl(url) ? 'kept' : 'lost';
+      return partsOf(earlier).every((part) => parts.includes(part)) ? 'kept' : 'lost';
+    }),
+  );
+  return verdict === 'lost';
+}
+
+function textOf(value: Value, use: (text: string) => 'kept' | 'lost'): 'kept' | 'lost' {
+  if (value instanceof Secret) return value.compareWith(use);
+  return use(typeof value === 'string' ? value : '');
+}
+
+/** The names of what may be a secret in a url; never a value. */
+function partsOf(url: string): string[] {
+  const userinfo = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i.test(url.trim()) ? ['@'] : [];
+  const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(url.trim()) ?? [];
+  const names = query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => `?${pair.split('=')[0] ?? ''}`);
+  return [...userinfo, ...names, ...(fragment === '' ? [] : ['#'])];
+}
+
+function holdsSecret(value: Value): boolean {
+  return secretsIn(value).some((secret) => !secret.isEmpty());
+}

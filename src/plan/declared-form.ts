@@ -1,0 +1,52 @@
+import type { Change, Plan } from '../model/plan.ts';
+import type { Digests } from '../model/ports.ts';
+import type { DesiredSandboxes } from '../model/sandbox.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredState } from '../model/state.ts';
+import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
+import { declarations } from './three-way.ts';
+
+/**
+ * The digest of what the file declares for each change: literals that documents mask among it, and every reference as it is
+ * written, in its place. No value of a reference and nothing that only the service has goes into one.
+ */
+export function declaredDigests(
+  { settings, sandboxes }: Plan,
+  desired: DesiredState,
+  { quick }: Pick<Digests, 'quick'>,
+): ReadonlyMap<Change, string> {
+  const digest = (form: unknown): string => quick(JSON.stringify(form));
+  const declaredAt = declarations(desired);
+  return new Map([
+    ...settings.changes.map((change) => {
+      const declared = declaredAt(change.path) ?? null;
+      return [change, digest(['settings', change.path, formOf(declared, quick)])] as const;
+    }),
+    ...sandboxes.steps.map(
+      ({ change, item }) => [change, digest(['sandbox', change.path, termsOf(item)])] as const,
+    ),
+  ]);
+}
+
+/** The digest of one text that stands in the file. */
+export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): string {
+  return quick(JSON.stringify(['literal', text]));
+}
+
+/** What a change of a sandbox does not show, and an approval is about: whether a conversation may be cut off. */
+function termsOf({ kind, whenBusy }: DesiredSandboxes): readonly string[] {
+  return [kind, whenBusy];
+}
+
+/** A declared value with references in place of what they stand for, keys in order. */
+function formOf(value: Value, quick: Digests['quick']): unknown {
+  if (value instanceof Secret)
+    return value.ref === null
+      ? { literal: value.compareWith((text) => literalDigest(text, { quick })) }
+      : { reference: value.ref };
+  if (value instanceof WireNumber) return { number: value.toJSON() };
+  if (isList(value)) return value.map((item) => formOf(item, quick));
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return { members: members.map(([key, member]) => [key, formOf(member, quick)]) };
+}
