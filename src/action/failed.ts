@@ -1,20 +1,20 @@
 import { failureComment } from '../github/comments-of.ts';
 import type { FailureDocument } from '../model/failure.ts';
-import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
 import { reported } from '../model/validation.ts';
 import { InvalidSettings } from '../operations/load.ts';
 import { diagnosticsText } from '../render/diagnostics-text.ts';
 import { errorText } from '../render/error-text.ts';
 import { failureAnnotations } from '../render/github/failure-annotations.ts';
 import { failureMarkdown } from '../render/markdown/failure-markdown.ts';
-import type { Inputs } from './inputs.ts';
+import { inInputs, type Inputs } from './inputs.ts';
 import { PLAIN } from './log.ts';
 import type { Result, Setting } from './result.ts';
 import { failureAtRoot } from './workspace-paths.ts';
 
 /** A command that could not begin. A plan says so on the pull request too: what its comments say there is of the past. */
 export function failed(thrown: unknown, inputs: Inputs | null, commit: Setting['commit']): Result {
-  const error = asSetpointError(thrown);
+  const error = inWordsOfInputs(asSetpointError(thrown));
   const document = failureDocument(error);
   const planning = inputs?.command === 'plan';
   return {
@@ -27,6 +27,13 @@ export function failed(thrown: unknown, inputs: Inputs | null, commit: Setting['
     planPath: null,
     drift: null,
   };
+}
+
+/** A usage error of an operation names flags, and a step has inputs. */
+function inWordsOfInputs(error: SetpointError): SetpointError {
+  if (error.code !== 'usage') return error;
+  const hint = inInputs(error.hint);
+  return new SetpointError('usage', inInputs(error.message), { hint, cause: error });
 }
 
 function failureDocument(error: SetpointError): FailureDocument {

@@ -1,6 +1,7 @@
 import { getInput } from '@actions/core';
 import { SetpointError } from '../model/error.ts';
-import { didYouMean } from '../model/suggest.ts';
+import { choicesHint } from '../model/suggest.ts';
+import { parseAge } from '../operations/parse-age.ts';
 
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
 export type Command = (typeof COMMANDS)[number];
@@ -15,6 +16,8 @@ export interface Inputs {
   readonly plan: string | null;
   readonly observed: string | null;
   readonly look: string | null;
+  /** plan: milliseconds that the saved snapshot may be old. */
+  readonly maxAge: number | undefined;
   readonly base: string | null;
   readonly policy: string | null;
   readonly rotate: readonly string[] | undefined;
@@ -31,7 +34,8 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   all: ['plan', 'apply', 'drift'],
   plan: ['plan', 'apply'],
   observed: ['plan'],
-  look: ['plan', 'drift'],
+  'max-age': ['plan'],
+  look: ['plan', 'apply', 'drift'],
   base: ['plan', 'apply', 'drift'],
   policy: ['plan', 'apply', 'drift'],
   rotate: ['plan', 'apply'],
@@ -48,11 +52,14 @@ export function readInputs(): Inputs {
   }
   const [all, environments] = [flag('all'), list('environments')];
   if (all && environments !== undefined) {
-    throw usage('all and environments exclude each other.', 'Leave one of them out.');
+    throw usage('The inputs all and environments exclude each other.', 'Leave one of them out.');
   }
   const [observed, look] = [text('observed'), text('look')];
   if (observed !== null && look !== null) {
-    throw usage('A plan against a saved look takes no new one.', 'Leave out observed, or look.');
+    throw usage(
+      'A plan against a saved snapshot saves no new one.',
+      'Leave out observed, or look.',
+    );
   }
   return {
     command,
@@ -62,6 +69,7 @@ export function readInputs(): Inputs {
     plan: text('plan'),
     observed,
     look,
+    maxAge: age('max-age'),
     base: text('base'),
     policy: text('policy'),
     rotate: list('rotate'),
@@ -76,7 +84,7 @@ export function readInputs(): Inputs {
 function commandFrom(asked: string): Command {
   const command = COMMANDS.find((known) => known === asked);
   if (command !== undefined) return command;
-  const hint = didYouMean(asked, COMMANDS) || `There is ${COMMANDS.join(', ')}.`;
+  const hint = choicesHint(asked, COMMANDS);
   throw usage('The input command does not name a command.', hint);
 }
 
@@ -84,7 +92,12 @@ function text(name: string): string | null {
   return getInput(name) || null;
 }
 
-/** One a line, or several apart by commas. */
+function age(name: string): number | undefined {
+  const given = getInput(name);
+  return given === '' ? undefined : parseAge(`The input ${name}`, given);
+}
+
+/** One a line, or several separated by commas. */
 function list(name: string): readonly string[] | undefined {
   const entries = getInput(name).split(/[\n,]/);
   const named = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
@@ -96,6 +109,18 @@ function flag(name: string, otherwise = false): boolean {
   if (asked === '') return otherwise;
   if (asked === 'true' || asked === 'false') return asked === 'true';
   throw usage(`The input ${name} is true or false.`, 'Write one of the two.');
+}
+
+/** A sentence for the command line in the words of a step: its inputs in place of flags. */
+export function inInputs(text: string): string {
+  const named = text
+    .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
+    .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
+    .replaceAll(
+      /(?<![\w-])--(all|allow|base|max-age|observed|policy|rotate)(?![\w-])/g,
+      'the input $1',
+    );
+  return named.replace(/^the input/, 'The input');
 }
 
 function usage(message: string, hint: string): SetpointError {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorReport, PlanDocument } from '../model/plan.ts';
 import { errorText } from '../render/error-text.ts';
-import { planText, type Voice } from '../render/plan-text.ts';
+import { planText, type TextVoice } from '../render/plan-text.ts';
 import type { Style } from '../render/style.ts';
 
 /** How text looks in the log of a job. */
 export const PLAIN: Style = { color: false, width: null, verbose: false };
 
-export function planLog(document: PlanDocument, voice: Voice): string {
+export function planLog(document: PlanDocument, voice: TextVoice): string {
   return planText(document, PLAIN, voice) + errorLog(document.environments);
 }
 

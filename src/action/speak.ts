@@ -4,6 +4,7 @@ import { gitHub } from '../github/client.ts';
 import { writeDriftIssues } from '../github/drift-issue.ts';
 import type { PullRequest } from '../github/pull-request.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { hasDrifted } from './has-drifted.ts';
@@ -20,7 +21,7 @@ export async function comment(
   env: Variables,
 ): Promise<void> {
   try {
-    await writeComments(gitHub(accessFrom(env, token)), pull.number, comments);
+    await writeComments(gitHub(accessFrom(env, token), SYSTEM_CLOCK), pull.number, comments);
   } catch (thrown) {
     const error = asSetpointError(thrown);
     const refused = error.code === 'unauthorized';
@@ -42,7 +43,7 @@ export async function keepIssues(
   env: Variables,
 ): Promise<SetpointError | null> {
   try {
-    await writeDriftIssues(gitHub(accessFrom(env, token)), document, hasDrifted);
+    await writeDriftIssues(gitHub(accessFrom(env, token), SYSTEM_CLOCK), document, hasDrifted);
     return null;
   } catch (thrown) {
     return asSetpointError(thrown);

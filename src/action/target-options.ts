@@ -9,6 +9,7 @@ export function optionsFor(inputs: Inputs, { env, signal }: Setting): PlanReques
     file: files,
     env,
     targets: environments,
+    targetsFrom: 'the input environments',
     base: base ?? undefined,
     policy: policy ?? undefined,
     rotate,

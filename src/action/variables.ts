@@ -29,7 +29,7 @@ function allowedSecrets(text: string, allowed: string | undefined): Record<strin
     throw new SetpointError(
       'usage',
       'The input secrets needs SETPOINT_ALLOWED_VARIABLES, which says what of them is taken.',
-      { hint: 'Set it under env: to the names that the settings file reads, apart by commas.' },
+      { hint: 'Set it under env: to the names that the settings file reads, comma-separated.' },
     );
   }
   const named = Object.entries(parsed(text)).filter(

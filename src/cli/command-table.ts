@@ -18,8 +18,8 @@ export interface CommandEntry {
 
 const FILE = () =>
   repeatable('-f, --file <path>', 'settings file, repeatable (default: settings.yaml)');
-const ENV = () => repeatable('-e, --env <name>', 'target or environment, repeatable');
-const ALL = () => new Option('--all', 'all targets');
+const ENV = () => repeatable('-e, --env <name>', 'environment, repeatable or comma-separated');
+const ALL = () => new Option('--all', 'all environments');
 const OUTPUT = (command: string) => () => {
   const formats = formatsFor(command);
   const listed = `${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}`;
@@ -35,11 +35,11 @@ const WAIT = () =>
   new Option('--wait <time>', 'for sandboxes to run, or a conversation to start (default: 300s)');
 const NO_WAIT = () => new Option('--no-wait', 'do not wait for sandboxes');
 const MESSAGE = () => new Option('--message <text>', 'the first message of the conversation');
-const PARALLEL = () => new Option('--parallel <n>', 'targets side by side');
-const KEEP_GOING = () =>
-  new Option('--keep-going', 'go on with the next target where one did not end well');
+const PARALLEL = () =>
+  new Option('--parallel <n>', 'environments in parallel (default: 8; apply: 1)');
+const KEEP_GOING = () => new Option('--keep-going', 'go on with the next environment if one fails');
 const ROTATE = () =>
-  repeatable('--rotate <path>', 'write a secret anew: its path, or all; repeatable');
+  repeatable('--rotate <path>', 'write a secret again: its path, or all; repeatable');
 const ALLOW = () =>
   repeatable('--allow <rule>', `lift a guard for this run: ${RULES.join(', ')}; repeatable`);
 const EXIT_CODE = () =>
@@ -47,17 +47,15 @@ const EXIT_CODE = () =>
 const DETAILED = () => new Option('--detailed-exitcode', 'the same as --exit-code').hideHelp();
 const STRICT = () => new Option('--strict', 'count what could not be compared as drift');
 const BASE = () =>
-  new Option('--base <file>', 'the file as last applied, to tell edits from drift');
+  new Option('--base <file>', 'the file as last applied, to tell drift from edits');
 const OBSERVED = () =>
-  new Option('--observed <look.json>', 'plan against a saved look, with no key and no request');
+  new Option('--observed <snapshot.json>', 'plan against a saved snapshot, without a key');
+const MAX_AGE = () => new Option('--max-age <age>', 'refuse an older snapshot');
 const DOTENV = () =>
-  new Option(
-    '--dotenv <file>',
-    'variables for references, from a file of NAME=value; not in a pipeline (CI set)',
-  );
-const OFFLINE = () =>
-  new Option('--offline', 'look at no service: only what the files and the schema say');
-const POLICY = () => new Option('--policy <file>', 'JSON Schema that what is declared must fit');
+  new Option('--dotenv <file>', 'read variables from FILE (existing ones win); refused in CI');
+const OFFLINE = () => new Option('--offline', 'read no service: only the files and the schema');
+const POLICY = () =>
+  new Option('--policy <file>', 'JSON Schema that the declared settings must fit');
 const FAIL_ON = () =>
   new Option('--fail-on <what>', 'exit 2 for drift, pending or any difference (default: any)');
 const DRY_RUN = () => new Option('--dry-run', 'show the plan and stop; sends only GET');
@@ -66,11 +64,7 @@ const FILE_SIZE = () =>
   new Option('--max-file-size <size>', 'for a settings file (default: 1MiB, at most 16MiB)');
 const NO_COLOR = () => new Option('--no-color', 'no colour (NO_COLOR and FORCE_COLOR work too)');
 const QUIET = () => new Option('-q, --quiet', 'no text, only errors');
-const VERBOSE = () =>
-  new Option(
-    '-v, --verbose',
-    'long values and all that is not managed in full; how many requests an apply sent',
-  );
+const VERBOSE = () => new Option('-v, --verbose', 'long values and unmanaged paths in full');
 
 const shownBy = (command: string) => [OUTPUT(command), OUT, NO_COLOR, QUIET, VERBOSE];
 const PLANNED = [BASE, POLICY, ROTATE, ALLOW];
@@ -81,14 +75,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     spec: 'validate',
     summary: 'Check settings.yaml, offline: schema, form of references, rules across fields',
     example: 'setpoint validate -f settings.yaml',
-    flags: [FILE, FILE_SIZE, ...shownBy('validate')],
+    flags: [FILE, ENV, FILE_SIZE, ...shownBy('validate')],
     load: async () => (await import('./commands/validate.ts')).validateCommand,
   },
   {
     spec: 'plan [plan.json]',
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [...TARGETS, OBSERVED, ...PLANNED, EXIT_CODE, DETAILED, ...shownBy('plan')],
+    flags: [...TARGETS, OBSERVED, MAX_AGE, ...PLANNED, EXIT_CODE, DETAILED, ...shownBy('plan')],
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
@@ -102,7 +96,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     spec: 'drift',
     summary:
-      'Tell whether the service was changed behind the file: exit 2 where it was; sends only GET',
+      'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
     example: 'setpoint drift --all -o json',
     flags: [...TARGETS, BASE, POLICY, FAIL_ON, STRICT, ...shownBy('drift')],
     load: async () => (await import('./commands/drift.ts')).driftCommand,
@@ -115,8 +109,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     flags: [
       ...TARGETS,
       () =>
-        repeatable('--adopt <path>', 'take in what is not managed: its path, or all; repeatable'),
-      () => new Option('--check', 'show the patch and write nothing; exit 2 where there is one'),
+        repeatable('--adopt <path>', 'import what is not managed: its path, or all; repeatable'),
+      () => new Option('--check', 'show the patch and write nothing; exit 2 if there is one'),
       () => new Option('--force', 'edit a file that has changes git has not committed'),
       ...shownBy('pull'),
     ],
@@ -140,7 +134,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     spec: 'explain [path]',
     summary:
-      'Say what a field is, where its value comes from and what apply would do; without a path, the effective file',
+      'Show what a field is, where its value comes from and what apply would do; without a path, the effective file',
     example: 'setpoint explain llm_api_key -e production',
     flags: [...TARGETS, OFFLINE, ...shownBy('explain')],
     load: async () => (await import('./commands/explain.ts')).explainCommand,
@@ -148,7 +142,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     spec: 'doctor',
     summary:
-      'Check this machine, the files, and of every target reach, key, dialect and clock; sends only GET',
+      'Check this machine, the files and, per environment, reach, key and clock; sends only GET',
     example: 'setpoint doctor -e production',
     flags: [...TARGETS, ...shownBy('doctor')],
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,
@@ -163,7 +157,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     spec: 'comment <saved.json...>',
     summary:
-      'Say on a pull request on GitHub what saved plans say: one comment for each target, kept up to date',
+      'Post saved plans as comments on a GitHub pull request: one for each environment, kept up to date',
     example: 'setpoint comment plan.json --pr 42',
     flags: [
       () => new Option('--pr <number>', 'the pull request (default: that of GITHUB_EVENT_PATH)'),
@@ -179,7 +173,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       () => new Option('--port <n>', 'port; 0 takes a free one').default('3000'),
       () => new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
       () => new Option('--data <file>', 'keep the store in a file; in memory without it'),
-      () => new Option('--api-key <key>', 'ask for this key (also SESSION_API_KEY)'),
+      () => new Option('--api-key <key>', 'require this key (also SESSION_API_KEY)'),
       () => new Option('--server-mcp <file>', 'JSON with mcp entries that the server owns'),
       () => repeatable('--allow-host <name>', 'answer to this Host too; repeatable'),
       () => new Option('--start-ms <n>', 'milliseconds that a sandbox is STARTING (default: 500)'),
@@ -191,7 +185,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       () =>
         new Option(
           '--max-running <n>',
-          'pause the oldest sandboxes where more would run (default: none)',
+          'pause the oldest sandboxes if more would run (default: none)',
         ),
       () =>
         new Option(

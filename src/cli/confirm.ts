@@ -1,8 +1,9 @@
-import { createInterface } from 'node:readline/promises';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { visible } from '../render/visible.ts';
 import type { Io } from './io.ts';
 
-/** How to ask before a write, or null where there is nobody to ask: no terminal, or a pipeline. */
+/** How to ask before a write, or null if there is nobody to ask: no terminal, or a pipeline. */
 export function confirmWith(
   io: Io,
   ask: (target: string) => string,
@@ -14,8 +15,9 @@ export function confirmWith(
     // In raw mode Ctrl-C arrives here and not as a signal.
     prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
-      const question = `${ask(visible(target))} Only yes is taken for yes: `;
-      return (await prompt.question(question, { signal: io.signal })).trim() === 'yes';
+      const first = await answer(prompt, `${ask(visible(target))} ${ONLY_YES}`, io.signal);
+      if (first === 'yes' || first === null) return first === 'yes';
+      return (await answer(prompt, ONLY_YES, io.signal)) === 'yes';
     } catch {
       // The question was taken back: the signal says why.
       io.stderr.write('\n');
@@ -25,4 +27,18 @@ export function confirmWith(
       io.stderr.write('\n');
     }
   };
+}
+
+const ONLY_YES = 'Only "yes" is accepted: ';
+
+/** Null if the input has ended: nobody answers any more. */
+async function answer(
+  prompt: Interface,
+  question: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const ended = once(prompt, 'close', { signal }).then(() => null);
+  ended.catch(() => {});
+  const typed = await Promise.race([prompt.question(question, { signal }), ended]);
+  return typed === null ? null : typed.trim();
 }

@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
-import { didYouMean } from '../model/suggest.ts';
+import { choicesHint } from '../model/suggest.ts';
+import { isAddress } from '../desired/resolve-server.ts';
 import { withDotenv } from '../host/dotenv.ts';
 import type { Options } from '../operations/options.ts';
 import { FORMATS, type Format } from './formats.ts';
@@ -30,6 +31,7 @@ export interface Flags {
   readonly base?: string;
   readonly observed?: string;
   readonly dotenv?: string;
+  readonly maxAge?: string;
   readonly adopt?: readonly string[];
   readonly check?: boolean;
   readonly force?: boolean;
@@ -46,24 +48,36 @@ export interface Flags {
 /** The options of an operation: flag, then variable, then what the file or setpoint says by itself. */
 export function optionsFrom(flags: Flags, io: Io, reads: 'reads' | 'writes'): Options {
   const env = withDotenv(io.env, flags.dotenv);
-  const named = flags.all === true ? undefined : (flags.env ?? listOf(env['SETPOINT_ENV']));
+  const named =
+    flags.all === true ? undefined : (namesIn(flags.env) ?? listOf(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
-  const timeout = flags.timeout ?? env['SETPOINT_TIMEOUT'];
   if (flags.all === true && flags.env !== undefined)
     throw usage('--all and -e exclude each other.');
   return {
     file: flags.file ?? listOf(env['SETPOINT_FILE']),
     env,
     targets,
+    targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
     base: flags.base,
     policy: flags.policy,
-    server: flags.server ?? (reads === 'reads' ? nonEmpty(env['SETPOINT_SERVER']) : undefined),
-    timeout: timeout === undefined || timeout === '' ? undefined : duration('--timeout', timeout),
+    server: flags.server ?? (reads === 'reads' ? serverIn(env) : undefined),
+    timeout: timeoutOf(flags, env),
     wait: flags.wait === false ? 0 : waitOf(flags.wait),
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
     maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
     signal: io.signal,
   };
+}
+
+/** What -e names: each flag one, or several separated by commas, which no name holds. */
+export function namesIn(env: Flags['env']): readonly string[] | undefined {
+  return env?.flatMap((text) => listOf(text) ?? [text]);
+}
+
+function timeoutOf({ timeout }: Flags, env: Options['env']): number | undefined {
+  if (timeout !== undefined) return duration('--timeout', timeout);
+  const variable = env['SETPOINT_TIMEOUT'] ?? '';
+  return variable === '' ? undefined : duration('SETPOINT_TIMEOUT', variable);
 }
 
 /** Where a format goes: to a file, or, where `path` is null, to stdout. */
@@ -78,7 +92,8 @@ export function outputsFrom(
   env: Io['env'],
   formats: readonly Format[],
 ): readonly Output[] {
-  const outputs = askedOutputs(flags, env).map((asked) => outputOf(asked, formats));
+  const named = flags.output === undefined ? 'SETPOINT_OUTPUT' : '-o';
+  const outputs = askedOutputs(flags, env).map((asked) => outputOf(asked, formats, named));
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usage('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
@@ -105,17 +120,20 @@ export function asksForJson(flags: Flags, env: Io['env']): boolean {
   return askedOutputs(flags, env).some(({ name }) => name === 'json');
 }
 
-function outputOf({ name, path }: AskedOutput, formats: readonly Format[]): Output {
+function outputOf(
+  { name, path }: AskedOutput,
+  formats: readonly Format[],
+  named: '-o' | 'SETPOINT_OUTPUT',
+): Output {
   const format = formats.find((known) => known === name);
   if (format === undefined) {
     const known = FORMATS.some((other) => other === name);
-    const there = `There is ${formats.join(', ')}.`;
     throw usage(
-      known ? `This command does not print ${name}.` : '-o takes a format.',
-      known ? there : didYouMean(name, formats) || there,
+      known ? `This command does not print ${name}.` : `${named} takes a format.`,
+      known ? `Available: ${formats.join(', ')}.` : choicesHint(name, formats),
     );
   }
-  if (path === '') throw usage('-o FORMAT= wants a file after the sign.');
+  if (path === '') throw usage(`${named} FORMAT= needs a file after the sign.`);
   return { format, path };
 }
 
@@ -155,8 +173,13 @@ function listOf(text: string | undefined): readonly string[] | undefined {
   return entries.length === 0 ? undefined : entries;
 }
 
-function nonEmpty(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
+function serverIn(env: Options['env']): string | undefined {
+  const url = env['SETPOINT_SERVER'] ?? '';
+  if (url === '') return undefined;
+  if (isAddress(url.trim().replace(/\/+$/, ''))) return url;
+  throw usage(
+    'SETPOINT_SERVER takes an address: http, https or embedded:, without userinfo, query and fragment.',
+  );
 }
 
 export function usage(message: string, hint?: string): SetpointError {

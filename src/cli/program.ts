@@ -1,7 +1,7 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import { VERSION } from '../model/version.ts';
-import { didYouMean } from '../model/suggest.ts';
+import { choicesHint, didYouMean } from '../model/suggest.ts';
 import { COMMANDS, type CommandEntry } from './command-table.ts';
 import { EXIT_CODES } from './exit-codes-help.ts';
 import { usage, type Flags } from './flags.ts';
@@ -55,30 +55,73 @@ export function usageError(thrown: unknown, argv: readonly string[]): SetpointEr
   const names = COMMANDS.map(nameOf);
   if (thrown.code === 'commander.help') {
     const word = argv[1] ?? '';
-    return usage(
-      'There is no command of that name.',
-      didYouMean(word, names) || `There is ${names.join(', ')}.`,
-    );
+    return usage('No command of that name.', meantCommand(word) ?? choicesHint(word, names));
   }
   const [sentence = '', suggestion = ''] = thrown.message.replace(/^error: /, '').split('\n');
   const message = sentence.replace(/(--?[A-Za-z-]+)=.*(?=')/, '$1').replace(/\.$/, '');
-  const flag = /^unknown option '(--[A-Za-z-]+)/.exec(message)?.[1];
   const entry = COMMANDS.find((known) => nameOf(known) === argv[0]);
-  const flags = (entry?.flags ?? []).flatMap((option) => option().long ?? []);
+  const flags = (entry?.flags ?? []).map((option) => option());
+  const flag = /^unknown option '(--?[A-Za-z-]+)/.exec(message)?.[1] ?? null;
+  const given = flags.find(({ long, short }) => flag !== null && (flag === long || flag === short));
+  // A flag that is known and takes no value was given one.
+  if (given !== undefined && flag !== null)
+    return usage(`${flag} takes no value.`, `Write ${flag}, or leave it out.`);
+  const unknown = message.startsWith('unknown command');
   const hint =
-    (flag === undefined ? '' : (elsewhereNamed(flag) ?? didYouMean(flag, flags))) ||
+    (unknown ? meantCommand(argv[0] ?? '') : null) ??
+    (flag === null ? null : meantFlag(flag, flags)) ??
     suggestion.replace(/^\((.*)\)$/, '$1');
-  return usage(
-    `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
-    hint === '' ? undefined : hint,
-  );
+  const help = `Run setpoint ${entry === undefined ? '' : `${nameOf(entry)} `}--help for ${entry === undefined ? 'the commands' : 'its flags'}.`;
+  return usage(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`, hint === '' ? help : hint);
+}
+
+/** What other tools call a command, or a person might. */
+const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
+  lint: 'validate',
+  check: 'validate',
+  test: 'validate',
+  preview: 'plan',
+  diff: 'plan',
+  up: 'apply',
+  deploy: 'apply',
+  sync: 'apply',
+  refresh: 'drift',
+  status: 'drift',
+  import: 'pull',
+  show: 'get',
+  list: 'get',
+};
+
+/** What other tools call a flag, and what does the same here. */
+const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
+  '--auto-approve': '--yes',
+  '--approve': '--yes',
+  '--force': '--yes',
+  '--json': '-o json',
+  '--format': '-o FORMAT',
+  '--environment': '--env',
+  '--target': '--env',
+  '-t': '--env',
+  '--config': '--file',
+  '--url': '--server',
+  '--detailed-exit-code': '--exit-code',
+};
+
+function meantCommand(word: string): string | null {
+  const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
+  return meant === undefined ? null : `Did you mean ${meant}?`;
 }
 
 /** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
-function elsewhereNamed(flag: string): string | null {
-  return flag.startsWith('--env-file')
-    ? 'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.'
-    : null;
+const TAKEN_BY_NODE =
+  'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
+
+function meantFlag(flag: string, flags: readonly Option[]): string | null {
+  const long = flags.flatMap((option) => option.long ?? []);
+  if (flag.startsWith('--env-file')) return TAKEN_BY_NODE;
+  const elsewhere = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? (FLAGS_ELSEWHERE[flag] ?? '') : '';
+  const taken = long.includes(elsewhere.replace(/^-o .*/, '--output'));
+  return taken ? `Did you mean ${elsewhere}?` : didYouMean(flag, long) || null;
 }
 
 function nameOf({ spec }: CommandEntry): string {

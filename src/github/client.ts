@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { SetpointError } from '../model/error.ts';
+import type { Clock } from '../model/ports.ts';
 import { VERSION } from '../model/version.ts';
 import type { Access } from './access.ts';
 import { exchangeWith } from './exchange.ts';
@@ -32,8 +32,9 @@ export interface GitHub {
   closeIssue(issue: number, reason: 'completed' | 'not_planned'): Promise<void>;
 }
 
-export function gitHub(access: Access): GitHub {
-  const octokit = connect(access);
+/** `clock` is what is slept on before a request is sent once more. */
+export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
+  const octokit = connect(access, clock);
   const repo = { owner: access.owner, repo: access.repository };
   return {
     // GET /user is closed to the token of a job; this question is not.
@@ -108,7 +109,7 @@ function byAge(one: Post, other: Post): number {
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-function connect({ apiUrl, token }: Access) {
+function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
   const octokit = new (Octokit.plugin(paginateRest))({
     auth: token,
     baseUrl: apiUrl,
@@ -124,7 +125,7 @@ function connect({ apiUrl, token }: Access) {
       } catch (thrown) {
         const pause = pauseAfter(thrown, repeatable, attempt);
         if (pause === null) throw gitHubError(thrown);
-        await sleep(pause);
+        await clock.sleep(pause);
       }
     }
   });

@@ -27,7 +27,7 @@ export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch 
         'bad-response',
         "GitHub's API answered with something other than JSON.",
         {
-          hint: 'Check GITHUB_API_URL, and what stands between here and GitHub.',
+          hint: 'Check GITHUB_API_URL, and proxies in between.',
         },
       );
     }

@@ -54,7 +54,7 @@ const FAILED: Meaning = {
 const OTHER: Meaning = {
   code: 'bad-response',
   words: 'gave an answer that was not expected',
-  hint: 'Check GITHUB_API_URL, and what stands between here and GitHub.',
+  hint: 'Check GITHUB_API_URL, and proxies in between.',
 };
 
 /** A failure of Octokit's in words of ours. The foreign one stays with it as the cause, and is never shown. */

@@ -61,10 +61,14 @@ export async function fingerprintFile(
 ): Promise<FingerprintFile> {
   const hmac = key === '' ? null : await hmacUnder(key);
   const own = hmac === null ? null : keyed(hmac, service);
-  const known = own === null ? [] : entriesOf(documentIn(path), own).filter(own.isOf);
+  const read = (): readonly Entry[] =>
+    own === null ? [] : entriesOf(documentIn(path), own).filter(own.isOf);
+  let known = { entries: read(), replaced };
   return {
     compare: (at, value) => {
-      const entry = known.find((one) => samePath(one.path, at));
+      // Another target of this run may be the same service, and have written it since.
+      if (known.replaced !== replaced) known = { entries: read(), replaced };
+      const entry = known.entries.find((one) => samePath(one.path, at));
       if (own === null || entry === undefined) return 'none';
       return entry.hmac === own.fingerprint(at, value) ? 'same' : 'different';
     },
@@ -178,6 +182,9 @@ async function add(
   });
 }
 
+/** How often this process has replaced a file of fingerprints. */
+let replaced = 0;
+
 async function replace(path: string, document: FingerprintDocument): Promise<void> {
   const besideSettings = dirname(dirname(path));
   const folder = dirname(writePlace(path, besideSettings));
@@ -187,6 +194,7 @@ async function replace(path: string, document: FingerprintDocument): Promise<voi
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
   }
   await writeAside(path, `${JSON.stringify(document, null, 2)}\n`, besideSettings);
+  replaced += 1;
 }
 
 function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): readonly Entry[] {

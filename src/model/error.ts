@@ -3,7 +3,7 @@
  * unless the place that raised it knows better. docs/errors.md says the same; a test keeps them in step.
  */
 export const ERRORS = {
-  usage: { exit: 3, hint: 'Run setpoint --help for the commands and their flags.' },
+  usage: { exit: 3, hint: 'Run setpoint help COMMAND for its flags.' },
   'file-unreadable': {
     exit: 3,
     hint: 'Check the path, and that the file may be read.',
@@ -12,30 +12,30 @@ export const ERRORS = {
   'file-changed': { exit: 3, hint: 'Run it again.' },
   'settings-invalid': {
     exit: 3,
-    hint: 'Mend the places listed; setpoint validate checks the file offline.',
+    hint: 'Fix the problems listed; setpoint validate checks the file offline.',
   },
-  'reference-missing': { exit: 3, hint: 'Set the variables or files named, and run again.' },
+  'reference-missing': { exit: 3, hint: 'Set the variables or files named above and run again.' },
   'origin-not-allowed': {
     exit: 3,
-    hint: 'Add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch, if it is meant.',
+    hint: 'If it is intended, add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch.',
   },
   'variable-not-allowed': {
     exit: 3,
-    hint: 'Add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch, if it is meant.',
+    hint: 'If it is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
   },
-  'key-shared': { exit: 3, hint: 'Give each origin a variable or file of its own.' },
+  'key-shared': { exit: 3, hint: 'Give each origin its own variable or file.' },
   'confirmation-needed': {
     exit: 3,
     hint: 'Run setpoint plan to see the changes, then apply with --yes.',
   },
-  declined: { exit: 1, hint: 'Apply again when it is right.' },
+  declined: { exit: 1, hint: 'Run the command again and answer yes.' },
   unauthorized: {
     exit: 4,
     hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
   },
   'policy-violated': {
     exit: 5,
-    hint: 'Mend the places listed, or have the policy changed; no flag lifts it.',
+    hint: 'Fix the problems listed, or have the policy changed; no flag lifts it.',
   },
   'guard-refused': { exit: 5, hint: 'Look at the plan; --allow RULE lifts a rule for one run.' },
   'not-covered': {
@@ -44,11 +44,15 @@ export const ERRORS = {
   },
   'other-origin': {
     exit: 6,
-    hint: 'Use the one that was made for this target.',
+    hint: 'Use the one that was made for this environment.',
   },
   'not-in-look': {
     exit: 6,
-    hint: 'Take a new look: setpoint get settings,sandboxes -o json=observed.json.',
+    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=observed.json.',
+  },
+  'snapshot-too-old': {
+    exit: 6,
+    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=observed.json.',
   },
   unreachable: {
     exit: 1,
@@ -61,7 +65,7 @@ export const ERRORS = {
   'timed-out': { exit: 9, hint: 'Try again, or give it longer with --timeout.' },
   redirected: {
     exit: 1,
-    hint: 'Set server.url to the address the service really has; redirects are never followed.',
+    hint: 'Set server.url to the address of the service itself; redirects are never followed.',
   },
   'not-this-service': { exit: 1, hint: 'Check server.url, its path prefix too.' },
   'dialect-not-spoken': {
@@ -70,31 +74,31 @@ export const ERRORS = {
   },
   'bad-response': {
     exit: 1,
-    hint: 'Try again; if it stays so, look at what stands between here and the service.',
+    hint: 'Try again; if it persists, check proxies in between.',
   },
   'response-too-large': {
     exit: 1,
     hint: 'Check server.url; no answer of this service is this large.',
   },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
-  'server-error': { exit: 1, hint: 'Look into the log of the service.' },
-  'settings-refused': { exit: 1, hint: 'Mend the fields named; nothing was written.' },
+  'server-error': { exit: 1, hint: "Check the service's logs." },
+  'settings-refused': { exit: 1, hint: 'Fix the fields named; nothing was written.' },
   'spec-refused': { exit: 3, hint: 'Name a spec that the service has: setpoint get specs.' },
   'applied-in-part': {
     exit: 7,
     hint: 'Run setpoint plan to see what is left.',
   },
-  'conversation-failed': { exit: 1, hint: 'Look into the log of the service.' },
+  'conversation-failed': { exit: 1, hint: "Check the service's logs." },
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
   contended: {
     exit: 1,
     hint: 'Somebody else is writing these settings; run again when they are done.',
   },
-  interrupted: { exit: 130, hint: 'Run again: what is left will be done.' },
-  terminated: { exit: 143, hint: 'Run again: what is left will be done.' },
-  'state-unknown': { exit: 1, hint: 'Run setpoint plan to see where the service stands.' },
+  interrupted: { exit: 130, hint: 'Run again: it continues with what is left.' },
+  terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
+  'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
-  skipped: { exit: 0, hint: 'Mend the target before it, or apply with --keep-going.' },
+  skipped: { exit: 0, hint: 'Fix the environment before it, or apply with --keep-going.' },
   internal: {
     exit: 1,
     hint: 'This is a defect of setpoint; please report it with the command you ran.',

@@ -4,10 +4,11 @@ import type { Dialect } from './state.ts';
 import type { Json } from './value.ts';
 
 /**
- * What became of one change: `verified` (a later look shows it), `unverifiable` (sent, and cannot be read back), `not-sent`,
- * `unknown` (sent, and not seen since).
+ * What became of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
+ * not which), `unverifiable` (sent, and cannot be read back), `not-sent` (nothing was sent, or the service refused it and stored
+ * nothing), `unknown` (sent, and not seen since: it may be stored).
  */
-export type Result = 'verified' | 'unverifiable' | 'not-sent' | 'unknown';
+export type Result = 'verified' | 'set' | 'unverifiable' | 'not-sent' | 'unknown';
 
 export interface OutcomeChange extends Change<Json> {
   readonly result: Result;

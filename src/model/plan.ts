@@ -55,7 +55,6 @@ export interface Warning {
 export type WarningCode =
   | 'already-made'
   | 'answered-with-error'
-  | 'cannot-be-read-back'
   | 'guard'
   | 'key-not-used'
   | 'lose-unreadable'
@@ -63,7 +62,8 @@ export type WarningCode =
   | 'sandbox-busy'
   | 'sandbox-displaced'
   | 'sandbox-failed'
-  | 'sandbox-gone';
+  | 'sandbox-gone'
+  | 'snapshot-old';
 
 /** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
 export interface Unpreservable {

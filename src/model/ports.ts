@@ -11,7 +11,7 @@ export interface Observer {
 }
 
 /**
- * Whether a write took effect. `stored`: the service said so. `not-applied`: it did not, as far as the answer tells; `retry`
+ * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: it did not, as far as the answer tells; `retry`
  * tells whether the same write may be tried again, `reached` whether the service has seen it at all. `ambiguous`: it may have,
  * and only another observation can tell.
  */

@@ -9,10 +9,15 @@ export function suggest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** ` Did you mean language?`, or nothing. */
+/** `Did you mean language?`, or nothing. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const candidate = suggest(word, candidates);
   return candidate === null ? '' : `Did you mean ${candidate}?`;
+}
+
+/** What to do about a word that is none of these: the one that was meant, or all of them. */
+export function choicesHint(word: string, candidates: readonly string[]): string {
+  return didYouMean(word, candidates) || `Available: ${candidates.join(', ')}.`;
 }
 
 function fold(word: string): string {

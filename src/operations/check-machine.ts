@@ -60,11 +60,12 @@ function checkDebugging(env: Env): Check<MachineCheck> {
     ...(sections === '' ? [] : [`NODE_DEBUG (${sections})`]),
     ...(options.length === 0 ? [] : [`NODE_OPTIONS (${options.join(', ')})`]),
   ];
-  if (found.length === 0) return passed('debugging', 'nothing set that shows what is sent');
+  if (found.length === 0)
+    return passed('debugging', 'no NODE_DEBUG or similar that would print requests');
   return warned(
     'debugging',
     `${found.join(' and ')} may show headers with the key, or values of variables.`,
-    'Unset NODE_DEBUG and NODE_OPTIONS where secrets are set.',
+    'Unset NODE_DEBUG and NODE_OPTIONS when secrets are set.',
   );
 }
 

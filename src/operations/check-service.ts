@@ -66,7 +66,7 @@ const SANDBOXES: readonly TargetCheck[] = ['sandboxes'];
 
 function checkKey({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
   if (!(outcome instanceof SetpointError))
-    return passed('key', sends ? 'accepted' : 'none was sent, and none was asked for');
+    return passed('key', sends ? 'accepted' : 'none was sent, and none is required');
   return outcome.code === 'unauthorized'
     ? failed('key', errorReport(outcome))
     : skipped('key', 'the answer does not tell');

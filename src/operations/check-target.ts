@@ -62,7 +62,10 @@ function checkReferences(prepared: Prepared, { env }: Options): Check<TargetChec
   const all = [...ofServer, ...desired.fields.flatMap(({ field }) => ofField(field.name))];
   const count = all.filter(({ problem }) => problem === null).length;
   if (count === 0) return passed('references', 'there are none');
-  return passed('references', count === 1 ? 'the one has a value' : `all ${count} have a value`);
+  return passed(
+    'references',
+    count === 1 ? '1 reference, and it has a value' : `${count} references, and all have a value`,
+  );
 }
 
 /** Every variable and file that is missing; where they are all there, what is wrong with a value. */
@@ -85,7 +88,7 @@ function checkPolicy({ server, warnings }: Prepared, env: Options['env']): Check
       warning.message,
       'Leave --server and SETPOINT_SERVER out to use the address of the file.',
     );
-  if (isLocal(server)) return passed('policy', 'this machine itself: no list is needed');
+  if (isLocal(server)) return passed('policy', 'loopback address: no allow-list needed');
   const lists = ['SETPOINT_ALLOWED_ORIGINS', 'SETPOINT_ALLOWED_VARIABLES'];
   const set = lists.filter((name) => listIn(env[name]) !== null);
   if (set.length === 0) return passed('policy', 'not a pipeline: no list is needed');

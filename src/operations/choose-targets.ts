@@ -14,7 +14,7 @@ export function chooseTargets(request: WritingRequest, command: string): readonl
   if (targets.length <= 1 || request.targets !== undefined || request.all === true) return targets;
   throw new SetpointError(
     'usage',
-    `There are ${targets.length} targets, and ${command} takes those it is told.`,
+    `There are ${targets.length} environments, and ${command} needs to know which.`,
     {
       hint: `Name them with -e (${targets.map(({ name }) => name).join(', ')}), or take all with --all.`,
     },

@@ -5,12 +5,14 @@ import { member, nodeAt, type Node } from '../desired/node.ts';
 import { baseOf, type LoadedFile } from '../desired/target.ts';
 import type { Block } from '../edit/placed.ts';
 import { readText } from '../host/read-text.ts';
+import { requireFile } from './load.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
 /** The settings files of an operation that edits them, as they were read, each with its base. */
 export function editableFiles(options: Options): LoadedFile[] {
   const read = (path: string): string => {
     const limit = fileLimit(options);
+    requireFile(path, options);
     const found = readText(path, limit);
     if ('text' in found) return found.text;
     throw new SetpointError(

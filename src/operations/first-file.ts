@@ -1,4 +1,5 @@
 import { SetpointError } from '../model/error.ts';
+import { fields } from '../model/field.ts';
 import { masked, type Json } from '../model/value.ts';
 import { plainValue } from '../desired/node.ts';
 import { readTargets, type LoadedFile, type Target } from '../desired/target.ts';
@@ -19,14 +20,14 @@ const KEY = 'SETPOINT_API_KEY';
 /** A first settings file: everything that its service holds and that is not a default, secrets as references. */
 export async function firstFile(path: string, request: InitRequest): Promise<Initial> {
   if (isThere(path)) {
-    throw new SetpointError('usage', `${path} exists already, and is not written over.`, {
+    throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
       hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
     });
   }
   const url = request.server?.trim();
   if (url === undefined) {
-    throw new SetpointError('usage', 'init wants the address of the service.', {
-      hint: 'Name it: setpoint init --server https://agents.example.com',
+    throw new SetpointError('usage', "init needs the service's address.", {
+      hint: `Run setpoint init --server URL, with ${KEY} set to a key of that service if it asks for one.`,
     });
   }
   const keyed = (request.env[KEY] ?? '') !== '';
@@ -41,7 +42,7 @@ export async function firstFile(path: string, request: InitRequest): Promise<Ini
   const looked = { target: prepared.target, observed, wish };
   const edits = pullEdits([file], READ, [looked], tools);
   const edited = edits.edited.get(prepared.target.name);
-  const settings = settingsOf(edited);
+  const settings = withUnseen(settingsOf(edited));
   const written = initialText(server, settings);
   const now = targetOf({ ...file, text: written });
   if (!sameJson(settingsOf(now), settings)) throw unwritable();
@@ -58,6 +59,13 @@ export async function firstFile(path: string, request: InitRequest): Promise<Ini
     ],
     left: pull?.left ?? [],
   };
+}
+
+/** What no service shows is declared as none, so that a write clears nothing in silence. */
+function withUnseen(settings: JsonObject): JsonObject {
+  const unseen = fields().filter(({ secret, setFlag }) => secret && setFlag === null);
+  const nulls = unseen.map(({ name }) => [name, null] as const);
+  return { ...Object.fromEntries(nulls), ...settings };
 }
 
 function targetOf(file: LoadedFile): Target {

@@ -63,7 +63,7 @@ function fileOf({ file }: InitRequest): string {
   const files = [file ?? DEFAULT_FILE].flat();
   const [only = DEFAULT_FILE] = files;
   if (files.length <= 1) return only;
-  throw new SetpointError('usage', 'init writes one file, and several are named.', {
+  throw new SetpointError('usage', 'init writes one file, and -f names several.', {
     hint: 'Name one with -f.',
   });
 }

@@ -5,6 +5,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
 import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
+import { isThere } from '../host/read-optional.ts';
 import { liesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
@@ -72,6 +73,7 @@ function shown(path: string): string {
 
 function textOf(path: string, options: Options): string | { diagnostics: Diagnostic[] } {
   const limit = Math.min(options.maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
+  requireFile(path, options);
   const read = readText(path, limit);
   if ('text' in read) return read.text;
   const [message, hint] =
@@ -86,7 +88,15 @@ function textOf(path: string, options: Options): string | { diagnostics: Diagnos
   };
 }
 
-/** A file that cannot be read, said of its first character: there is nothing else to point at. */
+/** Throws if nobody named a file and the default one is not there. */
+export function requireFile(path: string, { file }: Options): void {
+  if (file !== undefined || path !== DEFAULT_FILE || isThere(path)) return;
+  throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in this folder.`, {
+    hint: 'Create one with `setpoint init --server URL`, or name one with -f.',
+  });
+}
+
+/** A file that cannot be read, reported at its first character: there is nothing else to point at. */
 export function unreadable(path: string, message: string, hint: string): Diagnostic {
   return diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint });
 }

@@ -11,6 +11,8 @@ export interface Options {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The targets or environments to take, in this order; all of them where it is absent. */
   readonly targets?: readonly string[] | undefined;
+  /** What named the targets, for errors, if that is not plain: a variable, an input. */
+  readonly targetsFrom?: string | undefined;
   /** An address in place of the file's. */
   readonly server?: string | undefined;
   /** Milliseconds for one request; a target's settings take four times as long at most. Default: 30,000. */
@@ -35,12 +37,14 @@ export interface Options {
 export interface PlanRequest extends Options {
   /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
-  /** A saved look, in place of the services: nothing is sent, and no variable is looked up. */
+  /** A saved snapshot, in place of the services: nothing is sent, and no variable is looked up. */
   readonly observed?: string | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets the digests without which it is no approval once it is saved. Default: true. */
   readonly digests?: boolean | undefined;
+  /** Milliseconds that a saved snapshot may be old. Without it, one that is older than a day is a warning. */
+  readonly maxAge?: number | undefined;
 }
 
 export const DEFAULT_TIMEOUT = 30_000;

@@ -1,10 +1,11 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
-import type { EnvironmentPlan, SandboxPlan } from '../model/plan.ts';
+import type { EnvironmentPlan, SandboxPlan, Warning } from '../model/plan.ts';
 import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { declaredOrigin } from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
@@ -26,7 +27,7 @@ import { readSaved } from './saved-document.ts';
 const WITHHELD: ReferenceSource = {
   withheld: true,
   variable: () => undefined,
-  file: () => ({ problem: 'a saved look is planned without it' }),
+  file: () => ({ problem: 'a plan against a snapshot reads no files' }),
 };
 
 /**
@@ -41,10 +42,12 @@ export async function planAgainstLook(
 ): Promise<EnvironmentPlan[]> {
   if (request.server !== undefined) {
     throw new SetpointError('usage', '--server and --observed exclude each other.', {
-      hint: 'A saved look has the address it was taken from.',
+      hint: 'A saved snapshot has the address it was taken from.',
     });
   }
   const look = await readSaved(path, ['observed']);
+  const { clock = SYSTEM_CLOCK, maxAge } = request;
+  const age = clock.now() - Date.parse(look.observed_at);
   const resolved = targets.map((target) => ({
     target,
     desired: resolveSettings(target, WITHHELD),
@@ -57,7 +60,15 @@ export async function planAgainstLook(
   const allowed = allowedRules(request);
   const saved = await digestsFor(look.salt ?? '');
   return resolved.map(({ target, desired }) =>
-    planTarget(target, desired, look, { rotation, classifier, allowed, digests, saved }),
+    planTarget(target, desired, look, {
+      rotation,
+      classifier,
+      allowed,
+      digests,
+      saved,
+      age,
+      maxAge,
+    }),
   );
 }
 
@@ -65,24 +76,48 @@ interface Approach {
   readonly rotation: Rotation;
   readonly classifier: ReturnType<typeof classifierFor>;
   readonly allowed: readonly Rule[];
-  /** Those of the plan that is made, and those of the look. */
+  /** Those of the plan that is made, and those of the snapshot. */
   readonly digests: Digests | null;
   readonly saved: Digests;
+  /** Milliseconds between the snapshot and now; NaN if its time is none. */
+  readonly age: number;
+  readonly maxAge: number | undefined;
+}
+
+const A_DAY = 86_400_000;
+
+function oldWarning({ observed_at: at }: ObservedDocument, age: number): Warning {
+  const message = `The snapshot is ${hours(age)} old (${at}): the service may have changed since. Take a new one, or set --max-age.`;
+  return { code: 'snapshot-old', message, path: [] };
+}
+
+/** A snapshot that claims to come from the future is as little to be trusted as an old one. */
+function tooOld({ observed_at: at }: ObservedDocument, age: number, maxAge: number): SetpointError {
+  const message = `The snapshot is ${hours(age)} old (${at}), and --max-age is ${hours(maxAge)}.`;
+  return new SetpointError('snapshot-too-old', message);
+}
+
+function hours(milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) return 'of an unknown time,';
+  const all = milliseconds / 3_600_000;
+  return `${Number.isInteger(all) ? all : all.toFixed(1)} h`;
 }
 
 function planTarget(
   target: Target,
   desired: DesiredState,
   look: ObservedDocument,
-  { rotation, classifier, allowed, digests, saved }: Approach,
+  { rotation, classifier, allowed, digests, saved, age, maxAge }: Approach,
 ): EnvironmentPlan {
   const { name } = target;
   const origin = declaredOrigin(target);
   const address_digest = digests === null ? null : declaredAddressDigest(target, digests);
   const where = { name, origin, address_digest, observed_at: look.observed_at };
   try {
+    if (maxAge !== undefined && !(Math.abs(age) <= maxAge)) throw tooOld(look, age, maxAge);
     const seen = seenIn(look, target, saved);
     const observed = settingsIn(seen, desired, saved);
+    const old = maxAge === undefined && !(age <= A_DAY) ? [oldWarning(look, age)] : [];
     const planning = { ...NOTHING_KNOWN, rotation };
     const whole = classifier({ target, desired }, planning)(
       {
@@ -92,7 +127,7 @@ function planTarget(
       observed,
     );
     const at = { ...where, origin: seen.origin };
-    return plannedEnvironment(whole, observed, desired, at, { warnings: [], allowed, digests });
+    return plannedEnvironment(whole, observed, desired, at, { warnings: old, allowed, digests });
   } catch (thrown) {
     return failedEnvironment(where, errorReport(asSetpointError(thrown)));
   }
@@ -107,20 +142,20 @@ function seenIn(
   const { name } = target;
   const origin = declaredOrigin(target);
   const seen = environments.find((environment) => environment.name === name);
-  if (seen === undefined) throw notInLook(`The saved look says nothing of ${name}.`);
+  if (seen === undefined) throw notInLook(`The saved snapshot does not contain ${name}.`);
   if (seen.error !== null)
-    throw notInLook(`${name} could not be looked at when the look was saved.`);
+    throw notInLook(`${name} could not be read when the snapshot was saved.`);
   if (origin !== null && seen.origin !== origin) {
-    const message = `The saved look of ${name} was taken at ${seen.origin ?? 'no address'}, and the file names ${origin}.`;
+    const message = `The saved snapshot of ${name} is from ${seen.origin ?? 'no address'}, and the file names ${origin}.`;
     throw new SetpointError('other-origin', message);
   }
   const address = declaredAddressDigest(target, saved);
   if (address === null || seen.address_digest === address) return seen;
   if (typeof seen.address_digest !== 'string')
-    throw notInLook(`The saved look does not say which path ${name} was looked at under.`);
+    throw notInLook(`The saved snapshot does not name the path prefix of ${name}.`);
   throw new SetpointError(
     'other-origin',
-    `The saved look of ${name} was taken at another path prefix of ${origin ?? 'its address'} than the file names.`,
+    `The saved snapshot of ${name} is from another path prefix of ${origin ?? 'its address'} than the file names.`,
   );
 }
 
@@ -131,7 +166,7 @@ function settingsIn(
 ): ObservedState {
   const stored = status === 'stored';
   if (dialect === null || (!stored && status !== 'empty'))
-    throw notInLook(`The saved look does not hold the settings of ${name}.`);
+    throw notInLook(`The saved snapshot does not contain the settings of ${name}.`);
   const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = known ? (settings as Readonly<Record<string, never>>) : {};
   return { dialect, stored, record: savedSettings(record, digests, desired, saved), saved: true };
@@ -144,7 +179,8 @@ function sandboxesIn(
   at: string,
 ): SandboxPlan {
   if (desired.length === 0) return NO_SANDBOXES;
-  if (sandboxes === null) throw notInLook(`The saved look does not hold the sandboxes of ${name}.`);
+  if (sandboxes === null)
+    throw notInLook(`The saved snapshot does not contain the sandboxes of ${name}.`);
   const observed = {
     sandboxes: sandboxes.map(({ id, spec, status, created_at }) => ({
       id,
@@ -168,7 +204,7 @@ function sandboxesIn(
     plan.steps.some(({ action, item }) => action === 'pause' && item.whenBusy === 'skip');
   if (!mayBeBusy) return plan;
   const message =
-    'The saved look does not say where conversations run; a sandbox in which one runs would not be paused.';
+    'The saved snapshot does not show where conversations run; a sandbox in which one runs would not be paused.';
   return { ...plan, warnings: [...plan.warnings, { code: 'sandbox-busy', message, path: [] }] };
 }
 

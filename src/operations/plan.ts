@@ -1,3 +1,4 @@
+import { SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
@@ -32,6 +33,11 @@ export async function plan(request: PlanRequest): Promise<PlanDocument> {
   const at = clock.now();
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
+  if (observed === undefined && request.maxAge !== undefined) {
+    throw new SetpointError('usage', '--max-age is for a saved snapshot.', {
+      hint: 'Name one with --observed, or leave --max-age out.',
+    });
+  }
   const digests = request.digests === false ? null : await digestsFor();
   const made = { at, run: runInfo(env), salt: digests?.salt ?? null };
   if (observed === undefined)

@@ -139,8 +139,8 @@ function elsewhere(
   }
   const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
   const auth = 'server' in own ? own.server.auth : 'both';
-  const goes = apiKey === null ? 'no key goes' : 'SETPOINT_API_KEY goes';
-  const message = `The key of the file belongs to another address; ${goes} to ${origin}.`;
+  const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY';
+  const message = `--server overrides the file: ${sent} is sent to ${origin}, and not the key of the file.`;
   return {
     server: { url, origin, apiKey, auth, headers: new Map(), caFile: null },
     warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],

@@ -100,7 +100,7 @@ function asked(required: Json): Json {
 
 const NAMES = {
   plan: { name: 'plan', command: 'setpoint plan --out FILE' },
-  observed: { name: 'look', command: 'setpoint get settings,sandboxes -o json=FILE' },
+  observed: { name: 'snapshot', command: 'setpoint get settings,sandboxes -o json=FILE' },
   outcome: { name: 'outcome', command: 'setpoint apply -o json=FILE' },
   validation: { name: 'validation', command: 'setpoint validate -o json=FILE' },
 } satisfies Record<Kind, object>;

@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import { suggest } from '../model/suggest.ts';
+import { choicesHint } from '../model/suggest.ts';
 import type { Target } from '../desired/target.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import type { Options } from './options.ts';
@@ -12,16 +12,18 @@ export function selectTargets(options: Options): readonly Target[] {
   const names = new Set<string>();
   const twice = targets.find(({ name }) => names.size === names.add(name).size);
   if (twice !== undefined) {
-    throw new SetpointError('usage', `Two targets are called ${twice.name}.`, {
-      hint: 'Give one of the files a name: of its own.',
+    throw new SetpointError('usage', `Two environments have the name ${twice.name}.`, {
+      hint: 'Give each of the files its own name:.',
     });
   }
   const selected =
-    options.targets === undefined ? targets : options.targets.map((name) => named(name, targets));
+    options.targets === undefined
+      ? targets
+      : options.targets.map((name) => targetNamed(name, targets, options.targetsFrom));
   if (options.server !== undefined && selected.length > 1) {
     throw new SetpointError(
       'usage',
-      `--server names one address, and there are ${selected.length} targets.`,
+      `--server names one address, and there are ${selected.length} environments.`,
       {
         hint: 'Choose one with -e.',
       },
@@ -30,11 +32,22 @@ export function selectTargets(options: Options): readonly Target[] {
   return selected;
 }
 
-function named(name: string, targets: readonly Target[]): Target {
+/** The target of that name. Throws a usage error if there is none. */
+export function targetNamed(
+  name: string,
+  targets: readonly Target[],
+  from: string | undefined,
+): Target {
   const found = targets.find((target) => target.name === name);
   if (found !== undefined) return found;
   const names = targets.map((target) => target.name);
-  const near = suggest(name, names);
-  const hint = near === null ? `There is ${names.join(', ')}.` : `Did you mean ${near}?`;
-  throw new SetpointError('usage', 'There is no target or environment of that name.', { hint });
+  const which = name.length <= LONGEST_NAME ? `named ${JSON.stringify(name)}` : 'of that name';
+  throw new SetpointError(
+    'usage',
+    `No environment ${which}${from === undefined ? '' : ` (from ${from})`}.`,
+    { hint: choicesHint(name, names) },
+  );
 }
+
+/** What is longer than any name is not repeated. */
+const LONGEST_NAME = 60;

@@ -62,7 +62,7 @@ async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<Env
   if (stopped !== null) return notBegun(stopped);
   try {
     if ((await request.confirm?.(name, origin)) === false) {
-      const declined = new SetpointError('declined', 'The conversation was declined.');
+      const declined = new SetpointError('declined', 'Cancelled. Nothing was started.');
       return notBegun(interruption(request.signal) ?? declined);
     }
     return await withTarget(prepared, request, async (open) =>

@@ -68,7 +68,7 @@ function isWholeClear({ path, action }: Change): boolean {
 function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
   return settings.unpreservable.map(({ path, stops, remedy }) => ({
     rule: 'lose-unreadable',
-    message: `A write would wipe ${formatPath(path)}: the service does not say what it holds.`,
+    message: `This write clears ${formatPath(path)}, which the service does not show.`,
     hint: `In settings.yaml, ${remedy}; or apply with --allow lose-unreadable and lose it.`,
     path,
     refuses: stops === 'always' || guards.on.has('lose-unreadable'),

@@ -32,13 +32,13 @@ function gone({ id, state }: NamedSandbox): SandboxPlan {
   }
   const message = `Sandbox ${id} is declared running, and the service has none of that id any more.`;
   const hint =
-    'Remove the item, or declare running: and a number: a sandbox that is gone cannot be had back.';
+    'Remove the item, or declare running: and a number: a sandbox that is gone cannot be restored.';
   return { ...NOTHING, unmet: [{ code: 'sandbox-gone', message, hint, path: [id] }] };
 }
 
 function failed({ id }: NamedSandbox, { status }: Sandbox): SandboxPlan {
   const message = `Sandbox ${id} is declared running and reads ${status}: only a paused one can be resumed.`;
-  const hint = 'Look at the sandbox; where it cannot be mended, declare another one.';
+  const hint = 'Check the sandbox; if it cannot be repaired, declare another one.';
   return { ...NOTHING, unmet: [{ code: 'sandbox-failed', message, hint, path: [id] }] };
 }
 

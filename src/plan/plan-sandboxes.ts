@@ -47,7 +47,7 @@ function planCounted(
   if (up.length > item.running && item.surplus === 'pause')
     return pauseSurplus(item, up, observed.busy);
   const missing = Math.max(0, item.running - up.length);
-  const reason = `${up.length} of ${item.running} run`;
+  const reason = `${up.length} of ${item.running} running`;
   const resumed = claimed
     .filter(({ status }) => status === 'PAUSED')
     .toSorted(byAge)
@@ -73,7 +73,7 @@ function pauseSurplus(
     item.whenBusy === 'skip' ? candidates.filter(({ id }) => busy?.has(id) === true) : [];
   const left = new Set(spared);
   const paused = candidates.filter((sandbox) => !left.has(sandbox)).slice(0, surplus);
-  const reason = `surplus: ${up.length} of ${item.running} run`;
+  const reason = `${up.length} running, ${item.running} wanted`;
   const steps: SandboxStep[] = paused.map((sandbox) => pauseStep(item, sandbox, reason));
   return {
     steps,

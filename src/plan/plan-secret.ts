@@ -10,8 +10,9 @@ const UNREAD = new Secret('');
 
 /**
  * A password field. It cannot be compared: three signals stand in. The flag of the answer tells whether one is stored, the
- * fingerprint whether it is the one last written from here, and `--rotate` asks for it to be written all the same. A field
- * without a flag (or whose flag the server does not answer) goes along with every write, because leaving it out may wipe it.
+ * fingerprint whether it is the one last written from here, and `--rotate` writes it all the same. A field without a flag (or
+ * whose flag the server does not answer) is sent with every write, because leaving it out may wipe it. A field that no dialect
+ * has a flag for is the same at every plan, so that nothing is reported of it.
  */
 export function planSecret(
   desired: DesiredField,
@@ -28,11 +29,7 @@ export function planSecret(
     case 'no':
       return value === null
         ? NOTHING
-        : {
-            overlay: sent,
-            changes: [change(desired, 'set', 'not set, will be set')],
-            ...unread(desired),
-          };
+        : { overlay: sent, changes: [change(desired, 'set', 'not set, will be set')] };
     case 'yes':
       if (value === null)
         return { overlay: sent, changes: [change(desired, 'clear', 'set, will be cleared')] };
@@ -40,17 +37,12 @@ export function planSecret(
     case 'unsaid': {
       const action = value === null ? 'clear' : 'rotate';
       const reason = 'cannot be read back';
-      if (rotated)
-        return { overlay: sent, changes: [change(desired, action, reason)], ...unread(desired) };
+      if (rotated) return { overlay: sent, changes: [change(desired, action, reason)] };
       const known = knownOf(desired, fingerprints);
       if (known === 'different')
         return { overlay: sent, changes: [change(desired, 'rotate', NEW)] };
-      if (known === 'same') return { overlay: sent, ...unread(desired) };
-      return {
-        overlay: sent,
-        unknown: [{ path: [field.name], reason, ref: refOf(value) }],
-        ...unread(desired),
-      };
+      if (known === 'same' || field.setFlag === null) return { overlay: sent };
+      return { overlay: sent, unknown: [{ path: [field.name], reason, ref: refOf(value) }] };
     }
   }
 }
@@ -98,13 +90,6 @@ function isStored({ field }: DesiredField, observed: ObservedState): 'yes' | 'no
   const flag = field.setFlag === null ? undefined : observed.record[field.setFlag];
   if (typeof flag !== 'boolean') return 'unsaid';
   return flag ? 'yes' : 'no';
-}
-
-/** The warning that goes with a field which no flag speaks of. */
-function unread({ field }: DesiredField): FieldPlan {
-  if (field.setFlag !== null) return NOTHING;
-  const message = `${field.name} goes along with every write: it cannot be read back, and no flag tells whether one is stored.`;
-  return { warnings: [{ code: 'cannot-be-read-back', message, path: [field.name] }] };
 }
 
 function change({ field, value, source }: DesiredField, action: Action, reason: string): Change {

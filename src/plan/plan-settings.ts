@@ -99,7 +99,7 @@ function unpreservableIn(
     remedy: 'nothing declares this field; set it by other means',
   }));
   const unseen = observed.stored && !planned.has('sandbox_api_key');
-  const remedy = 'add the line sandbox_api_key: null, or a reference';
+  const remedy = 'declare it under settings: a reference to keep it, null to clear it';
   const blind: Unpreservable[] = unseen
     ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
     : [];
@@ -112,11 +112,8 @@ function unpreservableIn(
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {
-  const what =
-    path[0] === 'sandbox_api_key'
-      ? 'The service does not say whether it holds a sandbox_api_key, and this write would wipe it'
-      : `The service does not say what ${formatPath(path)} is, and a write would wipe it`;
-  return { code: 'lose-unreadable', message: `${what}: ${remedy}.`, path };
+  const message = `This write clears ${formatPath(path)}, which the service does not show: ${remedy}.`;
+  return { code: 'lose-unreadable', message, path };
 }
 
 const ORDER: ReadonlyMap<string, number> = new Map(

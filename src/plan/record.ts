@@ -67,7 +67,7 @@ export function unreadableItems(config: Value | undefined, list: McpList): reado
   return isList(items) ? items.filter((item) => !isRecord(item)) : [];
 }
 
-/** A declared config with those items in it: what cannot be read cannot be said to be undeclared, so that it stays. */
+/** A declared config with those items in it: nobody can tell whether one of them is declared, so they stay. */
 function withUnreadableItems(declared: Value, actual: Value | undefined): Value {
   if (!isRecord(declared)) return declared;
   const lists = MCP_LISTS.flatMap((list) => {

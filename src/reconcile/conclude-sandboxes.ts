@@ -110,7 +110,7 @@ function tooLate(open: readonly Waiting[]): SetpointError {
 function unseen(error: SetpointError | null): SetpointError {
   return new SetpointError(
     'state-unknown',
-    `Whether a sandbox was started is not known: none has appeared, and it was not asked for again. ${error?.message ?? ''}`.trim(),
+    `Whether a sandbox was started is not known: none has appeared, and it was not requested again. ${error?.message ?? ''}`.trim(),
     { hint: 'Run again: what has appeared by then is counted.', cause: error },
   );
 }

@@ -87,7 +87,7 @@ function tooLate(status: string): SetpointError {
 function unclear(error: SetpointError): SetpointError {
   return new SetpointError(
     'state-unknown',
-    `Whether a conversation was started is unclear; it was not asked for again. ${error.message}`,
+    `Whether a conversation was started is unclear; it was not requested again. ${error.message}`,
     { hint: 'Look with setpoint get conversations.', cause: error },
   );
 }

@@ -65,7 +65,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       const refused = whyRefused(input, plan, look);
       if (refused !== null) return { ...ended('refused', refused.error), ...refused };
       if (!(await input.approve())) {
-        const declined = new SetpointError('declined', 'The plan was declined.');
+        const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
         return ended('failed', interruption(input.signal) ?? declined);
       }
       if (plan.settings.changes.length === 0)

@@ -1,4 +1,5 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
+import { fieldNamed } from '../model/field.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
 import { formatPath, samePath } from '../model/path.ts';
 import type { Change, SettingsPlan, Warning } from '../model/plan.ts';
@@ -69,7 +70,7 @@ function forgotten(
   return forget(writtenSecrets(desired, record).map(({ path }) => path));
 }
 
-/** What came of the corrective write; `confirmed` is its body, when the service said that it has stored it. */
+/** What came of the corrective write; `confirmed` is its body, when the service has confirmed that it is stored. */
 interface Mended {
   readonly sent: boolean;
   readonly confirmed: ValueRecord | null;
@@ -146,14 +147,21 @@ function finishedFirst(stopped: SetpointError, error: SetpointError | null): Set
 
 function resultOf(change: Change, { remaining, unknown, look }: Verification): Result {
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
-  if (unknown.some(({ path }) => samePath(path, change.path)))
-    return flagConfirms(change, look) ? 'verified' : 'unverifiable';
-  return 'verified';
+  if (flagConfirms(change, look)) return 'set';
+  const isBlind = unknown.some(({ path }) => samePath(path, change.path)) || hasNoFlag(change);
+  return isBlind ? 'unverifiable' : 'verified';
 }
 
-/** A secret that was not set and is now: the flag has seen the write, though not the value. */
+/** A secret of which no answer ever tells whether one is stored. */
+function hasNoFlag({ path: [name = ''] }: Change): boolean {
+  const field = fieldNamed(name);
+  return field?.secret === true && field.setFlag === null;
+}
+
+/** A secret that was not set and is now: the flag confirms that one is stored, and not which. */
 function flagConfirms(change: Change, look: ObservedState): boolean {
-  return change.action === 'set' && look.record[`${change.path[0] ?? ''}_set`] === true;
+  const flag = fieldNamed(change.path[0] ?? '')?.setFlag ?? null;
+  return change.action === 'set' && flag !== null && look.record[flag] === true;
 }
 
 function notConverged(remaining: readonly Remainder[]): SetpointError {

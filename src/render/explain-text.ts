@@ -12,6 +12,7 @@ import { meaningText } from './meaning-text.ts';
 import { heading } from './plan-text.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
+import { groupedWarnings } from './warning-order.ts';
 import { yamlText } from './yaml-text.ts';
 
 /** What a place of the file is, then, target by target, what is declared there and what an apply would do about it. */
@@ -38,7 +39,7 @@ function environmentLines(
       ? ['  value    not declared']
       : [...valueLines(declared.value, style), `  from     ${originText(declared, name)}`]),
     ...references.map((reference) => `  needs    ${referenceText(reference)}`),
-    ...(environment.unmanaged ? ['  let go   by unmanaged: never touched'] : []),
+    ...(environment.unmanaged ? ['  ignored  by unmanaged: never changed'] : []),
     ...applyLines(document, environment, style),
   ];
 }
@@ -67,7 +68,7 @@ function originText({ source, block }: Origin, name: string): string {
 function referenceText({ kind, name, set, problem }: ReferenceReport): string {
   if (problem !== null) return visible(problem);
   if (kind === 'file') return `the file ${visible(name)} is there`;
-  return `the variable ${name} is ${set ? 'set' : 'not set, and its default stands'}`;
+  return `the variable ${name} is ${set ? 'set' : 'not set; its default is used'}`;
 }
 
 function applyLines(
@@ -77,18 +78,17 @@ function applyLines(
 ): string[] {
   const { status, changes, unknown, warnings, unmanaged, declared, error } = environment;
   const said = (words: string): string[] => [`  apply    ${words}`];
-  if (part === 'file') return said('nothing: it is not kept by the service');
-  if (error !== null)
-    return said(paint(style, 'red', 'not known, the service could not be looked at'));
-  if (status === 'not-looked') return said('not known, the service was not looked at');
+  if (part === 'file') return said("nothing (setpoint's own setting)");
+  if (error !== null) return said(paint(style, 'red', 'not known, the service could not be read'));
+  if (status === 'not-looked') return said('not known, the service was not read');
   const lines = [
     ...changes.flatMap((change) => changeText(change, style)),
     ...unknown.map((one) => unknownText(one, style)),
-    ...warnings.map((warning) => warningText(warning, style)),
+    ...groupedWarnings(warnings).map((warning) => warningText(warning, style)),
   ].map((line) => `  ${line}`);
   if (changes.length + unknown.length > 0) return ['  apply', ...lines];
   const why = unmanaged
-    ? 'it is let go of'
+    ? 'unmanaged ignores it'
     : declared === null
       ? 'the file does not declare it'
       : 'the service is as declared';

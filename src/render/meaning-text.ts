@@ -24,7 +24,7 @@ function typeText(meaning: Meaning): string {
 
 const FORMS: Readonly<Record<Meaning['reference'], string>> = {
   whole: ', or one reference in its place',
-  inside: '; references may stand inside',
+  inside: '; references may be inside',
   none: '',
 };
 
@@ -51,13 +51,13 @@ function nullText({ on_null, clear_with }: StoreReport): string {
       return 'is refused by the service';
     case 'keeps':
       return clear_with === null
-        ? 'cannot be had: the service keeps the value it has'
+        ? 'not possible: the service keeps the value it has'
         : 'clears it: empty text is sent, because on null the service keeps what it has';
   }
 }
 
 function readingText({ set_flag }: StoreReport): string {
   return set_flag === null
-    ? 'the service does not say what it holds'
-    : `the service does not say what it holds; ${set_flag} tells whether there is one`;
+    ? 'the service does not show it'
+    : `the service does not show it; ${set_flag} says whether one is stored`;
 }

@@ -1,6 +1,6 @@
 import type { EnvironmentObserved, ObservedDocument, Resource } from '../model/observed.ts';
 import { ageText } from './age-text.ts';
-import { heading } from './plan-text.ts';
+import { COULD_NOT_READ, heading } from './plan-text.ts';
 import { paint, type Style } from './style.ts';
 import { table } from './table.ts';
 import { visible } from './visible.ts';
@@ -12,7 +12,7 @@ export function observedText(document: ObservedDocument, style: Style): string {
   const blocks = document.environments.map((environment) => {
     const head = heading(environment, style);
     if (environment.status === 'error')
-      return `${head}\n\n${paint(style, 'red', 'Could not be looked at.')}\n`;
+      return `${head}\n\n${paint(style, 'red', COULD_NOT_READ)}\n`;
     const parts = document.resources.map((resource) => partText(resource, environment, at, style));
     return `${head}\n\n${parts.join('\n\n')}\n`;
   });

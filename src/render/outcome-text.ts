@@ -11,9 +11,11 @@ import { changeName, unknownText, warningText } from './change-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
+import { groupedWarnings } from './warning-order.ts';
 
 const WORDS: Readonly<Record<Result, string>> = {
   verified: 'verified',
+  set: 'set',
   unverifiable: 'sent, cannot be read back',
   'not-sent': 'not written',
   unknown: 'sent, not seen since',
@@ -36,7 +38,7 @@ function environmentText(environment: EnvironmentOutcome, style: Style): string 
     ...(environment.changes.length === 0
       ? environment.unknown.map((unknown) => unknownText(unknown, style))
       : []),
-    ...newWarnings(environment).map((warning) => warningText(warning, style)),
+    ...groupedWarnings(newWarnings(environment)).map((warning) => warningText(warning, style)),
   ];
   if (body.length > 0) lines.push('', ...body);
   return `${[...lines, '', endingText(environment, style)].join('\n')}\n`;
@@ -73,8 +75,13 @@ export function resultText(change: OutcomeChange, status: EnvironmentOutcome['st
   const named = sandbox === undefined ? '' : `${visible(sandbox)}, `;
   const state = resource === 'sandbox' ? STATES[action] : undefined;
   if (state === undefined || result === 'not-sent') return `${named}${WORDS[result]}`;
-  return result === 'verified' ? `${named}${state}` : `${named}asked for, not seen to be ${state}`;
+  return result === 'verified'
+    ? `${named}${state}`
+    : `${named}requested, not ${NOT_YET[action] ?? state} yet`;
 }
+
+/** What a sandbox is once it is as requested. */
+const NOT_YET: Readonly<Record<string, string>> = { start: 'running', resume: 'running' };
 
 const STATES: Readonly<Record<string, string>> = {
   start: 'started',
@@ -84,6 +91,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 const MARKS: Readonly<Record<Result, readonly [string, Paint]>> = {
   verified: ['✓', 'green'],
+  set: ['✓', 'green'],
   unverifiable: ['?', 'cyan'],
   'not-sent': ['✗', 'red'],
   unknown: ['✗', 'red'],
@@ -97,13 +105,13 @@ export function resultMark(
   return isUnneeded(change, status) ? ['·', 'dim'] : MARKS[change.result];
 }
 
-const MEANWHILE = 'Nothing was written: the service has come to what was asked for by itself.';
+const MEANWHILE = 'Nothing was written: the service already is as the file says.';
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  declined: 'Declined.',
+  declined: 'Cancelled.',
   interrupted: 'Stopped.',
   terminated: 'Stopped.',
-  skipped: 'Not begun.',
+  skipped: 'Not started.',
 };
 
 /** What an apply came to, in the words of its last line. */

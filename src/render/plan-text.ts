@@ -1,21 +1,26 @@
 import { formatPath } from '../model/path.ts';
+import { counted } from '../model/counted.ts';
 import { countActions, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
 import { countsText } from './counts-text.ts';
 import { refusalText } from './refusal-text.ts';
 import { seenText } from './seen-text.ts';
+import type { Voice } from './sides.ts';
 import { paint, type Style } from './style.ts';
 import { unchangedText } from './unchanged-text.ts';
 import { visible } from './visible.ts';
+import { groupedWarnings } from './warning-order.ts';
 
 /** An empty plan of what is not as declared. */
 export const NOTHING_TO_BE_DONE =
-  'Nothing can be done, and not all is as declared: see the warnings.';
+  'Not as declared, and nothing can be done about it: see the warnings.';
 
-/** `plan` speaks of what an apply would do, `drift` of what was found; `strict drift` counts what is not known. */
-export type Voice = 'plan' | 'drift' | 'strict drift';
+export const COULD_NOT_READ = "Could not read the service's settings.";
 
-export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
+/** How a plan is worded; `strict drift` counts what could not be compared. */
+export type TextVoice = Voice | 'strict drift';
+
+export function planText(document: PlanDocument, style: Style, voice: TextVoice = 'plan'): string {
   const blocks = document.environments.map((environment) =>
     environmentText(environment, style, voice, seenText(environment, document)),
   );
@@ -26,16 +31,18 @@ export function planText(document: PlanDocument, style: Style, voice: Voice = 'p
 export function environmentText(
   environment: EnvironmentPlan,
   style: Style,
-  voice: Voice = 'plan',
+  voice: TextVoice = 'plan',
   seen: string | null = null,
 ): string {
   const lines = [
     heading(environment, style) + (seen === null ? '' : paint(style, 'dim', `  ${seen}`)),
   ];
   const body = [
-    ...environment.changes.flatMap((change) => changeText(change, style)),
+    ...environment.changes.flatMap((change) =>
+      changeText(change, style, voice === 'plan' ? 'plan' : 'drift'),
+    ),
     ...environment.unknown.map((unknown) => unknownText(unknown, style)),
-    ...environment.warnings.map((warning) => warningText(warning, style)),
+    ...groupedWarnings(environment.warnings).map((warning) => warningText(warning, style)),
     ...unmanagedText(environment, style),
   ];
   if (body.length > 0) lines.push('', ...body);
@@ -59,18 +66,46 @@ function unmanagedText({ unmanaged }: EnvironmentPlan, style: Style): string[] {
   return [paint(style, 'dim', `  Not managed: ${shown.join(', ')}`)];
 }
 
-function footer({ status, changes, unknown }: EnvironmentPlan, style: Style, voice: Voice): string {
-  if (status === 'error') return paint(style, 'red', 'Could not be looked at.');
-  if (changes.length > 0)
-    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${whoMovedText(changes, voice)}`;
+function footer(
+  { status, changes, unknown }: EnvironmentPlan,
+  style: Style,
+  voice: TextVoice,
+): string {
+  if (status === 'error') return paint(style, 'red', COULD_NOT_READ);
+  if (changes.length > 0) return foundText(changes, voice);
   if (status === 'differs') return paint(style, 'yellow', NOTHING_TO_BE_DONE);
   return unchangedText(unknown, style, voice === 'strict drift' ? ' (--strict counts them)' : '');
 }
 
-/** Whose move it was: without the file as last applied, a look alone cannot tell. */
-export function whoMovedText(changes: EnvironmentPlan['changes'], voice: Voice): string {
-  if (voice === 'plan') return '';
+/** How much there is, in the words of the last line. */
+export function foundText(changes: EnvironmentPlan['changes'], voice: TextVoice): string {
+  if (voice === 'plan') return `Plan: ${countsText(countActions(changes))}.`;
+  return `${driftText(changes)}.${untoldText(changes)}`;
+}
+
+/**
+ * Drift and pending edits, each counted by itself: `Drift: 1 difference. 2 pending edits`. Without the file as last applied
+ * every difference may be drift.
+ */
+export function driftText(changes: EnvironmentPlan['changes']): string {
+  const pending = changes.filter((change) => change.class === 'pending').length;
+  const drifted = changes.length - pending;
+  const edits = pending === 0 ? [] : [counted(pending, 'pending edit')];
+  const drift = drifted === 0 ? 'No drift' : `Drift: ${counted(drifted, 'difference')}`;
+  return [drift, ...edits].join('. ');
+}
+
+/** The same as the end of a title: `1 difference, 2 pending edits`. */
+export function driftTitle(changes: EnvironmentPlan['changes']): string {
+  return driftText(changes)
+    .replace(/^Drift: /, '')
+    .replace(/^No/, 'no')
+    .replace('. ', ', ');
+}
+
+/** Without the file as last applied, one snapshot of the service cannot tell drift from edits. */
+export function untoldText(changes: EnvironmentPlan['changes']): string {
   return changes.some((change) => change.class !== undefined)
     ? ''
-    : ' Without --base it cannot be told whether the file has moved or the service.';
+    : ' Without --base, drift cannot be told from edits of the file.';
 }

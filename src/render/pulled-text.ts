@@ -3,7 +3,7 @@ import { formatPath } from '../model/path.ts';
 import type { EnvironmentPull, PullDocument, PulledAction, PulledValue } from '../model/pulled.ts';
 import { unknownText } from './change-text.ts';
 import { inlineValue, isNested } from './inline-value.ts';
-import { heading } from './plan-text.ts';
+import { COULD_NOT_READ, heading } from './plan-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 
@@ -12,8 +12,8 @@ const WORDS: Readonly<Record<PulledAction, readonly [string, Paint, string]>> = 
   change: ['~', 'yellow', 'changed as the service has it'],
   clear: ['-', 'red', ''],
   add: ['+', 'green', 'added'],
-  remove: ['-', 'red', 'removed, the service has it no more'],
-  adopt: ['+', 'green', 'taken in'],
+  remove: ['-', 'red', 'removed, the service no longer has it'],
+  adopt: ['+', 'green', 'imported'],
 };
 
 /** What a pull brought into the files, target by target, and what it left. Errors are not in it: they go where words go. */
@@ -29,7 +29,7 @@ function environmentText(environment: EnvironmentPull, style: Style): string {
     ...pulled.map((value) => pulledLine(value, style)),
     ...left.map(({ path, reason, ref }) => {
       const from = ref === null ? '' : paint(style, 'dim', ` (${visible(ref)})`);
-      return `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: left alone: ${visible(reason)}${from}`;
+      return `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: kept: ${visible(reason)}${from}`;
     }),
     ...unknown.map((one) => unknownText(one, style)),
     ...variables.map(
@@ -52,16 +52,16 @@ function footerText(
   switch (status) {
     case 'in-sync':
       return left
-        ? 'Nothing to pull but what is left alone.'
+        ? 'Nothing to pull, except for what is kept.'
         : paint(style, 'green', 'Nothing to pull.');
     case 'differs':
       return `${values} to pull.`;
     case 'pulled':
       return paint(style, 'green', `${values} pulled.`);
     case 'skipped':
-      return 'Not pulled: another target could not be looked at.';
+      return 'Not pulled: another environment could not be read.';
     case 'error':
-      return paint(style, 'red', 'Could not be looked at.');
+      return paint(style, 'red', COULD_NOT_READ);
   }
 }
 

@@ -60,7 +60,7 @@ function refusedKey(place: string, status: number, sent: boolean): ServiceError 
       'unauthorized',
       `The service refused the key that came with ${place} (status ${status}).`,
       {
-        hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent; some services answer so for errors of their own, too.',
+        hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
       },
     );
   }

@@ -108,7 +108,7 @@ it('speaks of each of three targets by itself', async () => {
     ['a title', 'open'],
     ['Drift: b', 'open'],
   ]);
-}, 60_000);
+});
 
 it('takes no issue of somebody else for its own, and no pull request', async () => {
   commitInSync();
@@ -195,4 +195,4 @@ it('writes no look where nothing could be looked at', async () => {
   const { code } = await on.step({ inputs: { ...DRIFT, look } });
   expect(code).toBe(1);
   expect(existsSync(look)).toBe(false);
-}, 60_000);
+});

@@ -14,10 +14,16 @@ it.each([
   [{ command: 'pln' }, 'Did you mean plan?'],
   [{ command: 'drift', rotate: 'all' }, 'does not take the input rotate'],
   [{ command: 'plan', allow: 'max-changes' }, 'does not take the input allow'],
-  [{ command: 'apply', look: 'x.json' }, 'does not take the input look'],
+  [{ command: 'validate', look: 'x.json' }, 'does not take the input look'],
+  [{ command: 'plan', 'max-age': '24h' }, 'The input max-age is for a saved snapshot.'],
+  [{ command: 'plan', observed: 'x.json', 'max-age': 'a day' }, 'The input max-age takes an age'],
+  [
+    { command: 'plan', environments: 'nope' },
+    'No environment named "nope" (from the input environments).',
+  ],
   [{ command: 'apply', all: 'yes' }, 'all is true or false'],
   [{ command: 'plan', all: 'true', environments: 'a' }, 'exclude each other'],
-  [{ command: 'plan', observed: 'a.json', look: 'b.json' }, 'takes no new one'],
+  [{ command: 'plan', observed: 'a.json', look: 'b.json' }, 'saves no new one'],
   [{ command: 'plan', 'working-directory': 'nowhere' }, 'no folder'],
   [{ command: 'plan', secrets: `{"A":"${CANARY}"` }, 'SETPOINT_ALLOWED_VARIABLES'],
 ])('%j is a usage error, and nothing is sent', async (inputs, words) => {
@@ -31,7 +37,7 @@ it.each([
   expect(log).not.toContain(CANARY);
 });
 
-it('takes lists one a line or apart by commas', async () => {
+it('takes lists one a line or comma-separated', async () => {
   on.commit({
     'a.yaml': `name: a\n${settingsFor(on.store.url, '  language: en')}`,
     'b.yaml': `name: b\n${settingsFor(on.store.url, '  language: de')}`,
@@ -122,7 +128,7 @@ it('action.yml names the inputs that are read, and the outputs that are set', as
   const source = ['inputs.ts', 'step.ts']
     .map((name) => readFileSync(join(root, 'src/action', name), 'utf8'))
     .join('\n');
-  const read = [...source.matchAll(/\b(?:getInput|text|list|flag)\('([a-z-]+)'/g)].map(
+  const read = [...source.matchAll(/\b(?:getInput|text|list|flag|age)\('([a-z-]+)'/g)].map(
     ([, name]) => name,
   );
   expect(new Set(read)).toEqual(new Set(Object.keys(action.inputs)));

@@ -82,9 +82,7 @@ describe('the loop', () => {
     });
     const again = await run(['drift']);
     expect(again.code).toBe(0);
-    expect(again.stdout).toContain(
-      'No changes. 2 values could not be compared: llm_api_key, sandbox_api_key',
-    );
+    expect(again.stdout).toContain('No changes. 1 value could not be compared: llm_api_key');
     expect((await run(['drift', '--strict'])).code).toBe(2);
   });
 
@@ -205,7 +203,6 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
           changes: [{ path: ['language'] }, { path: ['llm_api_key'], action: 'set' }],
           unknown: [
             { path: ['llm_api_key'], ref: '${env:LLM_API_KEY}' },
-            { path: ['sandbox_api_key'] },
             { path: ['git_user_name'] },
           ],
         },

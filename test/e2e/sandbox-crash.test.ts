@@ -24,6 +24,9 @@ interface World {
   readonly paused: string;
 }
 
+/** Milliseconds within which a process has seen a signal, on a busy machine too. */
+const SEEN = 3000;
+
 function later(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
@@ -188,7 +191,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
       // The answer comes after the signal has been seen: otherwise it may stop the look that follows.
       front.put(slow, { route: 'start', nth: 1 }, async () => {
         running.child.kill(signal);
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await new Promise((resolve) => setTimeout(resolve, SEEN));
       });
       const ended = await running.ended;
       expect(ended.code).toBe(exit);
@@ -234,7 +237,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     const running = start(APPLY, options);
     front.put(unanswered('done', 'start'), { route: 'start', nth: 1 }, () => {
       running.child.kill('SIGTERM');
-      setTimeout(() => running.child.kill('SIGTERM'), 200);
+      setTimeout(() => running.child.kill('SIGTERM'), SEEN);
     });
     const ended = await running.ended;
     expect(ended.code).toBe(143);

@@ -318,7 +318,7 @@ describe('pageSize', () => {
     expect(new Set(seen.environments[0]?.sandboxes?.map(({ id }) => id)).size).toBe(250);
     declared = '- running: 251';
     expect(await planned()).toMatchObject({
-      changes: [{ action: 'start', reason: '250 of 251 run' }],
+      changes: [{ action: 'start', reason: '250 of 251 running' }],
     });
     declared = '- { running: 247, surplus: pause }';
     expect((await planned()).changes.map(({ action }) => action)).toEqual([

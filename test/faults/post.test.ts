@@ -175,7 +175,7 @@ describe('a write that may have been applied', () => {
     const server = await rawServer((socket) => {
       if (bytes !== '') socket.write(bytes);
     });
-    await expect(written(serviceAt(server.url, { timeout: 80 }))).resolves.toMatchObject({
+    await expect(written(serviceAt(server.url, { timeout: 600 }))).resolves.toMatchObject({
       kind: 'ambiguous',
       error: { code: 'timed-out' },
     });

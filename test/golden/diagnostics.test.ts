@@ -1,13 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DIAGNOSTICS, type Diagnostic, type DiagnosticCode } from '../../src/model/diagnostic.ts';
 import { loadTargets } from '../../src/operations/load.ts';
 import { validationDocument } from '../../src/operations/validate.ts';
 import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+import { expectGolden } from './golden-file.ts';
 
 const ROOT = 'test/golden/diagnostics';
-const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 const PLAIN = { color: false, width: null, verbose: false };
 
 type Place = readonly [line: number, column: number, code: DiagnosticCode];
@@ -151,9 +151,7 @@ describe('diagnostics', () => {
 
     it('reads as expected', () => {
       const text = diagnosticsText(diagnose(name), PLAIN);
-      const path = join(ROOT, name, 'expected.txt');
-      if (UPDATE) writeFileSync(path, text);
-      expect(text).toBe(readFileSync(path, 'utf8'));
+      expectGolden(`diagnostics/${name}/expected.txt`, text);
     });
 
     it('shows no piece of a secret, and says nothing twice', () => {

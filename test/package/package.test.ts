@@ -74,7 +74,7 @@ describe('what is packed', () => {
   });
 });
 
-describe('for somebody who installs it', { timeout: 120_000 }, () => {
+describe('for somebody who installs it', () => {
   it('npx runs plan in an empty folder', async () => {
     const settings = 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: fr }\n';
     const cwd = folder('empty', { 'settings.yaml': settings });

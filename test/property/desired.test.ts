@@ -9,6 +9,7 @@ import { fields, looksLikeMask } from '../../src/model/field.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/model/value.ts';
 import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 const LIMIT = 4096;
 const PLAIN = { color: false, width: null, verbose: false };
@@ -182,12 +183,12 @@ const tree = fc.letrec((tie) => ({
 describe('any text', () => {
   it('of any characters has problems with a place, or targets', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), checkText), {
-      numRuns: 500,
+      numRuns: propertyRuns(200),
     });
   });
 
   it('that looks like YAML has too', () => {
-    fc.assert(fc.property(fuzz, checkText), { numRuns: 3000 });
+    fc.assert(fc.property(fuzz, checkText), { numRuns: propertyRuns(1000) });
   });
 
   it('that is YAML of another shape has too', () => {
@@ -202,7 +203,7 @@ describe('any text', () => {
         );
         checkText(stringify(value, { aliasDuplicateObjects: false }).slice(0, LIMIT));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -215,7 +216,7 @@ describe('any text', () => {
         fc.constantFrom('', ...PIECES),
         (at, length, piece) => checkText(right.slice(0, at) + piece + right.slice(at + length)),
       ),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });
@@ -264,7 +265,7 @@ describe('a secret in the file', () => {
           expect(pieces.filter((one) => shown.includes(one))).toEqual([]);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });
@@ -371,7 +372,7 @@ describe('right settings', () => {
           ).toEqual(expected);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

@@ -5,6 +5,7 @@ import { editText } from '../../src/edit/edit-text.ts';
 import type { Json } from '../../src/model/value.ts';
 import { text } from '../fixture/arbitrary.ts';
 import { hand, writer } from '../fixture/hand-written.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 const scalar = fc.oneof(
   text,
@@ -67,6 +68,6 @@ it('whatever is put into whatever file, the rest stays as it was written', () =>
       else if (written.includes('\n')) expect(edited.replaceAll('\r\n', '')).not.toContain('\n');
       expect(editText(edited, puts)).toBe(edited);
     }),
-    { numRuns: 1500 },
+    { numRuns: propertyRuns(500) },
   );
 });

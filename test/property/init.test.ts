@@ -19,6 +19,7 @@ import {
 import { folderWith } from '../fixture/command.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { startStore, type JsonRecord } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
 const KEY = { SETPOINT_API_KEY: ENVIRONMENT.SETPOINT_API_KEY };
@@ -78,7 +79,7 @@ describe('init, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -123,7 +124,7 @@ describe('init, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -19,6 +19,7 @@ import { folderWith } from '../fixture/command.ts';
 import { hand, writer } from '../fixture/hand-written.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
 
@@ -124,7 +125,7 @@ describe('pull, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -175,7 +176,7 @@ describe('pull, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 80 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });

@@ -15,6 +15,7 @@ import {
   type JsonRecord,
   type StoreServer,
 } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -78,6 +79,6 @@ it('a plan against a saved look claims nothing that a look would not show, and s
           expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
 });

@@ -112,7 +112,11 @@ describe('apply.yml', () => {
     expect(WORKFLOW.jobs['apply']?.environment).toBe('${{ inputs.environment }}');
     expect(WORKFLOW.jobs['plan']?.environment).toBe('${{ inputs.look-environment }}');
     const names = WORKFLOW.jobs['apply']?.steps?.map(({ name }) => name);
-    expect(names?.slice(-2)).toEqual(['Refuse a commit that is no longer the tip', 'Apply']);
+    expect(names?.slice(-3)).toEqual([
+      'Refuse a commit that is no longer the tip',
+      'Apply',
+      'Keep the snapshot',
+    ]);
     const [upload, download] = [
       stepNamed(WORKFLOW, 'plan', 'Hand the plan over'),
       stepNamed(WORKFLOW, 'apply', 'Take the plan'),
@@ -122,5 +126,13 @@ describe('apply.yml', () => {
     expect(stepNamed(WORKFLOW, 'apply', 'Apply').with?.['plan']).toBe(
       `${String(download.with?.['path'])}/plan.json`,
     );
+  });
+
+  it('keeps a fresh snapshot after the apply, where plan.yml looks for one', () => {
+    const keep = stepNamed(WORKFLOW, 'apply', 'Keep the snapshot');
+    expect(keep.with?.['path']).toBe(stepNamed(WORKFLOW, 'apply', 'Apply').with?.['look']);
+    const drift = stepNamed(workflowNamed('drift'), 'drift', 'Keep the look');
+    expect(keep.with?.['name']).toBe(drift.with?.['name']);
+    expect(keep.if).toBe('${{ !cancelled() }}');
   });
 });

@@ -52,6 +52,9 @@ const answer = (data) => {
   if (status !== 0) fail(String(stderr));
 };
 
+// Runs are numbered as they begin.
+const createdAt = ({ databaseId }) => new Date(1.7e12 + databaseId * 1000).toISOString();
+
 const [first, second, third] = positionals;
 if (first === 'auth' && second === 'git-credential') {
   if (third === 'get') console.log('username=x-access-token\\npassword=' + process.env.GH_TOKEN);
@@ -62,7 +65,7 @@ if (first === 'auth' && second === 'git-credential') {
   const fields = values.json.split(',');
   answer(repository.runs
     .filter(({ workflow, headBranch }) => workflow === values.workflow && headBranch === values.branch)
-    .map((run) => Object.fromEntries(fields.map((field) => [field, run[field]]))));
+    .map((run) => Object.fromEntries(fields.map((field) => [field, field === 'createdAt' ? createdAt(run) : run[field]]))));
 } else if (first === 'run' && second === 'download') {
   const files = repository.runs.find(({ databaseId }) => databaseId === Number(third))?.artifacts?.[values.name];
   if (!files) fail('no artifact matches any of the names or patterns provided');

@@ -24,6 +24,7 @@ async function newestLook(runs: Repository['runs'] = []) {
         GH_TOKEN: 'a-token',
         GH_REPO: 'o/r',
         DRIFT_WORKFLOW: 'drift.yml',
+        APPLY_WORKFLOW: 'apply.yml',
         DEFAULT_BRANCH: 'main',
         ENVIRONMENT: 'production',
       },
@@ -49,6 +50,22 @@ describe.runIf(linux && hasJq)(
         { databaseId: 1, ...scheduled, artifacts: look('older') },
       ]);
       expect(found).toBe('newest');
+    });
+
+    it('is that of an apply, if nothing was saved since', async () => {
+      const pushed = { workflow: 'apply.yml', headBranch: 'main', event: 'push' };
+      const { look: found } = await newestLook([
+        { databaseId: 3, ...pushed, event: 'pull_request', artifacts: look('forged') },
+        { databaseId: 2, ...pushed, artifacts: look('after the apply') },
+        { databaseId: 1, ...scheduled, artifacts: look('before it') },
+      ]);
+      expect(found).toBe('after the apply');
+      const later = { databaseId: 4, ...scheduled, artifacts: look('after both') };
+      const { look: newest } = await newestLook([
+        later,
+        { databaseId: 2, ...pushed, artifacts: look('after the apply') },
+      ]);
+      expect(newest).toBe('after both');
     });
 
     it('never comes from a run of a fork, whose branch has the same name, nor of another branch or workflow', async () => {

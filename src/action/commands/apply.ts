@@ -1,4 +1,5 @@
 import { commentsOf } from '../../github/comments-of.ts';
+import { checkWritable } from '../../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
 import { apply } from '../../operations/apply.ts';
 import { readSaved } from '../../operations/saved-document.ts';
@@ -8,13 +9,16 @@ import { environmentText } from '../../render/plan-text.ts';
 import type { Inputs } from '../inputs.ts';
 import { errorLog, inert, PLAIN } from '../log.ts';
 import type { Result, Setting } from '../result.ts';
+import { saveLook } from '../save-look.ts';
 import { optionsFor } from '../target-options.ts';
 import { outcomeAtRoot } from '../workspace-paths.ts';
 
 /** Makes the service equal to the file. Nobody is asked: a saved plan is the approval, or else that the step is there. */
 export async function applyStep(inputs: Inputs, setting: Setting): Promise<Result> {
+  if (inputs.look !== null) checkWritable(inputs.look);
+  const options = optionsFor(inputs, setting);
   const document = await apply({
-    ...optionsFor(inputs, setting),
+    ...options,
     approved: inputs.plan === null ? undefined : await readSaved(inputs.plan, ['plan']),
     all: inputs.all,
     allow: inputs.allow,
@@ -24,6 +28,7 @@ export async function applyStep(inputs: Inputs, setting: Setting): Promise<Resul
       process.stdout.write(inert(environmentText({ ...plan, refusals: [] }, PLAIN)));
     },
   });
+  if (!setting.signal.aborted) await saveLook(inputs, options);
   const { environments } = document;
   const comments = commentsOf(document, setting.commit);
   const made = environments.flatMap(({ changes }) =>

@@ -20,7 +20,11 @@ export async function planStep(inputs: Inputs, setting: Setting): Promise<Result
   checkWritable(path);
   if (inputs.look !== null) checkWritable(inputs.look);
   const options = optionsFor(inputs, setting);
-  const document = await plan({ ...options, observed: inputs.observed ?? undefined });
+  const document = await plan({
+    ...options,
+    observed: inputs.observed ?? undefined,
+    maxAge: inputs.maxAge,
+  });
   await saveLook(inputs, options);
   await writeAside(path, json(document));
   const comments = commentsOf(document, setting.commit);

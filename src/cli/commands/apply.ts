@@ -25,11 +25,11 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
     const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
     const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
-    const ask = answered ? null : confirmWith(io, (target) => `Apply this to ${target}?`);
+    const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
     if (!answered && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
-        'There is no terminal to ask on, and no --yes.',
+        'There is no terminal to ask on, and --yes is not given.',
       );
     }
     // What refuses it is the error that follows.

@@ -4,6 +4,7 @@ import { commentsOf } from '../../github/comments-of.ts';
 import { pullRequestIn } from '../../github/pull-request.ts';
 import { writeComments, type Written } from '../../github/sticky-comment.ts';
 import { readText } from '../../host/read-text.ts';
+import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { visible } from '../../render/visible.ts';
 import { usage, type Flags } from '../flags.ts';
@@ -35,7 +36,7 @@ export async function commentCommand(
     const commit = event?.headSha ?? io.env['GITHUB_SHA'] ?? null;
     const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
     const comments = documents.flatMap((document) => commentsOf(document, commit));
-    const written = await writeComments(gitHub(access), pull, comments);
+    const written = await writeComments(gitHub(access, SYSTEM_CLOCK), pull, comments);
     const lines = written.map((done, index) => doneText(comments[index]?.target ?? null, done));
     if (flags.quiet !== true) await write(io.stdout, lines.join(''));
     return 0;
@@ -52,7 +53,7 @@ function eventIn(env: Io['env']): ReturnType<typeof pullRequestIn> {
 
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usage('It is not said which pull request to comment on.', 'Say its number with --pr.');
+  throw usage('Which pull request?', 'Pass --pr NUMBER.');
 }
 
 function doneText(target: string | null, written: Written): string {

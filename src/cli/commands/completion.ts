@@ -1,4 +1,4 @@
-import { didYouMean } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/suggest.ts';
 import { COMMANDS } from '../command-table.ts';
 import { SHELLS } from '../completion/choices.ts';
 import { completionScript } from '../completion/completion-script.ts';
@@ -16,10 +16,7 @@ export async function completionCommand(flags: Flags, io: Io, name = ''): Promis
     }
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) {
-      throw usage(
-        'completion takes the name of a shell.',
-        didYouMean(name, SHELLS) || `There is ${SHELLS.join(', ')}.`,
-      );
+      throw usage('completion needs the name of a shell.', choicesHint(name, SHELLS));
     }
     await write(io.stdout, completionScript(shell, COMMANDS));
     return 0;

@@ -20,7 +20,7 @@ export async function doctorCommand(flags: Flags, io: Io): Promise<number> {
     if (failed === 0) return written;
     const code = firstCode(document);
     const message = `${failed} of ${all.length} checks failed.`;
-    await reporter.error({ code: String(code), message, hint: 'What to do stands under each.' });
+    await reporter.error({ code: String(code), message, hint: 'See the remedies above.' });
     return worstExitCode([written, code]);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

@@ -1,5 +1,5 @@
 import type { EnvironmentPlan } from '../../model/plan.ts';
-import { didYouMean } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/suggest.ts';
 import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
@@ -28,12 +28,12 @@ function failOnOf({ failOn, base }: Flags): FailOn {
   if (failOn === undefined) return 'any';
   const known = FAIL_ON.find((one) => one === failOn);
   if (known === undefined) {
-    const hint = didYouMean(failOn, FAIL_ON) || 'It takes drift, pending or any.';
+    const hint = choicesHint(failOn, FAIL_ON);
     throw usage('--fail-on takes what to fail on.', hint);
   }
   if (known !== 'any' && base === undefined) {
     throw usage(
-      `--fail-on ${known} needs --base: without it nothing tells an edit from drift.`,
+      `--fail-on ${known} needs --base: without it, drift cannot be told from edits.`,
       'Give --base the settings file as it was last applied.',
     );
   }

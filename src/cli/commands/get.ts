@@ -1,6 +1,6 @@
 import '../../host/quick-end.ts';
 import { RESOURCES, type Resource } from '../../model/observed.ts';
-import { didYouMean } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/suggest.ts';
 import { get } from '../../operations/get.ts';
 import { observedText } from '../../render/observed-text.ts';
 import { conclude } from '../conclude.ts';
@@ -25,8 +25,5 @@ export async function getCommand(flags: Flags, io: Io, what = ''): Promise<numbe
 function resourceNamed(text: string): Resource {
   const resource = RESOURCES.find((known) => known === text.trim());
   if (resource !== undefined) return resource;
-  throw usage(
-    'get takes what to show, several apart by commas.',
-    didYouMean(text, RESOURCES) || `There is ${RESOURCES.join(', ')}.`,
-  );
+  throw usage('get takes what to show, comma-separated.', choicesHint(text, RESOURCES));
 }

@@ -1,7 +1,8 @@
 import '../../host/quick-end.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
-import { planText, type Voice } from '../../render/plan-text.ts';
+import { parseAge } from '../../operations/parse-age.ts';
+import { planText, type TextVoice } from '../../render/plan-text.ts';
 import { conclude } from '../conclude.ts';
 import { asksForJson, optionsFrom, type Flags } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
@@ -26,7 +27,7 @@ export async function planCommand(flags: Flags, io: Io, saved?: string): Promise
 }
 
 interface Look {
-  readonly voice: Voice;
+  readonly voice: TextVoice;
   /** Whose variables count: those of a command that reads, or of one that would write. */
   readonly mode: 'reads' | 'writes';
   /** A saved plan in place of a new one. */
@@ -51,8 +52,10 @@ export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
 
 function planned(flags: Flags, io: Io, { mode }: Look): Promise<PlanDocument> {
   const options = optionsFrom(flags, io, mode);
-  const { observed, rotate, allow } = flags;
-  return plan({ ...options, observed, rotate, allow, digests: asksForJson(flags, io.env) });
+  const { observed, rotate, allow, maxAge } = flags;
+  const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
+  const digests = asksForJson(flags, io.env);
+  return plan({ ...options, observed, rotate, allow, digests, maxAge: age });
 }
 
 async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/suggest.ts';
 import { readPackageFile } from '../../host/package-file.ts';
 import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
@@ -21,10 +21,7 @@ export const SCHEMAS = [
 export async function schemaCommand(flags: Flags, io: Io, name = 'settings'): Promise<number> {
   try {
     if (!SCHEMAS.includes(name)) {
-      throw usage(
-        'There is no schema of that name.',
-        didYouMean(name, SCHEMAS) || `There is ${SCHEMAS.join(', ')}.`,
-      );
+      throw usage('No schema of that name.', choicesHint(name, SCHEMAS));
     }
     await write(io.stdout, await readPackageFile(`schemas/${name}.schema.json`));
     return 0;

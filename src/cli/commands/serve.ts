@@ -49,7 +49,7 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
       const message =
         thrown instanceof Error ? thrown.message : 'The embedded service could not start.';
       throw new SetpointError('usage', message, {
-        hint: 'Choose another --port, --host or --data.',
+        hint: hintFor(thrown),
         cause: thrown,
       });
     });
@@ -67,6 +67,15 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** What to do about a service that could not start. */
+function hintFor(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
+  if (code === 'EADDRINUSE')
+    return 'Stop what listens there, or choose another port: --port 0 takes a free one.';
+  return 'Choose another --port, --host or --data.';
 }
 
 /** How sandboxes and conversations behave, as far as flags say it. */

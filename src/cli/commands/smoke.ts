@@ -20,8 +20,8 @@ export async function smokeCommand(flags: Flags, io: Io): Promise<number> {
     if (flags.yes !== true && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
-        `There is no terminal to ask on, and no --yes. ${COST}`,
-        { hint: 'Run it with --yes where that is meant.' },
+        `There is no terminal to ask on, and --yes is not given. ${COST}`,
+        { hint: 'If that is intended, run it with --yes.' },
       );
     }
     const progress = progressView(io.stderr);

@@ -2,7 +2,7 @@ import { counted } from '../../model/counted.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/diagnostics-text.ts';
 import { visible } from '../../render/visible.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import { namesIn, optionsFrom, type Flags } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -14,6 +14,7 @@ export async function validateCommand(flags: Flags, io: Io): Promise<number> {
     const { diagnostics, targets } = check({
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
+      targets: namesIn(flags.env),
     });
     const document = validationDocument(diagnostics);
     const names = targets.map(({ name }) => visible(name)).join(', ');
@@ -26,7 +27,7 @@ export async function validateCommand(flags: Flags, io: Io): Promise<number> {
     if (document.valid) return written;
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     const message = `The settings have ${counted(errors, 'problem')}.`;
-    await reporter.error({ code: 'settings-invalid', message, hint: 'Mend the places above.' });
+    await reporter.error({ code: 'settings-invalid', message, hint: 'Fix the problems above.' });
     return 3;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

@@ -33,12 +33,20 @@ export async function listen(
 
 function started(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.on('error', (cause) => {
-      reject(new Error(`The embedded service cannot listen on ${host} port ${port}.`, { cause }));
+    server.on('error', (cause: NodeJS.ErrnoException) => {
+      const why = REASONS[cause.code ?? ''] ?? '';
+      const message = `The embedded service cannot listen on ${host} port ${port}${why}.`;
+      reject(new Error(message, { cause }));
     });
     server.listen(port, host, resolve);
   });
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: ': the port is in use',
+  EACCES: ': this user may not use it',
+  EADDRNOTAVAIL: ': this machine has no such address',
+};
 
 function stopped(server: Server): Promise<void> {
   return new Promise((resolve) => {

@@ -53,7 +53,9 @@ function annotated(
       level: levels.change(change),
       weight: isDangerous(change) ? 1 : 2,
       title,
-      lines: changeText(change, STYLE).map((line) => line.slice(2)),
+      lines: changeText(change, STYLE, what === 'Plan' ? 'plan' : 'drift').map((line) =>
+        line.slice(2),
+      ),
       place: change.source ?? file,
     })),
   ];

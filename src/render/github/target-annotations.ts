@@ -2,7 +2,7 @@ import type { Refusal } from '../../model/guard.ts';
 import { isWithin } from '../../model/path.ts';
 import type { Change, ErrorReport, Warning } from '../../model/plan.ts';
 import { refusalSentence, WOULD_BE_REFUSED } from '../refusal-text.ts';
-import { byWeight, weightOf } from '../warning-order.ts';
+import { groupedWarnings, weightOf } from '../warning-order.ts';
 import type { Annotation } from './command.ts';
 
 type Place = Annotation['place'];
@@ -41,7 +41,7 @@ export function warningAnnotations(
   title: string,
   place: Place,
 ): Annotation[] {
-  return byWeight(warnings).map(({ code, message }) => ({
+  return groupedWarnings(warnings).map(({ code, message }) => ({
     level: 'warning',
     weight: weightOf(code),
     title,

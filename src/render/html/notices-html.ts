@@ -3,7 +3,7 @@ import { formatPath, type Path } from '../../model/path.ts';
 import type { ErrorReport, Unknown, Warning } from '../../model/plan.ts';
 import { counted } from '../../model/counted.ts';
 import { refusalSentence } from '../refusal-text.ts';
-import { byWeight } from '../warning-order.ts';
+import { groupedWarnings } from '../warning-order.ts';
 import { unknownHtml } from './change-html.ts';
 import { markup, type Markup } from './markup.ts';
 import { notesHtml, rowsHtml } from './row-html.ts';
@@ -32,7 +32,7 @@ export function warningsHtml(warnings: readonly Warning[]): Markup | null {
   if (warnings.length === 0) return null;
   return markup`<h3>Warnings</h3>
 <ul class="box warn">
-${byWeight(warnings).map(({ message }) => markup`<li>! ${message}</li>\n`)}</ul>
+${groupedWarnings(warnings).map(({ message }) => markup`<li>! ${message}</li>\n`)}</ul>
 `;
 }
 

@@ -21,5 +21,5 @@ function headingOf(environments: readonly EnvironmentOutcome[]): string {
   const [only] = environments;
   if (environments.length === 1 && only !== undefined) return OUTCOME_VERDICTS[only.status].words;
   const good = environments.filter(({ error }) => error === null).length;
-  return `${good} of ${environments.length} targets without an error`;
+  return `${good} of ${environments.length} environments applied`;
 }

@@ -19,11 +19,13 @@ export function outcomeSection(environment: EnvironmentOutcome): Section {
     content: [
       error?.code === 'guard-refused' && refusals.length > 1 ? null : errorHtml(error),
       refusals.length > 1 ? refusalsHtml(refusals, 'Apply was refused') : null,
-      rowsHtml('Not as asked for', remaining.map(remainderHtml)),
+      rowsHtml('Not as requested', remaining.map(remainderHtml)),
       warningsHtml(newWarnings(environment)),
       rowsHtml(
         'Changes',
-        changes.map((change) => changeHtml(change, resultHtml(change, status))),
+        changes.map((change) =>
+          changeHtml(change, { voice: 'plan', result: resultHtml(change, status) }),
+        ),
       ),
       unknownsHtml(changes.length === 0 ? unknown : []),
       requestsHtml(environment),

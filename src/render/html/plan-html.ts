@@ -2,7 +2,9 @@ import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { counted } from '../../model/counted.ts';
 import { markup } from './markup.ts';
 import { page } from './page.ts';
-import { planSection, type Voice } from './plan-section.ts';
+import { driftTitle } from '../plan-text.ts';
+import type { Voice } from '../sides.ts';
+import { planSection } from './plan-section.ts';
 import { provenanceHtml } from './provenance-html.ts';
 import { remedyHtml } from './remedy-html.ts';
 import { overviewHtml, sectionHtml } from './section-html.ts';
@@ -29,12 +31,17 @@ function lookHtml(document: PlanDocument, voice: Voice): string {
   });
 }
 
+function foundIn(changes: EnvironmentPlan['changes'], voice: Voice): string {
+  if (changes.length === 0) return voice === 'plan' ? 'no changes' : 'no differences';
+  if (voice === 'plan') return counted(changes.length, 'change');
+  return driftTitle(changes);
+}
+
 function headingOf(environments: readonly EnvironmentPlan[], voice: Voice): string {
-  const changes = environments.flatMap(({ changes }) => changes).length;
+  const changes = environments.flatMap(({ changes }) => changes);
   const failed = environments.filter(({ status }) => status === 'error').length;
-  const noun = voice === 'plan' ? 'change' : 'difference';
-  const found = changes === 0 ? `no ${noun}s` : counted(changes, noun);
-  if (environments.length === 1) return failed > 0 ? 'could not be looked at' : found;
-  const rest = failed > 0 ? `, ${failed} could not be looked at` : '';
-  return `${found} in ${counted(environments.length, 'target')}${rest}`;
+  const found = foundIn(changes, voice);
+  if (environments.length === 1) return failed > 0 ? 'the service could not be read' : found;
+  const rest = failed > 0 ? `, ${failed} could not be read` : '';
+  return `${found} in ${counted(environments.length, 'environment')}${rest}`;
 }

@@ -1,7 +1,7 @@
-import { countActions, type EnvironmentPlan, type PlanDocument } from '../../model/plan.ts';
-import { countsText } from '../counts-text.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { seenText } from '../seen-text.ts';
-import { NOTHING_TO_BE_DONE, whoMovedText } from '../plan-text.ts';
+import { COULD_NOT_READ, foundText, NOTHING_TO_BE_DONE } from '../plan-text.ts';
+import type { Voice } from '../sides.ts';
 import { unchangedText } from '../unchanged-text.ts';
 import { changeHtml } from './change-html.ts';
 import { markup, type Markup } from './markup.ts';
@@ -15,8 +15,6 @@ import {
 import { rowsHtml } from './row-html.ts';
 import type { Section, Verdict } from './section-html.ts';
 import { PLAIN } from './value-html.ts';
-
-export type Voice = 'plan' | 'drift';
 
 /** One target's plan. */
 export function planSection(
@@ -39,7 +37,7 @@ export function planSection(
       warningsHtml(warnings),
       rowsHtml(
         voice === 'plan' ? 'Changes' : 'Differences',
-        changes.map((change) => changeHtml(change)),
+        changes.map((change) => changeHtml(change, { voice })),
       ),
       unknownsHtml(unknown),
       unmanagedHtml(unmanaged),
@@ -56,9 +54,8 @@ const VERDICTS: Readonly<Record<EnvironmentPlan['status'], Verdict>> = {
 const REFUSED: Verdict = { mark: '✗', words: 'apply would be refused', color: 'red' };
 
 function sentenceOf({ status, changes, unknown }: EnvironmentPlan, voice: Voice): string {
-  if (status === 'error') return 'Could not be looked at.';
-  if (changes.length > 0)
-    return `${voice === 'plan' ? 'Plan' : 'Drift'}: ${countsText(countActions(changes))}.${whoMovedText(changes, voice)}`;
+  if (status === 'error') return COULD_NOT_READ;
+  if (changes.length > 0) return foundText(changes, voice);
   return status === 'differs' ? NOTHING_TO_BE_DONE : unchangedText(unknown, PLAIN);
 }
 
@@ -68,6 +65,6 @@ function seenHtml(seen: string | null): Markup | null {
 
 function legendHtml({ changes }: EnvironmentPlan): Markup | null {
   if (changes.every((change) => change.class === undefined)) return null;
-  return markup`<p class="soft">pending: the file has moved since it was last applied; drift: the service has; conflict: both have.</p>
+  return markup`<p class="soft">pending: the file has changed since it was last applied; drift: the service has; conflict: both have.</p>
 `;
 }

@@ -1,7 +1,7 @@
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import { shellWord } from '../shell-word.ts';
 import { markup, type Markup } from './markup.ts';
-import type { Voice } from './plan-section.ts';
+import type { Voice } from '../sides.ts';
 
 /**
  * What to type to have the service as the file says, where no guard would refuse that, or the file as the service is; null
@@ -14,9 +14,9 @@ export function remedyHtml(environments: readonly EnvironmentPlan[], voice: Voic
   const apply =
     applied.length === 0
       ? null
-      : markup`<p>To make the service as the file says: <code>setpoint apply ${chosen(applied)}</code></p>\n`;
+      : markup`<p>To make the service equal to the file: <code>setpoint apply ${chosen(applied)}</code></p>\n`;
   if (voice === 'plan') return apply;
-  return markup`${apply}<p>To bring what the service has into the file: <code>setpoint pull ${chosen(differing)}</code></p>\n`;
+  return markup`${apply}<p>To bring the service's values into the file: <code>setpoint pull ${chosen(differing)}</code></p>\n`;
 }
 
 function chosen(environments: readonly EnvironmentPlan[]): string {

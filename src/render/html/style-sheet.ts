@@ -55,6 +55,9 @@ nav { padding-block: .5rem; }
 .name { font-weight: 600; }
 .values { margin: .25rem 0; }
 del, ins { text-decoration: none; }
+.sides { margin: .25rem 0; }
+p.sides > * { padding: 0 .35em; border-radius: .25rem; font-size: .8125rem; }
+dl.sides > dt { color: var(--soft); font-size: .875rem; }
 .value { display: inline-block; max-width: 100%; padding: 0 .35em; border-radius: .25rem; white-space: pre-wrap; vertical-align: top; }
 .long > summary { position: relative; list-style: none; padding-left: 1.1rem; }
 .long > summary::-webkit-details-marker { display: none; }

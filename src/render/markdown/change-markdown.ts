@@ -1,9 +1,10 @@
 import { formatPath } from '../../model/path.ts';
 import type { Change, Unknown } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
-import { changeText, MARKS, reasonText } from '../change-text.ts';
+import { changeText, DIFFERS, MARKS, reasonText } from '../change-text.ts';
 import { inlineValue, isNested } from '../inline-value.ts';
 import { isTooLong } from '../nested-diff.ts';
+import { sidesOf, type Voice } from '../sides.ts';
 import type { Style } from '../style.ts';
 import { codeSpan, shortened } from './code-span.ts';
 import { prose } from './prose.ts';
@@ -13,20 +14,43 @@ const LONGEST_NAME = 160;
 export const CELL: Style = { color: false, width: 90, verbose: false };
 const WHOLE: Style = { color: false, width: null, verbose: true };
 
-/** A change as a row: mark, path, from, to, why. */
-export function changeRow(change: Change<Json>): string {
+/** A change as a row: mark, path, from, to, why. Of drift: mark, path, what the file has, what the service has, why. */
+export function changeRow(change: Change<Json>, voice: Voice): string {
   const why = [
-    prose(reasonText(change)),
+    ...(voice === 'plan' || isBlockOrSandbox(change) ? [prose(reasonText(change, voice))] : []),
     change.class ?? '',
-    change.ref === null ? '' : codeSpan(shortened(change.ref, LONGEST_NAME)),
+    ...(change.ref === null || (voice === 'drift' && !isBlockOrSandbox(change))
+      ? []
+      : [codeSpan(shortened(change.ref, LONGEST_NAME))]),
   ];
   return tableRow([
-    MARKS[change.action][0],
+    voice === 'plan' ? MARKS[change.action][0] : DIFFERS,
     changeNameMarkdown(change),
-    valueCell(change.before, change),
-    valueCell(change.after, change),
+    ...(voice === 'plan'
+      ? [valueCell(change.before, change), valueCell(change.after, change)]
+      : sideCells(change)),
     why.filter((part) => part !== '').join(' · '),
   ]);
+}
+
+/** Whether the two sides alone do not say all: of a block, or of a sandbox. */
+function isBlockOrSandbox({ resource, before, after }: Change<Json>): boolean {
+  return resource === 'sandbox' || isNested(before) || isNested(after);
+}
+
+function sideCells(change: Change<Json>): string[] {
+  const { before, after } = change;
+  if (isNested(before) || isNested(after)) {
+    const cell = (value: Json): string =>
+      value === null
+        ? 'none'
+        : isNested(before) && isNested(after)
+          ? '…'
+          : codeSpan(inlineValue(value, CELL));
+    return [cell(after), cell(before)];
+  }
+  const { file, service } = sidesOf(change, CELL);
+  return [file, service].map((side) => codeSpan(shortened(side, 2 * LONGEST_NAME)));
 }
 
 /** The path of a setting, or a sandbox. */
@@ -41,16 +65,17 @@ export function pathMarkdown(path: Change['path']): string {
 }
 
 /** What a change is in full, for a fence of the kind `diff`, the marks in the first column; null where it is too long to compare. */
-export function changeDiff(change: Change<Json>): string | null {
+export function changeDiff(change: Change<Json>, voice: Voice): string | null {
   if (isTooLong(change.before, change.after)) return null;
-  const [head = '', ...members] = changeText(change, WHOLE);
-  const [mark] = MARKS[change.action];
+  const [head = '', ...members] = changeText(change, WHOLE, voice);
+  const mark = voice === 'plan' ? MARKS[change.action][0] : DIFFERS;
   const line = `${mark === '~' ? '!' : mark}${head.slice(3)}`;
   return `${[line, ...members.map(marksFirst)].join('\n')}\n`;
 }
 
 function marksFirst(member: string): string {
-  return `${member.slice(6, 7)}   ${member.slice(7)}`;
+  const head = /^ {6}((?:---|\+\+\+) .*)/.exec(member)?.[1];
+  return head ?? `${member.slice(6, 7)}   ${member.slice(7)}`;
 }
 
 export function unknownItem({ path, reason, ref }: Unknown): string {

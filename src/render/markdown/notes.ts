@@ -1,7 +1,7 @@
 import type { Refusal } from '../../model/guard.ts';
 import type { Unknown, Warning } from '../../model/plan.ts';
 import { refusalSentence } from '../refusal-text.ts';
-import { byWeight, weightOf } from '../warning-order.ts';
+import { groupedWarnings, weightOf } from '../warning-order.ts';
 import { alertItem, warningAlert } from './alert.ts';
 import { unknownItem } from './change-markdown.ts';
 import type { Entry, Listing } from './fitted.ts';
@@ -21,7 +21,7 @@ export function refusalBlock(refusals: readonly Refusal[], heading: string): Lis
 
 /** The warnings, what a write would lose before all others. */
 export function warningBlock(warnings: readonly Warning[]): Listing {
-  const entries = byWeight(warnings).map(({ code, message }): Entry => ({
+  const entries = groupedWarnings(warnings).map(({ code, message }): Entry => ({
     rank: weightOf(code) === 2 ? 2 : 0,
     text: () => alertItem(message),
   }));

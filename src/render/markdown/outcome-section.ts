@@ -59,7 +59,7 @@ function verdict({ status, changes }: EnvironmentOutcome): string {
 function remainderBlock(remaining: readonly Remainder[]): Listing {
   return {
     entries: remaining.map((one): Entry => ({ rank: 0, text: () => remainderItem(one) })),
-    around: (items) => `**Not as asked for**\n\n${items.join('')}\n`,
+    around: (items) => `**Not as requested**\n\n${items.join('')}\n`,
     missing: (count) => `*and ${counted(count, 'more difference')} that stayed, see the run*\n\n`,
   };
 }
@@ -71,7 +71,7 @@ function remainderItem({ reason, expected, actual, hint, ...place }: Remainder):
 
 function resultBlock({ changes, status }: EnvironmentOutcome): Listing {
   const rows = changes.map((change): Entry => ({
-    rank: change.result === 'verified' ? 3 : 1,
+    rank: change.result === 'verified' || change.result === 'set' ? 3 : 1,
     text: () => resultRow(change, status),
   }));
   const missing = (count: number): string =>

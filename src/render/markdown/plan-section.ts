@@ -1,7 +1,7 @@
 import { formatPath } from '../../model/path.ts';
 import { countActions, type EnvironmentPlan, type PlanDocument } from '../../model/plan.ts';
 import { countsText } from '../counts-text.ts';
-import { NOTHING_TO_BE_DONE, whoMovedText } from '../plan-text.ts';
+import { COULD_NOT_READ, driftTitle, NOTHING_TO_BE_DONE, untoldText } from '../plan-text.ts';
 import { seenText } from '../seen-text.ts';
 import { errorAlert } from './alert.ts';
 import { changeBlocks } from './change-blocks.ts';
@@ -9,9 +9,8 @@ import { codeSpan, shortened } from './code-span.ts';
 import type { Section } from './comment.ts';
 import { label, prose } from './prose.ts';
 import { shellWord } from '../shell-word.ts';
+import type { Voice } from '../sides.ts';
 import { refusalBlock, unknownBlock, warningBlock } from './notes.ts';
-
-type Voice = 'plan' | 'drift';
 
 /** One target's plan: title, what must not be missed, the changes, what is not known, how to go on. */
 export function planSection(
@@ -20,7 +19,7 @@ export function planSection(
   voice: Voice,
 ): Section {
   const { name, status, changes, unknown, warnings, refusals, error } = environment;
-  const title = `## ${voice === 'plan' ? 'Plan' : 'Drift'}: ${label(name)} — ${verdict(environment)}\n\n`;
+  const title = `## ${voice === 'plan' ? 'Plan' : 'Drift'}: ${label(name)} — ${verdict(environment, voice)}\n\n`;
   return {
     rank: status === 'error' || refusals.length > 0 ? 0 : status === 'differs' ? 1 : 2,
     changes: changes.length,
@@ -30,7 +29,7 @@ export function planSection(
       against(environment, seenText(environment, document)),
       refusalBlock(refusals, 'Apply would be refused'),
       warningBlock(warnings),
-      ...changeBlocks(changes),
+      ...changeBlocks(changes, voice),
       sentence(environment),
       unknownBlock(unknown),
       unmanaged(environment),
@@ -39,9 +38,10 @@ export function planSection(
   };
 }
 
-function verdict({ status, changes, refusals }: EnvironmentPlan): string {
+function verdict({ status, changes, refusals }: EnvironmentPlan, voice: Voice): string {
   if (status === 'error') return 'failed';
   const refused = refusals.length > 0 ? '; apply would be refused' : '';
+  if (changes.length > 0 && voice === 'drift') return `${driftTitle(changes)}${refused}`;
   if (changes.length > 0) return `${countsText(countActions(changes))}${refused}`;
   return status === 'differs' ? 'not as declared' : 'no changes';
 }
@@ -63,7 +63,7 @@ function unmanaged({ unmanaged }: EnvironmentPlan): string {
 
 /** What is said where there are no changes. */
 function sentence({ status, changes }: EnvironmentPlan): string {
-  if (status === 'error') return 'Could not be looked at.\n\n';
+  if (status === 'error') return `${COULD_NOT_READ}\n\n`;
   if (changes.length > 0) return '';
   return status === 'differs' ? `${NOTHING_TO_BE_DONE}\n\n` : 'No changes.\n\n';
 }
@@ -75,9 +75,10 @@ function next({ changes, name, refusals }: EnvironmentPlan, voice: Voice): strin
     codeSpan(`setpoint ${verb} -e ${shellWord(shortened(name, 200))}`);
   const refused = refusals.length > 0;
   if (voice === 'plan') return refused ? '' : `Apply with ${command('apply')}.\n\n`;
-  const moved = whoMovedText(changes, voice).trimStart();
+  const untold = prose(untoldText(changes).trimStart());
+  const hint = untoldText(changes) === '' ? '' : ` ${untold}`;
   const ways = refused
-    ? `Take it into the file with ${command('pull')}.`
-    : `Undo with ${command('apply')}, or take it into the file with ${command('pull')}.`;
-  return `${ways} ${moved}\n\n`;
+    ? `Bring it into the file with ${command('pull')}.`
+    : `Undo with ${command('apply')}, or bring it into the file with ${command('pull')}.`;
+  return `${ways}${hint}\n\n`;
 }

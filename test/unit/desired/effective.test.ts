@@ -7,6 +7,7 @@ import type { Target } from '../../../src/desired/target.ts';
 import { effectiveText } from '../../../src/render/effective-text.ts';
 import { sparseSettings } from '../../fixture/arbitrary.ts';
 import { problems, read, SERVER, target } from './reading.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };
 const BLOCKS = ['server', 'settings', 'sandboxes', 'guards', 'unmanaged'] as const;
@@ -151,7 +152,7 @@ guards:                            # base.yaml:5
           if (key !== undefined && key !== 'name') expect(source, line).toContain(key);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -13,6 +13,7 @@ import {
   startGitHub,
   type FakeGitHub,
 } from '../../fixture/fake-github.ts';
+import { quickClock } from '../../fixture/settings.ts';
 
 let github: FakeGitHub;
 const others: Server[] = [];
@@ -28,8 +29,8 @@ afterEach(async () => {
   }
 });
 
-function client(url = github.url, token = JOB_TOKEN) {
-  return gitHub(accessFrom({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, token));
+function client(url = github.url, token = JOB_TOKEN, clock = quickClock()) {
+  return gitHub(accessFrom({ GITHUB_API_URL: url, GITHUB_REPOSITORY: REPOSITORY }, token), clock);
 }
 
 async function listen(handle: RequestListener): Promise<string> {
@@ -102,6 +103,20 @@ describe('where the token goes', () => {
     };
     expect((await errorOf(client().comments(1))).code).toBe('bad-response');
     expect(reached).toBe(0);
+  });
+});
+
+describe('what failed is sent once more, on the clock that is handed in', () => {
+  it('a list twice, 1 and 4 s later, and a comment not at all', async () => {
+    const clock = quickClock();
+    github.intercept = failing(503);
+    const errors = [
+      await errorOf(client(github.url, JOB_TOKEN, clock).comments(1)),
+      await errorOf(client(github.url, JOB_TOKEN, clock).createComment(1, 'text')),
+    ];
+    expect(errors.map(({ code }) => code)).toEqual(['server-error', 'server-error']);
+    expect(clock.slept).toEqual([1000, 4000]);
+    expect(github.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
   });
 });
 

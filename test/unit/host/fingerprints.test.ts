@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintFile } from '../../../src/host/fingerprint-file.ts';
 import { Secret } from '../../../src/model/secret.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const ADDRESS = 'https://agents.example.com/tenant-address';
 const PATH = ['llm_api_key'];
@@ -62,6 +63,15 @@ it('keeps path prefixes of one origin apart, and the address out of the file', a
   expect(await compare('one', 'https://agents.example.com/staging')).toBe('same');
   expect(await compare('one', 'https://agents.example.com/production')).toBe('none');
   expect(readFileSync(file, 'utf8')).not.toContain('staging');
+});
+
+it('tells two targets of one run that are one service of what the other has written', async () => {
+  await remember('one');
+  const other = await opened();
+  await remember('two');
+  expect(other.compare(PATH, 'one')).toBe('different');
+  await forget();
+  expect(other.compare(PATH, 'two')).toBe('none');
 });
 
 it('knows nothing of entries that name no address', async () => {
@@ -171,7 +181,7 @@ it('never holds eight bytes of a secret, in any encoding', async () => {
             KNOWN.includes(form.slice(at, at + 8)) || !text.includes(form.slice(at, at + 8)),
           ).toBe(true);
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

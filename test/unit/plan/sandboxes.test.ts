@@ -225,7 +225,7 @@ describe('too few', () => {
         path: ['a'],
         before: 'PAUSED',
         after: 'RUNNING',
-        reason: '0 of 2 run',
+        reason: '0 of 2 running',
       },
       {
         ...common,
@@ -233,7 +233,7 @@ describe('too few', () => {
         path: ['default', '#1'],
         before: null,
         after: 'RUNNING',
-        reason: '0 of 2 run',
+        reason: '0 of 2 running',
       },
     ]);
   });

@@ -119,6 +119,55 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
   });
 });
 
+describe('sandbox_api_key, which no answer ever shows', () => {
+  const KEY = new Secret('new-value', '${env:SANDBOX_KEY}');
+  const change = desired('language', 'fr').fields;
+  const look = (record: Record<string, Value>) => ({
+    dialect: 'settings-v0' as const,
+    stored: true,
+    record: recordOf(Object.entries(record)),
+  });
+  const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
+  const plan = (value: Value, more: DesiredState['fields'], language = 'en') => {
+    const state = desired('sandbox_api_key', value);
+    return planSettings(
+      { ...state, fields: [...more, ...state.fields] },
+      look({ language }),
+      options,
+    );
+  };
+
+  it.each([
+    ['null', null, null],
+    ['a reference', KEY, KEY],
+  ])('declared as %s is silent, and sent with every write', (_, value, sent) => {
+    expect(plan(value, [])).toMatchObject({
+      changes: [],
+      unknown: [],
+      warnings: [],
+      unpreservable: [],
+      record: null,
+    });
+    const writing = plan(value, change);
+    expect(writing).toMatchObject({ unknown: [], warnings: [], unpreservable: [] });
+    expect(writing.changes.map(({ path }) => path)).toEqual([['language']]);
+    expect(writing.record).toHaveProperty('sandbox_api_key', sent);
+  });
+
+  it('undeclared is one warning, and only where a write would happen', () => {
+    const undeclared = { ...desired('language', 'fr'), fields: change };
+    expect(planSettings(undeclared, look({ language: 'fr' }), options).warnings).toEqual([]);
+    expect(planSettings(undeclared, look({ language: 'en' }), options).warnings).toEqual([
+      {
+        code: 'lose-unreadable',
+        path: ['sandbox_api_key'],
+        message:
+          'This write clears sandbox_api_key, which the service does not show: declare it under settings: a reference to keep it, null to clear it.',
+      },
+    ]);
+  });
+});
+
 describe('secrets_store', () => {
   const declared = recordOf([
     ['provider_tokens', recordOf([['github', recordOf([['token', REFERENCE]])]])],

@@ -10,9 +10,10 @@ import { outcomeText } from '../../../src/render/outcome-text.ts';
 import { planText } from '../../../src/render/plan-text.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
-import { hostile, refilled } from '../../fixture/hostile.ts';
+import { hostile, refilled, twins } from '../../fixture/hostile.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const annotation: fc.Arbitrary<Annotation> = fc.record({
   level: fc.constantFrom('error', 'warning', 'notice'),
@@ -51,7 +52,7 @@ describe('an annotation', () => {
           },
         ]);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -88,14 +89,14 @@ describe('a document of hostile strings', () => {
   it.each(DOCUMENTS)('makes the commands of a harmless one (%s)', (_, document, render) => {
     const renderAny = render as (document: object) => string;
     const namesOf = (text: string) => commandsIn(text).map((command) => command?.name);
-    const harmless = namesOf(renderAny(refilled(document, () => 'word')));
     fc.assert(
       fc.property(fc.infiniteStream(hostile), (strings) => {
-        const text = renderAny(refilled(document, () => String(strings.next().value)));
-        expect(namesOf(text)).toEqual(harmless);
+        const [filled, twin] = twins(document, () => String(strings.next().value));
+        const text = renderAny(filled);
+        expect(namesOf(text)).toEqual(namesOf(renderAny(twin)));
         expect(text).toMatch(/^(::(notice|warning|error) \S.*\n)*$/);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });
@@ -114,7 +115,7 @@ describe('the log of a runner', () => {
           expect(commandsIn(text).filter((command) => command !== null)).toEqual([]);
           expect(commandsIn(json(filled)).filter((command) => command !== null)).toEqual([]);
         }),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(60) },
       );
     },
   );

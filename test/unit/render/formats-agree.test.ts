@@ -32,9 +32,10 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
       errors: environments.filter(({ error }) => error !== null).length,
     };
     const text = planText(document, STYLE, voice);
-    expect({ ...tallyOfText(text), errors: linesOf(text, /^Could not be looked at\.$/) }).toEqual(
-      counts,
-    );
+    expect({
+      ...tallyOfText(text),
+      errors: linesOf(text, /^Could not read the service's settings\.$/),
+    }).toEqual(counts);
     expect(tallyOfMarkdown(markdown(document))).toEqual(counts);
     expect(commandsIn(annotations(document))).toHaveLength(
       counts.changes + counts.warnings + counts.refusals + counts.errors,
@@ -60,8 +61,8 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
 const REFUSED = 'Apply would be refused: ';
 const WORDS = [
   ['No changes.', 'no changes'],
-  ['Nothing can be done', 'not as declared'],
-  ['Could not be looked at.', 'failed'],
+  ['Not as declared', 'not as declared'],
+  ["Could not read the service's settings.", 'failed'],
 ] as const;
 
 it.each(Object.entries(OUTCOMES))('every format of the outcome %s says as much', (_, document) => {

@@ -9,9 +9,10 @@ import { label, prose } from '../../../src/render/markdown/prose.ts';
 import { tableRow } from '../../../src/render/markdown/table.ts';
 import { validationMarkdown } from '../../../src/render/markdown/validation-markdown.ts';
 import { visible } from '../../../src/render/visible.ts';
-import { hostile, refilled } from '../../fixture/hostile.ts';
+import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const INVISIBLE =
   /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069]|[\uD800-\uDFFF](?<![\uD800-\uDBFF][\uDC00-\uDFFF])(?![\uDC00-\uDFFF])/u;
@@ -33,7 +34,7 @@ describe('a value', () => {
           [],
         ]);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -50,7 +51,7 @@ describe('a value', () => {
         expect(unescaped(plainText(cells[1] ?? tree))).toBe(unescaped(spaced(visible(other))));
         expect(nodesOf(tree, 'link')).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('a sentence', () => {
           ).toBe(true);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });
@@ -119,18 +120,18 @@ const RENDERED: readonly (readonly [string, object, (document: never) => string]
 describe('a document of hostile strings', () => {
   it.each(RENDERED)('has the structure of a harmless one (%s)', (_, document, render) => {
     const renderAny = render as (document: object) => string;
-    const harmless = shapeOf(treeOf(renderAny(refilled(document, () => 'word'))));
     fc.assert(
       fc.property(fc.infiniteStream(hostile), (strings) => {
-        const text = renderAny(withoutLink(refilled(document, () => String(strings.next().value))));
-        expect(shapeOf(treeOf(text))).toEqual(harmless);
+        const [filled, twin] = twins(document, () => String(strings.next().value));
+        const text = renderAny(withoutLink(filled));
+        expect(shapeOf(treeOf(text))).toEqual(shapeOf(treeOf(renderAny(withoutLink(twin)))));
         expect(text).not.toMatch(INVISIBLE);
         expect(text).not.toMatch(/^\s*(::|##\[)/m);
         expect(text).not.toContain('##[');
         for (const { value } of nodesOf(treeOf(text), 'text'))
           expect(value?.replace(/^\[!(WARNING|CAUTION)\]/, '')).not.toMatch(MEANINGFUL);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -157,7 +158,7 @@ describe('a document of hostile strings', () => {
           });
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
     expect(
       nodesOf(

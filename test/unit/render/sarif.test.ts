@@ -10,6 +10,7 @@ import { validationSarif } from '../../../src/render/sarif/validation-sarif.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { diagnostic, validationOf } from '../../fixture/documents.ts';
 import { hostile } from '../../fixture/hostile.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const closed = (properties: Record<string, object>) => ({
   type: 'object',
@@ -125,7 +126,7 @@ describe('a validation as SARIF', () => {
         );
         expect(visible(text.replaceAll('\n', ''))).toBe(text.replaceAll('\n', ''));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

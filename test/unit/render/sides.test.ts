@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { driftAnnotations } from '../../../src/render/github/plan-annotations.ts';
+import { driftHtml } from '../../../src/render/html/plan-html.ts';
+import { driftMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
+import { planText } from '../../../src/render/plan-text.ts';
+import { change, environment, planOf } from '../../fixture/documents.ts';
+import { PLANS } from '../../fixture/scenarios.ts';
+
+const PLAIN = { color: false, width: null, verbose: false };
+const FORMATS = [
+  ['text', (document) => planText(document, PLAIN, 'drift')],
+  ['markdown', driftMarkdown],
+  ['html', driftHtml],
+  ['github', driftAnnotations],
+] as const satisfies readonly (readonly [
+  string,
+  (document: ReturnType<typeof planOf>) => string,
+])[];
+
+describe.each(FORMATS)('drift as %s names the two sides of every difference', (name, render) => {
+  it.each([
+    ['of a text', change({ before: 'fr', after: 'en' })],
+    ['of one that is not set there', change({ action: 'set', before: null, after: 'en' })],
+    ['of one to be cleared', change({ action: 'clear', before: 'en', after: null })],
+    [
+      'of a secret',
+      change({ action: 'rotate', before: '(sensitive)', after: '(sensitive)', sensitive: true }),
+    ],
+    ['of a block', change({ before: { a: 1 }, after: { a: 2 } })],
+    [
+      'of an entry that only the service has',
+      change({ action: 'remove', before: { a: 1 }, after: null }),
+    ],
+    [
+      'of a sandbox',
+      change({
+        resource: 'sandbox',
+        path: ['x'],
+        action: 'pause',
+        before: 'RUNNING',
+        after: 'PAUSED',
+      }),
+    ],
+  ])('%s', (_, one) => {
+    const shown = render(planOf(environment({ changes: [one] }))).toLowerCase();
+    expect(shown).toContain('in the file');
+    expect(shown).toContain('on the service');
+    expect(shown).not.toMatch(/\bfrom \||\| to \||→|will be/);
+  });
+
+  it('in every scenario, and claims nothing of what an apply would do', () => {
+    for (const document of Object.values(PLANS)) {
+      const shown = render(document);
+      expect(shown).not.toMatch(/\d to (set|change|clear|remove|rotate|start|resume|pause)\b|→/);
+      expect(shown).not.toMatch(/will be (set|cleared|removed|rotated|started|resumed|paused)/);
+    }
+  });
+
+  it('counts pending edits apart from drift', () => {
+    const edit = change({ class: 'pending' });
+    const drift = change({ path: ['agent'], class: 'drift' });
+    const said = (...changes: Parameters<typeof change>[0][]) =>
+      render(planOf(environment({ changes: changes as (typeof edit)[] })));
+    if (name === 'github') return;
+    expect(said(edit, { ...edit, path: ['agent'] })).toMatch(/no drift[.,] 2 pending edits/i);
+    expect(said(edit, { ...edit, path: ['agent'] })).not.toMatch(/Drift: \d/);
+    expect(said(edit, drift)).toMatch(/1 difference[.,] 1 pending edit/);
+  });
+});

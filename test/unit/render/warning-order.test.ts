@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import type { Warning } from '../../../src/model/plan.ts';
+import { planAnnotations } from '../../../src/render/github/plan-annotations.ts';
+import { planHtml } from '../../../src/render/html/plan-html.ts';
+import { json } from '../../../src/render/json.ts';
+import { planMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
+import { planText } from '../../../src/render/plan-text.ts';
+import { groupedWarnings } from '../../../src/render/warning-order.ts';
+import { environment, planOf } from '../../fixture/documents.ts';
+
+const PLAIN = { color: false, width: null, verbose: false };
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+const PATHS = NAMES.map((name) => ['mcp_config', 'stdio_servers', name]);
+const adds = (name: string): Warning => ({
+  code: 'guard',
+  message: `The plan adds mcp_config.stdio_servers[${name}], a program. (run-code)`,
+  path: [],
+});
+const loses = (path: readonly string[]): Warning => ({
+  code: 'lose-unreadable',
+  message: `This write clears mcp_config.stdio_servers[${path[2]}], which the service does not show: declare it.`,
+  path,
+});
+const LISTED = NAMES.map((name) => `mcp_config.stdio_servers[${name}]`).join(', ');
+
+it.each([
+  ['with a path of their own', PATHS.map(loses), `This write clears ${LISTED}, which the`],
+  ['that name one in the sentence', NAMES.map(adds), `The plan adds ${LISTED}, a program.`],
+])('five equal warnings %s are one line with five paths', (_, warnings, line) => {
+  const document = planOf(environment({ warnings }));
+  const text = planText(document, PLAIN);
+  expect(text.split('\n').filter((one) => one.startsWith('  ! '))).toEqual([
+    expect.stringContaining(line),
+  ]);
+  expect(planMarkdown(document).match(/^> - /gm)).toHaveLength(1);
+  expect(planHtml(document).match(/<li>! /g)).toHaveLength(1);
+  expect(planAnnotations(document).match(/^::warning /gm)).toHaveLength(1);
+  const kept = JSON.parse(json(document)) as typeof document;
+  expect(kept.environments[0]?.warnings).toEqual(warnings);
+});
+
+it('warnings that say different things stay apart', () => {
+  const other = {
+    ...adds('a'),
+    message: 'The plan changes mcp_config.stdio_servers[a], a program.',
+  };
+  const elsewhere = { ...adds('b'), code: 'already-made' } as const;
+  expect(groupedWarnings([adds('a'), other, elsewhere])).toEqual([adds('a'), other, elsewhere]);
+  const two = { ...adds('a'), message: 'mcp_config.sse_servers[x] is mcp_config.sse_servers[y].' };
+  expect(
+    groupedWarnings([two, { ...two, message: two.message.replace('[y]', '[z]') }]),
+  ).toHaveLength(2);
+});
+
+it('a sentence that is there twice is shown once, and of hundreds twelve are named', () => {
+  const plain: Warning = {
+    code: 'guard',
+    message: 'The plan turns confirmation_mode off.',
+    path: [],
+  };
+  expect(groupedWarnings([plain, plain])).toEqual([plain]);
+  const many = Array.from({ length: 300 }, (_, index) => adds(`n${index}`));
+  const [one] = groupedWarnings(many);
+  expect(one?.message).toContain('[n11] and 288 more, a program.');
+});
