@@ -1,6 +1,7 @@
+import { isSensitiveName } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
 import type { Node, ScalarNode } from './node.ts';
-import { inBlock, isSecretVariable, placeOf } from './reference-place.ts';
+import { inBlock, placeOf } from './reference-place.ts';
 import {
   foreignReference,
   isForbiddenVariable,
@@ -120,7 +121,7 @@ function pairsFinding(line: string): Finding | null {
   if (malformed !== null) return malformed;
   for (const { name, text } of envPairs(line)) {
     if (name === '' || text === null || mayHoldReference(name)) return NO_PAIRS;
-    const finding = isSecretVariable(name) && text !== '' ? secretFinding(text, [name]) : null;
+    const finding = isSensitiveName(name) && text !== '' ? secretFinding(text, [name]) : null;
     if (finding !== null) return finding;
   }
   return null;

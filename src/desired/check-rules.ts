@@ -183,7 +183,8 @@ function problemOfPath(text: string): string | null {
   if (identity === undefined) return null;
   if (rest.length > 0) return EXAMPLE;
   const known = identity.replace(/#\d+$/, '');
-  return bareUrl(known) === known || mayHoldReference(known)
+  const isUrl = identityMember(list) === 'url';
+  return !isUrl || bareUrl(known) === known || mayHoldReference(known)
     ? null
     : 'Write the url without userinfo, query and fragment.';
 }

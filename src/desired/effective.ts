@@ -6,7 +6,7 @@ import type {
 } from '../model/effective.ts';
 import type { Path } from '../model/path.ts';
 import { BLOCKS, type BlockName } from './is-block.ts';
-import { memberAt, type Member, type Node } from './node.ts';
+import { memberAt, textOf, type Member, type Node } from './node.ts';
 import { keyOrigin, originOf } from './origin.ts';
 import { shownValue } from './shown-value.ts';
 import type { Target } from './target.ts';
@@ -36,7 +36,8 @@ export function effectiveValues(target: Target): EffectiveValue[] {
   });
 }
 
-function valuesIn(target: Target, node: Node, path: Path): EffectiveValue[] {
+/** `before` is the text that is before a value in a list: a flag says what its value is. */
+function valuesIn(target: Target, node: Node, path: Path, before?: string): EffectiveValue[] {
   const inner: readonly (readonly [string, Node])[] =
     node.kind === 'map'
       ? [...node.members.values()].map((m) => [m.key, m.node])
@@ -44,8 +45,10 @@ function valuesIn(target: Target, node: Node, path: Path): EffectiveValue[] {
         ? node.items.map((item, index) => [String(index), item])
         : [];
   return inner.length > 0
-    ? inner.flatMap(([key, value]) => valuesIn(target, value, [...path, key]))
-    : [{ path, value: shownValue(node, path), ...originOf(target, node) }];
+    ? inner.flatMap(([key, value], index) =>
+        valuesIn(target, value, [...path, key], textOf(inner[index - 1]?.[1]) ?? ''),
+      )
+    : [{ path, value: shownValue(node, path, before), ...originOf(target, node) }];
 }
 
 /** A file of its own is called as the target is: by the environment's key, or by name. What a file's path gives is no name. */

@@ -89,6 +89,6 @@ function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
   const holder = formatPath(above);
   if (expectationAt(schemaPath.slice(0, wrong)).types.includes('array'))
     return `Name an entry by its number: ${holder}[0].`;
-  if (names.length === 0) return `Nothing stands under ${holder}.`;
-  return `${holder === '' ? 'There' : `Under ${holder} there`} is ${names.join(', ')}.`;
+  if (names.length === 0) return `Nothing is under ${holder}.`;
+  return `Available${holder === '' ? '' : ` under ${holder}`}: ${names.join(', ')}.`;
 }

@@ -40,7 +40,9 @@ export function lookUp(text: string, source: ReferenceSource): Resolved | Missin
       };
   }
   if (missing !== null) return { ...missing, ref: text, literals };
-  return { text: result, ref: literals.length > 1 ? text : null };
+  if (literals.length === 1) return { text: result, ref: null };
+  source.resolved?.(result, text);
+  return { text: result, ref: text };
 }
 
 const WITHHELD = { problem: 'masked, cannot be compared' };

@@ -1,4 +1,5 @@
-import { fieldNamed, isSensitiveName } from '../model/field.ts';
+import { fieldNamed } from '../model/field.ts';
+import { isSensitiveName } from '../model/secret-words.ts';
 
 /**
  * What a place in the file takes where text stands: `secret`: one whole reference; `typed`: a number or boolean, or one whole
@@ -35,10 +36,5 @@ function mcpPlace([, , memberName, key]: readonly string[]): Place {
   if (memberName === 'args' && key === undefined) return 'words';
   if (memberName !== 'env') return 'text';
   if (key === undefined) return 'pairs';
-  return isSecretVariable(key) ? 'secret' : 'text';
-}
-
-/** Whether the name of a stdio server's variable says that it holds a secret. */
-export function isSecretVariable(name: string): boolean {
-  return /key|token|secret|password|credential/i.test(name);
+  return isSensitiveName(key) ? 'secret' : 'text';
 }

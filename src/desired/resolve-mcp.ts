@@ -1,8 +1,8 @@
-import { isSensitiveName } from '../model/field.ts';
-import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
+import { bareUrl, Identity, isSensitiveAddress } from '../model/identity.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
+import { shownArgument, shownVariable } from '../model/secret-words.ts';
 import { recordOf, type Value } from '../model/value.ts';
 import { envPairs, shellWords } from './lines.ts';
 import { lookUp, resolveText, unseen } from './lookup.ts';
@@ -70,7 +70,7 @@ function identified(key: 'url' | 'name', text: string, source: ReferenceSource):
   const value = found.text.trim();
   if (found.ref !== null)
     return new Secret(value, found.ref, new Identity(bare(text), bare(value)));
-  return key === 'url' && isSensitiveUrl(value)
+  return key === 'url' && isSensitiveAddress(value)
     ? new Secret(value, null, new Identity(bareUrl(value)))
     : value;
 }
@@ -79,7 +79,7 @@ function resolveArgs(node: Node, line: string | undefined, source: ReferenceSour
   const items = node.kind === 'list' ? node.items.map((item) => textOf(item) ?? '') : [];
   const texts = line === undefined ? items : shellWords(line);
   return texts.map((text, index) =>
-    resolveLiteral(text, isSecretArgument(text, texts[index - 1]), source),
+    resolveLiteral(text, shownArgument(text, texts[index - 1] ?? null) !== text, source),
   );
 }
 
@@ -90,21 +90,15 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
       ? members.map(({ key, node: value }) => [key, textOf(value) ?? ''] as const)
       : envPairs(line).map(({ name, text }) => [name, text ?? ''] as const);
   return recordOf(
-    pairs.map(([name, text]) => [name, resolveLiteral(text, isSensitiveName(name), source)]),
+    pairs.map(([name, text]) => [
+      name,
+      resolveLiteral(text, shownVariable(name, text) !== text, source),
+    ]),
   );
 }
 
-/** A text of a program. A literal of the committed file is no secret and is shown, unless its name or flag says that it is. */
+/** A text of a program. A literal of the committed file is no secret and is shown, unless its name, flag or form says that it is. */
 function resolveLiteral(text: string, secret: boolean, source: ReferenceSource): Value {
   const value = resolveText(text, source);
   return secret && typeof value === 'string' && value !== '' ? new Secret(value) : value;
-}
-
-/** `--api-key=x`, the `x` of `--api-key x`, `-e API_KEY=x`, a header with a key, a url with userinfo or query. */
-function isSecretArgument(text: string, before: string | undefined): boolean {
-  const named = /^(-{0,2}[A-Za-z][\w.-]*)\s*[=:]/.exec(text)?.[1];
-  if (named !== undefined && isSensitiveName(named)) return true;
-  const flag = /^-{1,2}([A-Za-z][\w-]*)$/.exec(before ?? '')?.[1];
-  if (flag !== undefined && isSensitiveName(flag) && !text.startsWith('-')) return true;
-  return isSensitiveUrl(text);
 }

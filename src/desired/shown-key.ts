@@ -1,6 +1,6 @@
+import { looksLikeToken } from '../model/secret-words.ts';
+
 const WORD = /^(?:[A-Z]?[a-z]{1,19}|[A-Z]{1,19}|[A-Za-z]?[a-z]+(?:[A-Z]{1,4}[a-z]+)+)?\d{0,4}$/;
-const TOKEN =
-  /^(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm)[-_]|^(?:AKIA|ASIA|AIza|eyJ|ya29)/;
 
 /**
  * Whether a word of the file that is no known key may be repeated: it reads like a name that a person would give, and not like
@@ -8,7 +8,9 @@ const TOKEN =
  */
 export function isShowable(word: string): boolean {
   return (
-    word.length <= 64 && !TOKEN.test(word) && word.split(/[-_.]/).every((part) => WORD.test(part))
+    word.length <= 64 &&
+    !looksLikeToken(word) &&
+    word.split(/[-_.]/).every((part) => WORD.test(part))
   );
 }
 

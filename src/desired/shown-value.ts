@@ -1,31 +1,64 @@
 import { isSensitiveUrl } from '../model/identity.ts';
 import type { Path } from '../model/path.ts';
 import { MASK } from '../model/secret.ts';
+import { shownArgument, shownVariable } from '../model/secret-words.ts';
 import type { Json } from '../model/value.ts';
-import type { Node } from './node.ts';
+import { envPairs, shellWords } from './lines.ts';
+import { textOf, type Node } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate, wholeReference } from './references.ts';
 
 /**
- * What a file declares, as documents show it: references as they are written, and masked what a plan masks though it may
- * stand in the file: the arguments and variables of stdio servers, and urls with userinfo or query.
+ * What a file declares, as documents show it: references as they are written, literals as the file has them; masked are urls
+ * with userinfo or query, and the arguments and variables that are secrets by their name, their flag or their form. Where it
+ * is not told what is `before` an argument, a flag may be, and it is masked.
  */
-export function shownValue(node: Node, filePath: Path): Json {
+export function shownValue(node: Node, filePath: Path, before?: string): Json {
   if (node.kind === 'list')
-    return node.items.map((item, index) => shownValue(item, [...filePath, String(index)]));
+    return node.items.map((item, index) =>
+      shownValue(item, [...filePath, String(index)], textOf(node.items[index - 1]) ?? ''),
+    );
   if (node.kind === 'map') {
     const members = [...node.members.values()];
     return Object.fromEntries(
       members.map((m) => [m.key, shownValue(m.node, [...filePath, m.key])]),
     );
   }
-  if (typeof node.value !== 'string') return node.value;
-  return isOpen(node.value, filePath) ? node.value : MASK;
+  return typeof node.value === 'string' ? shownText(node.value, filePath, before) : node.value;
 }
 
-function isOpen(text: string, [block, name, list, , key]: Path): boolean {
+function shownText(text: string, path: Path, before: string | undefined): string {
+  const [block, name, list, , key, inner] = path;
   const stdio = block === 'settings' && name === 'mcp_config' && list === 'stdio_servers';
-  if (stdio && (key === 'args' || key === 'env')) return wholeReference(text) !== null;
-  return holdsReference(text) || !isSensitiveUrl(text);
+  if (stdio && key === 'args')
+    return inner === undefined ? argsLine(text) : argument(text, before ?? '--secret');
+  if (stdio && key === 'env') return inner === undefined ? envLine(text) : variable(inner, text);
+  return holdsReference(text) || !isSensitiveUrl(text) ? text : MASK;
+}
+
+function argument(text: string, before: string): string {
+  return unlessReference(text, shownArgument(text, before));
+}
+
+function variable(name: string, text: string): string {
+  return unlessReference(text, shownVariable(name, text));
+}
+
+/** A reference is shown as it is written where a secret is masked. */
+function unlessReference(text: string, shown: string): string {
+  const masked = shown.endsWith(MASK) ? text.slice(shown.length - MASK.length) : '';
+  return wholeReference(masked) === null ? shown : text;
+}
+
+/** A line is shown as a whole, or not at all. */
+function argsLine(line: string): string {
+  const words = shellWords(line);
+  const open = words.every((word, index) => argument(word, words[index - 1] ?? '') === word);
+  return open ? line : MASK;
+}
+
+function envLine(line: string): string {
+  const pairs = envPairs(line);
+  return pairs.every(({ name, text }) => variable(name, text ?? '') === (text ?? '')) ? line : MASK;
 }
 
 function holdsReference(text: string): boolean {

@@ -1,4 +1,4 @@
-import { isSecretName, isSecretText } from './secret-words.ts';
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 
 /*
  * What of a stdio server may stand in a file as it is. The list is short and closed: whatever is not of one of these forms
@@ -31,7 +31,7 @@ function isPlace(text: string): boolean {
 /** Whether the value of a variable may stand in a file; its name has to allow it too. */
 export function isHarmlessValue(name: string, text: string): boolean {
   if (text === '') return true;
-  if (isSecretName(name) || text.length > LONGEST || isSecretText(text)) return false;
+  if (isSensitiveName(name) || text.length > LONGEST || isSecretText(text)) return false;
   return WORD.test(text) || NUMBER.test(text) || isPlace(text);
 }
 
@@ -44,7 +44,7 @@ function isHarmlessArgument(text: string, before: string | null): boolean {
   if (text === '' || FLAG.test(text)) return true;
   if (before === '-e' || before === '--env') return VARIABLE.test(text);
   const flag = before !== null && /^-{1,2}[A-Za-z]/.test(before) ? before : null;
-  if (flag !== null && isSecretName(flag)) return false;
+  if (flag !== null && isSensitiveName(flag)) return false;
   if (isPlace(text)) return true;
   if (flag !== null && !flag.startsWith('--') && !PLAIN_LETTERS.test(flag)) return false;
   return WORD.test(text) || NUMBER.test(text) || (/[^a-z]/.test(text) && PACKAGE.test(text));
@@ -63,6 +63,6 @@ export function openPart(argument: string, before: string | null): string | null
     /^[A-Z]{1,12}(?:_[A-Z]{1,12})*$/.test(name) ||
     /^(?:[A-Z][a-z]{0,15}-?)+$/.test(name);
   if (!isName || isSecretText(name)) return '';
-  const open = name.startsWith('--') && !isSecretName(name) && isHarmlessArgument(value, name);
+  const open = name.startsWith('--') && !isSensitiveName(name) && isHarmlessArgument(value, name);
   return open ? null : head;
 }

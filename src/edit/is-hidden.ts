@@ -1,13 +1,18 @@
+import { Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
 
-const SHORTEST = 8;
+const REDACTORS = new WeakMap<readonly Secret[], Redactor>();
 
-/** Whether a text is, or holds, what a reference stands for. */
+/** Whether a text is, or holds, what a reference stands for, in any form in which documents mask it. */
 export function isHidden(value: unknown, hidden: readonly Secret[]): boolean {
-  if (typeof value !== 'string' || value === '') return false;
-  return hidden.some((secret) => secret.compareWith((text) => within(text, value)) === 'within');
+  if (typeof value !== 'string' || value === '' || hidden.length === 0) return false;
+  const redactor = REDACTORS.get(hidden) ?? redactorOf(hidden);
+  REDACTORS.set(hidden, redactor);
+  return redactor.holds(value);
 }
 
-function within(text: string, value: string): 'within' | 'apart' {
-  return text === value || (text.length >= SHORTEST && value.includes(text)) ? 'within' : 'apart';
+function redactorOf(secrets: readonly Secret[]): Redactor {
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.addSecret(secret);
+  return redactor;
 }

@@ -10,7 +10,7 @@ import {
 import { inBlock, placeOf } from '../desired/reference-place.ts';
 import { Lexer } from 'yaml';
 import { lexemesOf } from '../desired/lexeme.ts';
-import { isSecretName, isSecretText } from './secret-words.ts';
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import type { EditNode, EditScalar } from './edit-node.ts';
 import { spliced, type Splice } from './splice.ts';
 import { yamlSource } from './yaml-source.ts';
@@ -77,7 +77,7 @@ const NAMED = /([\w.-]+["']?\s*[:=]\s*)([^\s#]+)/g;
 function maskedWords(comment: string): string {
   return comment
     .replaceAll(NAMED, (whole, name: string, value: string) =>
-      isSecretName(name) && !isHarmless(value) ? name + MASK : whole,
+      isSensitiveName(name) && !isHarmless(value) ? name + MASK : whole,
     )
     .replaceAll(/[^\s"'`,;()]+/g, (word) => (isSecretText(word) && word !== MASK ? MASK : word));
 }

@@ -3,7 +3,6 @@ import type { Value } from '../model/value.ts';
 import { escaped } from './as-written.ts';
 import { isHarmlessValue, openPart } from './harmless-text.ts';
 import { isHidden } from './is-hidden.ts';
-
 import { marked, markerOf, variableName } from './stub.ts';
 
 /** An argument or variable of a stdio server as a file writes it. `names` are there where a reference stands in it. */

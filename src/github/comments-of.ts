@@ -49,8 +49,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
 
 /** What was found. When it was seen is no part of that, nor are the digests, whose salt is another at every run. */
 function said(environment: EnvironmentPlan): EnvironmentPlan {
-  const changes = environment.changes.map((change) => ({ ...change, digest: '' }));
-  return { ...environment, changes, observed_at: null, address_digest: null };
+  return { ...environment, observed_at: null, digests: null };
 }
 
 const BEGUN = 'setpoint has planned again: what it found is said in the comments of the targets.';

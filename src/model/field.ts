@@ -48,13 +48,6 @@ export function isFlag(name: string, value: unknown): boolean {
   return FLAGS.has(name) || (name.endsWith('_set') && typeof value === 'boolean');
 }
 
-const SENSITIVE_NAME = /key|token|secret|passw|credential|authorization|cookie/i;
-
-/** Whether a name says that what it holds is a secret. Where the value is not known, a name ending in `_set` is a flag's. */
-export function isSensitiveName(name: string, value: unknown = true): boolean {
-  return SENSITIVE_NAME.test(name) && !isFlag(name, value);
-}
-
 /** A value that is not a secret but stands for one: a mask that a service or a form once showed. */
 export function looksLikeMask(text: string): boolean {
   const core = text.trim();

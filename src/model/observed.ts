@@ -33,18 +33,23 @@ export interface SavedDigest {
   readonly digest: string;
 }
 
+/** Digests under the salt of the document: of the address with its path prefix, and of masked literals of the file. */
+export interface ObservedDigests {
+  /** Null where the file reads the address from a reference, or it is not known. */
+  readonly address: string | null;
+  readonly values: readonly SavedDigest[];
+}
+
 /** What one target's service has. A resource that was not asked for, or could not be looked at, is null. */
 export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
-  /** Of the address with its path prefix; null where the file reads it from a reference, or the document is not to be saved. */
-  readonly address_digest: string | null;
   readonly dialect: Dialect | null;
   /** `stored` and `empty` tell of the settings; `seen`, where they were not asked for. */
   readonly status: 'stored' | 'empty' | 'seen' | 'error';
   readonly settings: Json;
-  /** Of masked values that are literals of the file; of no other. */
-  readonly digests: readonly SavedDigest[];
+  /** What a plan against this is held to; null where the document is not to be saved. */
+  readonly digests: ObservedDigests | null;
   readonly sandboxes: readonly SandboxReport[] | null;
   readonly specs: readonly SpecReport[] | null;
   readonly conversations: readonly ConversationReport[] | null;

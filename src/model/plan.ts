@@ -32,8 +32,6 @@ export interface Change<V = Value> {
   readonly source: Source | null;
   /** What has moved since the file was last applied; absent where that cannot be told. */
   readonly class?: ChangeClass;
-  /** Of what the file declares here, for an approval to be held to; only in a plan that may be saved. */
-  readonly digest?: string;
 }
 
 /** `pending`: the file has moved; `drift`: the service has; `conflict`: both have. */
@@ -143,8 +141,6 @@ export interface ErrorReport {
 export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
-  /** Of the resolved address with its path prefix; null where that is not known, or the plan is not to be saved. */
-  readonly address_digest: string | null;
   readonly dialect: Dialect | null;
   /** When the saved look was taken that this was planned against; null where the service itself was looked at. */
   readonly observed_at: string | null;
@@ -156,7 +152,17 @@ export interface EnvironmentPlan {
   /** Why an apply would refuse this plan: every reason. */
   readonly refusals: readonly Refusal[];
   readonly unmanaged: readonly Path[];
+  /** What an approval is held to; null in a plan that is not to be saved, and where there is an error. */
+  readonly digests: PlanDigests | null;
   readonly error: ErrorReport | null;
+}
+
+/** Digests under the salt of the document: of the resolved address with its path prefix, and of what the file declares for each change. */
+export interface PlanDigests {
+  /** Null where the address is not known. */
+  readonly address: string | null;
+  /** In the order of `changes`. */
+  readonly changes: readonly string[];
 }
 
 /** The plan as JSON, as `-o json` prints and `--out` saves it. schemas/plan.schema.json is its schema. Times are ISO 8601, UTC. */

@@ -91,6 +91,8 @@ export interface Fingerprints {
 export interface ReferenceSource {
   /** Nothing is looked up: every reference stands for a value that is not known here. */
   readonly withheld?: boolean;
+  /** Told what a text with references came to, and the text as the file writes it. */
+  readonly resolved?: (value: string, ref: string) => void;
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
   file(path: string): { readonly text: string } | { readonly problem: string };

@@ -266,7 +266,7 @@ export interface StdioServer {
    */
   args?: string[] | (string | null);
   /**
-   * The program's environment: a map of text, or one line A=1,B=2. A name that says key, token, secret, password or credential takes a reference. Shown masked.
+   * The program's environment: a map of text, or one line A=1,B=2. A name that says that it holds a secret (key, token, secret, password, passphrase, pwd, pass, auth, bearer, credential and the like) takes a reference; other values are shown.
    */
   env?:
     | {

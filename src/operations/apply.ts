@@ -6,6 +6,7 @@ import {
   type EnvironmentPlan,
   type PlanDocument,
 } from '../model/plan.ts';
+import { redacted } from '../model/redacted.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
@@ -32,6 +33,7 @@ import { parseRotation } from './parse-rotation.ts';
 import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
 import { checkPolicy } from './policy.ts';
 import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 
@@ -55,7 +57,11 @@ export interface ApplyRequest extends Omit<PlanRequest, 'observed' | 'digests'>,
  * Every file, key and reference is checked before the first request to any target. The outcome says of every change what
  * became of it, on every end. Throws a SetpointError where nothing was begun.
  */
-export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
+export function apply(request: ApplyRequest): Promise<OutcomeDocument> {
+  return redacting(request, applied);
+}
+
+async function applied(request: Running<ApplyRequest>): Promise<OutcomeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
   const targets = chooseTargets(request, 'apply');
@@ -69,7 +75,7 @@ export async function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   );
   const allowed = allowedRules(request);
   const classifier = classifierFor(request, prepared);
-  const approved = await approvedParts(request.approved, prepared);
+  const approved = await approvedParts(request.approved, prepared, request.resolved);
   let stopped = false;
   // A person is asked one thing at a time.
   const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
@@ -101,10 +107,11 @@ interface Approach {
 
 async function applyTarget(
   prepared: Prepared,
-  request: ApplyRequest,
+  request: Running<ApplyRequest>,
   { rotation, allowed, classifier, part }: Approach,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
+  const redact = <D>(document: D): D => redacted(document, request.resolved.of(target.name));
   const origin = originOf(prepared);
   const clock = request.clock ?? SYSTEM_CLOCK;
   try {
@@ -121,25 +128,26 @@ async function applyTarget(
           actuator: sandboxActuator(open.connection),
         },
         wait: request.wait ?? DEFAULT_WAIT,
-        progress: (waiting) => request.onProgress?.(target.name, waiting),
+        progress: (waiting) => request.onProgress?.(target.name, redact(waiting)),
         clock,
         fingerprints,
-        cover: (plan) => (part === null ? null : notCovered(plan, desired, part)),
+        cover: (plan) => (part === null ? null : notCovered(plan, desired, part, redact)),
         classify: classifier(prepared, { rotation, fingerprints }),
         forget: (paths) => fingerprints.forget(paths),
         remember: (written) => fingerprints.remember(written, clock.now()),
         signal: request.signal,
         abandon: request.abandon,
         announce: async (plan, observed) => {
-          const where = { name: target.name, origin, address_digest: null, observed_at: null };
-          const terms = { warnings, allowed, digests: null };
-          await request.onPlan?.(plannedEnvironment(plan, observed, desired, where, terms));
+          const where = { name: target.name, origin, observed_at: null };
+          const terms = { warnings, allowed, sealing: null };
+          const shown = plannedEnvironment(plan, observed, desired, where, terms);
+          await request.onPlan?.(redact(shown));
         },
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
       });
       const outcome = outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
       if (part === null || reconciled.dialect === null) return outcome;
-      const made = alreadyMade(reconciled.plan, desired, part);
+      const made = alreadyMade(reconciled.plan, desired, part, redact);
       return { ...outcome, warnings: [...outcome.warnings, ...made] };
     });
   } catch (thrown) {

@@ -1,10 +1,12 @@
 import { SetpointError } from '../model/error.ts';
+import { redacted } from '../model/redacted.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
 import { originOf } from './look-at.ts';
 import type { Prepared } from './prepare.ts';
+import type { Resolved } from './redacting.ts';
 
 /**
  * What a saved plan says of each target that is to be applied; nothing where there is no saved plan. Throws, before a request
@@ -14,6 +16,7 @@ import type { Prepared } from './prepare.ts';
 export async function approvedParts(
   approved: PlanDocument | undefined,
   prepared: readonly Prepared[],
+  resolved: Resolved,
 ): Promise<ReadonlyMap<Prepared, Approved>> {
   if (approved === undefined) return new Map();
   const { salt, environments } = approved;
@@ -21,27 +24,31 @@ export async function approvedParts(
   const digests = await digestsFor(salt);
   const parts = new Map<Prepared, Approved>();
   for (const one of prepared)
-    parts.set(one, { part: await partFor(one, environments, digests), digests });
+    parts.set(one, { part: await partFor(one, environments, digests, resolved), digests });
   return parts;
 }
 
+/** Both sides are compared as documents have them: masked by the values of the references now. */
 async function partFor(
   prepared: Prepared,
   environments: readonly EnvironmentPlan[],
   digests: Digests,
+  resolved: Resolved,
 ): Promise<EnvironmentPlan> {
   const { name } = prepared.target;
   const part = environments.find((environment) => environment.name === name);
   if (part === undefined)
     throw new SetpointError('not-covered', `The saved plan says nothing of ${name}.`);
-  const origin = originOf(prepared);
-  if (part.origin !== origin) {
-    const message = `The saved plan of ${name} was made for ${part.origin ?? 'no address'}, and this would apply to ${origin ?? 'none'}.`;
+  const redactor = resolved.of(name);
+  const { origin } = redacted({ origin: originOf(prepared) }, redactor);
+  const shown = redacted(part, redactor);
+  if (shown.origin !== origin) {
+    const message = `The saved plan of ${name} was made for ${shown.origin ?? 'no address'}, and this would apply to ${origin ?? 'none'}.`;
     throw new SetpointError('other-origin', message);
   }
-  const unsealed = part.changes.some(({ digest }) => typeof digest !== 'string');
-  if (typeof part.address_digest !== 'string' || unsealed) throw withoutDigests();
-  if (part.address_digest === (await addressDigest(prepared, digests))) return part;
+  const { address = null, changes = [] } = part.digests ?? {};
+  if (address === null || (changes.length === 0 && part.changes.length > 0)) throw withoutDigests();
+  if (address === (await addressDigest(prepared, digests))) return shown;
   throw new SetpointError(
     'other-origin',
     `The saved plan of ${name} was made for another address: the host or the path prefix behind ${origin ?? 'it'} is not the same.`,

@@ -4,12 +4,12 @@ import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
-import { referenceSource } from '../host/reference-source.ts';
 import type { PlanOptions } from '../plan/plan-settings.ts';
 import { classified } from '../plan/three-way.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import type { Options } from './options.ts';
 import { travelError, type Prepared } from './prepare.ts';
+import { sourceFor, type Running } from './redacting.ts';
 
 /** Adds to a plan what has moved since the file was last applied. */
 export type Classify = (plan: Plan, observed: ObservedState) => Plan;
@@ -21,9 +21,9 @@ export type Classify = (plan: Plan, observed: ObservedState) => Plan;
  * others, or is not right.
  */
 export function classifierFor(
-  options: Options,
+  options: Running<Options>,
   reached: readonly Pick<Prepared, 'target' | 'server'>[],
-  source: ReferenceSource = referenceSource(options.env),
+  source?: ReferenceSource,
 ): (prepared: Pick<Prepared, 'target' | 'desired'>, planning: PlanOptions) => Classify {
   if (options.base === undefined) return () => (plan) => plan;
   if ([options.file ?? []].flat().length > 1) {
@@ -48,7 +48,7 @@ export function classifierFor(
     const state: DesiredState =
       earlier === undefined
         ? { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] }
-        : resolveSettings(earlier, source);
+        : resolveSettings(earlier, source ?? sourceFor([target.name], options));
     return (plan, observed) => classified(plan, desired, state, observed, planning);
   };
 }

@@ -1,7 +1,6 @@
 import { listIn } from '../desired/key-travel.ts';
 import { member } from '../desired/node.ts';
 import { referenceReports } from '../desired/reference-reports.ts';
-import { referenceSource } from '../host/reference-source.ts';
 import {
   failed,
   passed,
@@ -23,11 +22,12 @@ import { originOf } from './look-at.ts';
 import type { Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
 import { proxyVariables } from './proxy-variables.ts';
+import { sourceFor, type Running } from './redacting.ts';
 
 /** What is right or wrong with one target: first what can be told without a request, then what one look tells. */
 export async function checkTarget(
   prepared: Prepared,
-  options: Options,
+  options: Running<Options>,
 ): Promise<EnvironmentHealth> {
   const { dialect, checks } = await checkService(prepared, options);
   return {
@@ -43,9 +43,9 @@ export async function checkTarget(
   };
 }
 
-function checkReferences(prepared: Prepared, { env }: Options): Check<TargetCheck> {
+function checkReferences(prepared: Prepared, options: Running<Options>): Check<TargetCheck> {
   const { target, server, desired } = prepared;
-  const source = referenceSource(env);
+  const source = sourceFor([target.name], options);
   const ofServer = referenceReports(target.server, ['server'], source);
   const ofField = (name: string): ReferenceReport[] =>
     referenceReports(member(target.settings, name), ['settings', name], source);

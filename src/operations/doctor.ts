@@ -9,13 +9,18 @@ import { checkMachine } from './check-machine.ts';
 import { checkTarget } from './check-target.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 /**
  * Checks this machine, the settings files, and of every target whether it can be reached and believed; sends only GET. A
  * failure stops no other check that still makes sense. Throws a SetpointError where the names or flags are not right.
  */
-export async function doctor(options: Options): Promise<DoctorDocument> {
+export function doctor(options: Options): Promise<DoctorDocument> {
+  return redacting(options, examined);
+}
+
+async function examined(options: Running<Options>): Promise<DoctorDocument> {
   const machine = checkMachine(options.env);
   const file = checkFiles(options);
   const prepared = file.status === 'failed' ? [] : prepareAll(selectTargets(options), options);
@@ -31,7 +36,7 @@ export async function doctor(options: Options): Promise<DoctorDocument> {
 }
 
 /** A key that would go to two origins goes to none. */
-function prepareAll(targets: readonly Target[], options: Options): readonly Prepared[] {
+function prepareAll(targets: readonly Target[], options: Running<Options>): readonly Prepared[] {
   try {
     return prepareTargets(targets, options);
   } catch (thrown) {

@@ -1,8 +1,10 @@
 import type { PlanDocument } from '../model/plan.ts';
 import { plan } from './plan.ts';
-import type { Options } from './options.ts';
+import type { PlanRequest } from './options.ts';
 
 /** Looks whether somebody changed a service behind its file's back: a plan that is not empty is drift. Reads only. */
-export async function drift(options: Options): Promise<PlanDocument> {
+export async function drift(
+  options: Omit<PlanRequest, 'observed' | 'rotate' | 'allow'>,
+): Promise<PlanDocument> {
   return plan(options);
 }

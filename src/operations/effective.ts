@@ -2,6 +2,8 @@ import { effectiveFile, effectiveValues } from '../desired/effective.ts';
 import type { EffectiveDocument, EffectiveMap } from '../model/effective.ts';
 import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
+import { redacted } from '../model/redacted.ts';
+import { Redactor } from '../model/redactor.ts';
 import { TOOL } from '../model/version.ts';
 import type { Options } from './options.ts';
 import { selectTargets } from './select.ts';
@@ -25,12 +27,15 @@ export async function effective(options: Options): Promise<Effective> {
   }
   return {
     file: effectiveFile(target),
-    document: {
-      format_version: FORMAT_VERSION,
-      kind: 'effective',
-      tool: TOOL,
-      name: target.name,
-      values: effectiveValues(target),
-    },
+    document: redacted(
+      {
+        format_version: FORMAT_VERSION,
+        kind: 'effective',
+        tool: TOOL,
+        name: target.name,
+        values: effectiveValues(target),
+      },
+      new Redactor(),
+    ),
   };
 }

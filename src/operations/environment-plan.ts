@@ -3,16 +3,23 @@ import { samePath } from '../model/path.ts';
 import type { EnvironmentPlan, ErrorReport, Plan, Warning } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { approvableChanges, environmentPlan } from '../plan/plan-document.ts';
+import { declaredDigests } from '../plan/declared-form.ts';
+import { environmentPlan } from '../plan/plan-document.ts';
 import { guardWarnings, refusalsOf, type Guarded } from '../plan/guard.ts';
 
-type Where = Pick<EnvironmentPlan, 'name' | 'origin' | 'address_digest' | 'observed_at'>;
+type Where = Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>;
 
-/** What preparing a target warned of, the guards that are lifted, and digests where the plan may be saved. */
+/** What preparing a target warned of, the guards that are lifted, and how digests are made of a plan that may be saved. */
 interface Terms {
   readonly warnings: readonly Warning[];
   readonly allowed: readonly Rule[];
-  readonly digests: Digests | null;
+  readonly sealing: Sealing | null;
+}
+
+/** How digests are made, and that of the target's address. */
+export interface Sealing {
+  readonly digests: Digests;
+  readonly address: string | null;
 }
 
 /**
@@ -24,7 +31,7 @@ export function plannedEnvironment(
   observed: ObservedState,
   desired: DesiredState,
   where: Where,
-  { warnings, allowed, digests }: Terms,
+  { warnings, allowed, sealing }: Terms,
 ): EnvironmentPlan {
   const { guards } = desired;
   const planned = environmentPlan(plan, { ...where, dialect: observed.dialect });
@@ -35,13 +42,19 @@ export function plannedEnvironment(
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   return {
     ...planned,
-    ...(digests === null ? {} : { changes: approvableChanges(plan, desired, digests) }),
     warnings: [
       ...warnings,
       ...planned.warnings.filter((warning) => !refused(warning)),
       ...guardWarnings(guarded, allowed),
     ],
     refusals,
+    digests:
+      sealing === null
+        ? null
+        : {
+            address: sealing.address,
+            changes: declaredDigests(plan, desired, sealing.digests),
+          },
   };
 }
 
@@ -61,6 +74,7 @@ export function failedEnvironment(
     warnings,
     refusals: [],
     unmanaged: [],
+    digests: null,
     error,
   };
 }

@@ -7,18 +7,17 @@ import { resolveServer } from '../desired/resolve-server.ts';
 import { unmanagedOf } from '../desired/resolve.ts';
 import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
-import { referenceSource } from '../host/reference-source.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
 import { isLetGo } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import type { ReferenceSource } from '../model/ports.ts';
 import { TOOL } from '../model/version.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 import { lookAt, originOf } from './look-at.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { plannedAt } from './planned-at.ts';
 import { prepareTargets } from './prepare.ts';
+import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 export interface ExplainRequest extends Options {
@@ -32,12 +31,15 @@ export interface ExplainRequest extends Options {
  * What a place of the file means, what each target declares there and where, and what an apply would do about it. Reads only:
  * one look at the settings, or at the sandboxes where it is about them. Throws a SetpointError where there is no such place.
  */
-export async function explain(request: ExplainRequest): Promise<ExplainDocument> {
+export function explain(request: ExplainRequest): Promise<ExplainDocument> {
+  return redacting(request, explained);
+}
+
+async function explained(request: Running<ExplainRequest>): Promise<ExplainDocument> {
   const place = fieldPath(request.path);
   if ('hint' in place)
     throw new SetpointError('usage', 'There is nothing at that path.', { hint: place.hint });
   const targets = selectTargets(request);
-  const source = referenceSource(request.env);
   const looks = request.offline !== true && place.part !== 'file';
   return {
     format_version: FORMAT_VERSION,
@@ -47,20 +49,19 @@ export async function explain(request: ExplainRequest): Promise<ExplainDocument>
     part: place.part,
     meaning: meaningOf(place),
     environments: looks
-      ? await looked(targets, place, source, request)
-      : targets.map((target) => declaredBy(target, place, source)),
+      ? await looked(targets, place, request)
+      : targets.map((target) => declaredBy(target, place, request)),
   };
 }
 
 function looked(
   targets: readonly Target[],
   place: FieldPath,
-  source: ReferenceSource,
-  request: ExplainRequest,
+  request: Running<ExplainRequest>,
 ): Promise<EnvironmentExplained[]> {
   const prepared = prepareTargets(targets, request);
   return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (one) => {
-    const declared = { ...declaredBy(one.target, place, source), origin: originOf(one) };
+    const declared = { ...declaredBy(one.target, place, request), origin: originOf(one) };
     return lookAt<EnvironmentExplained>(one, request, {
       open: async (open) => ({
         ...declared,
@@ -76,8 +77,9 @@ function looked(
 function declaredBy(
   target: Target,
   place: FieldPath,
-  source: ReferenceSource,
+  request: Running<ExplainRequest>,
 ): EnvironmentExplained {
+  const source = sourceFor([target.name], request);
   const { path, part, filePath } = place;
   const node = declaredAt(target, filePath);
   const own = resolveServer(target, source);

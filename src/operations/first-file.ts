@@ -12,13 +12,14 @@ import { originOf } from './look-at.ts';
 import { observedBy } from './observed-by.ts';
 import { prepareTargets } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
+import type { Running } from './redacting.ts';
 import { pullEdits } from './pull-edits.ts';
 
 const READ = { serverGiven: false, several: false };
 const KEY = 'SETPOINT_API_KEY';
 
 /** A first settings file: everything that its service holds and that is not a default, secrets as references. */
-export async function firstFile(path: string, request: InitRequest): Promise<Initial> {
+export async function firstFile(path: string, request: Running<InitRequest>): Promise<Initial> {
   if (isThere(path)) {
     throw new SetpointError('usage', `${path} exists already, and init does not overwrite it.`, {
       hint: 'Add an environment to it with -e NAME, name another file with -f, or use setpoint pull.',
@@ -37,7 +38,7 @@ export async function firstFile(path: string, request: InitRequest): Promise<Ini
   const [prepared] = prepareTargets([targetOf(file)], { ...request, server: undefined });
   if (prepared === undefined) throw unwritable();
   const observed = await observedBy(prepared, request);
-  const tools = pullTools(request);
+  const tools = pullTools(request, [prepared.target.name]);
   const wish = { adopt: 'all', hidden: hiddenIn(prepared), overlay: false } as const;
   const looked = { target: prepared.target, observed, wish };
   const edits = pullEdits([file], READ, [looked], tools);

@@ -1,9 +1,11 @@
 import type {
   ConversationReport,
   EnvironmentObserved,
+  ObservedDigests,
   ObservedDocument,
   Resource,
   SandboxReport,
+  SavedDigest,
 } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
@@ -18,6 +20,7 @@ import { lookAt, originOf } from './look-at.ts';
 import type { OpenTarget } from './open-target.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { selectTargets } from './select.ts';
 
@@ -29,7 +32,11 @@ export interface GetRequest extends Options {
 }
 
 /** What every target's service has, masked. Reads only. */
-export async function get(request: GetRequest): Promise<ObservedDocument> {
+export function get(request: GetRequest): Promise<ObservedDocument> {
+  return redacting(request, got);
+}
+
+async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
   const prepared = prepareTargets(selectTargets(request), request);
   const at = new Date(clock.now()).toISOString();
@@ -57,11 +64,10 @@ function observedOf(
   const nothing = {
     name: prepared.target.name,
     origin: originOf(prepared),
-    address_digest: digests === null ? null : writtenAddressDigest(prepared, digests),
     dialect: null,
     status: 'seen' as const,
     settings: null,
-    digests: [],
+    digests: digestsOf(prepared, [], digests),
     sandboxes: null,
     specs: null,
     conversations: null,
@@ -91,14 +97,28 @@ function observedOf(
 
 async function settingsOf(
   { connection, limits }: OpenTarget,
-  { desired }: Prepared,
+  prepared: Prepared,
   digests: Digests | null,
   signal: AbortSignal | undefined,
 ): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings' | 'digests'>> {
   const { dialect, stored, record } = await settingsObserver(connection, limits).observe(signal);
-  return stored
-    ? { dialect, status: 'stored', ...settingsToSave(record, desired, digests) }
-    : { dialect, status: 'empty', settings: null, digests: [] };
+  if (!stored)
+    return { dialect, status: 'empty', settings: null, digests: digestsOf(prepared, [], digests) };
+  const saved = settingsToSave(record, prepared.desired, digests);
+  return {
+    dialect,
+    status: 'stored',
+    settings: saved.settings,
+    digests: digestsOf(prepared, saved.digests, digests),
+  };
+}
+
+function digestsOf(
+  prepared: Prepared,
+  values: readonly SavedDigest[],
+  digests: Digests | null,
+): ObservedDigests | null {
+  return digests === null ? null : { address: writtenAddressDigest(prepared, digests), values };
 }
 
 function sandboxReport({ id, spec, status, createdAt }: Sandbox): SandboxReport {

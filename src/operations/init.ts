@@ -15,6 +15,7 @@ import { firstFile } from './first-file.ts';
 import type { Initial, InitRequest } from './initial.ts';
 import { newEnvironment } from './new-environment.ts';
 import { DEFAULT_FILE } from './options.ts';
+import { redacting, type Running } from './redacting.ts';
 
 const [EXAMPLE, IGNORE] = ['.env.example', '.gitignore'];
 const BESIDE = [EXAMPLE, IGNORE];
@@ -24,7 +25,11 @@ const BESIDE = [EXAMPLE, IGNORE];
  * `.gitignore` beside it. Reads the service only. Nothing is written over: all files are written aside first, and a plan of
  * the settings against the same look is empty. Throws a SetpointError where nothing was written.
  */
-export async function init(request: InitRequest): Promise<InitDocument> {
+export function init(request: InitRequest): Promise<InitDocument> {
+  return redacting(request, begun);
+}
+
+async function begun(request: Running<InitRequest>): Promise<InitDocument> {
   const file = fileOf(request);
   if (request.server !== undefined && !isAddress(request.server.trim().replace(/\/+$/, ''))) {
     const message =

@@ -13,6 +13,7 @@ import { observedBy } from './observed-by.ts';
 import { prepareTargets } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
 import { pullEdits } from './pull-edits.ts';
+import type { Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 const READ = { serverGiven: true, several: false };
@@ -21,7 +22,7 @@ const READ = { serverGiven: true, several: false };
 export async function newEnvironment(
   path: string,
   name: string,
-  request: InitRequest,
+  request: Running<InitRequest>,
 ): Promise<Initial> {
   const options = { ...request, server: undefined, targets: undefined };
   const before = selectTargets(options);
@@ -45,7 +46,7 @@ export async function newEnvironment(
   const observed = await observedBy(prepared, { ...options, env });
   const wish = { adopt: 'all', hidden: hiddenIn(prepared), overlay: true } as const;
   const looked = { target: prepared.target, observed, wish };
-  const edits = pullEdits([begun], READ, [looked], pullTools({ ...options, env }));
+  const edits = pullEdits([begun], READ, [looked], pullTools({ ...options, env }, [name]));
   const kept = before.every((target) => isSame(target, edits.edited.get(target.name)));
   if (!kept) throw unwritable();
   const stubs = edits.stubs.get(name) ?? [];
@@ -69,8 +70,8 @@ function checkName(name: string, targets: readonly Target[]): void {
     });
   }
   if (targets.every((target) => target.name !== name)) return;
-  throw new SetpointError('usage', `There is an environment or target ${name} already.`, {
-    hint: `Bring in what its service has with setpoint pull -e ${name}.`,
+  throw new SetpointError('usage', `The environment ${name} exists already.`, {
+    hint: `Import what its service has with setpoint pull -e ${name}.`,
   });
 }
 

@@ -2,6 +2,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
 import type { EnvironmentPlan, SandboxPlan, Warning } from '../model/plan.ts';
+import { MASK } from '../model/secret.ts';
 import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
@@ -21,6 +22,7 @@ import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
 import { errorReport } from './error-report.ts';
 import type { PlanRequest } from './options.ts';
 import { parseRotation } from './parse-rotation.ts';
+import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
 
 /** A saved look is for where there are no keys: no variable is looked up, and no file is read. */
@@ -37,7 +39,7 @@ const WITHHELD: ReferenceSource = {
 export async function planAgainstLook(
   targets: readonly Target[],
   path: string,
-  request: PlanRequest,
+  request: Running<PlanRequest>,
   digests: Digests | null,
 ): Promise<EnvironmentPlan[]> {
   if (request.server !== undefined) {
@@ -111,8 +113,9 @@ function planTarget(
 ): EnvironmentPlan {
   const { name } = target;
   const origin = declaredOrigin(target);
-  const address_digest = digests === null ? null : declaredAddressDigest(target, digests);
-  const where = { name, origin, address_digest, observed_at: look.observed_at };
+  const where = { name, origin, observed_at: look.observed_at };
+  const sealing =
+    digests === null ? null : { digests, address: declaredAddressDigest(target, digests) };
   try {
     if (maxAge !== undefined && !(Math.abs(age) <= maxAge)) throw tooOld(look, age, maxAge);
     const seen = seenIn(look, target, saved);
@@ -127,7 +130,7 @@ function planTarget(
       observed,
     );
     const at = { ...where, origin: seen.origin };
-    return plannedEnvironment(whole, observed, desired, at, { warnings: old, allowed, digests });
+    return plannedEnvironment(whole, observed, desired, at, { warnings: old, allowed, sealing });
   } catch (thrown) {
     return failedEnvironment(where, errorReport(asSetpointError(thrown)));
   }
@@ -150,8 +153,9 @@ function seenIn(
     throw new SetpointError('other-origin', message);
   }
   const address = declaredAddressDigest(target, saved);
-  if (address === null || seen.address_digest === address) return seen;
-  if (typeof seen.address_digest !== 'string')
+  const taken = seen.digests?.address ?? null;
+  if (address === null || taken === address) return seen;
+  if (taken === null)
     throw notInLook(`The saved snapshot does not name the path prefix of ${name}.`);
   throw new SetpointError(
     'other-origin',
@@ -169,7 +173,12 @@ function settingsIn(
     throw notInLook(`The saved snapshot does not contain the settings of ${name}.`);
   const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = known ? (settings as Readonly<Record<string, never>>) : {};
-  return { dialect, stored, record: savedSettings(record, digests, desired, saved), saved: true };
+  return {
+    dialect,
+    stored,
+    record: savedSettings(record, digests?.values ?? [], desired, saved),
+    saved: true,
+  };
 }
 
 /** What is not in the look is not judged: specs, and in which sandboxes conversations run. */
@@ -181,6 +190,8 @@ function sandboxesIn(
   if (desired.length === 0) return NO_SANDBOXES;
   if (sandboxes === null)
     throw notInLook(`The saved snapshot does not contain the sandboxes of ${name}.`);
+  if (sandboxes.some(({ id, spec }) => `${id} ${spec ?? ''}`.includes(MASK)))
+    throw notInLook(`The saved snapshot masks the ids or specs of sandboxes of ${name}.`);
   const observed = {
     sandboxes: sandboxes.map(({ id, spec, status, created_at }) => ({
       id,

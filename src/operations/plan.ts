@@ -19,6 +19,7 @@ import { lookAt, originOf } from './look-at.ts';
 import { SIDE_BY_SIDE, type PlanRequest } from './options.ts';
 import { checkPolicy } from './policy.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
 import { parseRotation } from './parse-rotation.ts';
 import { selectTargets } from './select.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
@@ -28,7 +29,11 @@ import { sideBySide } from '../reconcile/side-by-side.ts';
  * Looks at every target and plans, reading only. A target that cannot be looked at has status `error` in the document.
  * Throws a SetpointError where nothing could be looked at because the files, names or flags are not right.
  */
-export async function plan(request: PlanRequest): Promise<PlanDocument> {
+export function plan(request: PlanRequest): Promise<PlanDocument> {
+  return redacting(request, planned);
+}
+
+async function planned(request: Running<PlanRequest>): Promise<PlanDocument> {
   const { clock = SYSTEM_CLOCK, env, observed } = request;
   const at = clock.now();
   const targets = selectTargets(request);
@@ -48,7 +53,7 @@ export async function plan(request: PlanRequest): Promise<PlanDocument> {
 
 function planTargets(
   targets: readonly Target[],
-  request: PlanRequest,
+  request: Running<PlanRequest>,
   digests: Digests | null,
 ): Promise<readonly EnvironmentPlan[]> {
   const prepared = prepareTargets(targets, request);
@@ -76,9 +81,9 @@ async function planTarget(
   { rotation, classifier, allowed, digests }: Approach,
 ): Promise<EnvironmentPlan> {
   const { target, desired, warnings } = prepared;
-  const address_digest = digests === null ? null : await addressDigest(prepared, digests);
-  const origin = originOf(prepared);
-  const where = { name: target.name, origin, address_digest, observed_at: null };
+  const where = { name: target.name, origin: originOf(prepared), observed_at: null };
+  const sealing =
+    digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
   return lookAt<EnvironmentPlan>(prepared, request, {
     open: async (target) => {
       const { signal } = request;
@@ -91,7 +96,7 @@ async function planTarget(
         },
         observed,
       );
-      const terms = { warnings, allowed, digests };
+      const terms = { warnings, allowed, sealing };
       return plannedEnvironment(whole, observed, desired, where, terms);
     },
     failed: (error) => failedEnvironment(where, error, warnings),

@@ -1,5 +1,7 @@
+import { dirname, resolve } from 'node:path';
+import { member, textOf } from '../desired/node.ts';
+import { mayHoldReference } from '../desired/references.ts';
 import { SetpointError } from '../model/error.ts';
-import type { ReferenceSource } from '../model/ports.ts';
 import { formatPath } from '../model/path.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
@@ -14,8 +16,9 @@ import {
 import { isAddress, isHeaderValue, originOf, resolveServer } from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
-import { fileIdentity, referenceSource } from '../host/reference-source.ts';
+import { fileIdentity } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
+import { sourceFor, type Resolved, type Running } from './redacting.ts';
 
 /** A target with everything looked up, and nothing sent. `server` is the error where it must not or cannot be reached. */
 export interface Prepared {
@@ -26,10 +29,12 @@ export interface Prepared {
 }
 
 /** Looks up the references of all targets, and judges where keys may travel, before a request is sent to any. */
-export function prepareTargets(targets: readonly Target[], options: Options): readonly Prepared[] {
-  const source = referenceSource(options.env);
+export function prepareTargets(
+  targets: readonly Target[],
+  options: Running<Options>,
+): readonly Prepared[] {
   const policy = travelPolicyIn(options.env);
-  const prepared = targets.map((target) => prepare(target, source, policy, options));
+  const prepared = targets.map((target) => prepare(target, policy, options));
   const reachable = prepared.flatMap(({ target, server }) =>
     server instanceof SetpointError ? [] : [{ target, server }],
   );
@@ -41,6 +46,9 @@ export function prepareTargets(targets: readonly Target[], options: Options): re
   return prepared;
 }
 
+/** Variables that a hint names. */
+const MOST_NAMES = 20;
+
 /** The first reason why an apply must not begin: any target's, before a request to any. */
 export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | null {
   const missing: string[] = [];
@@ -51,23 +59,27 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
       missing.push(`${target.name}: ${formatPath(path)} (${ref}): ${reason}.`);
   }
   if (missing.length === 0) return null;
+  const message = `Some references cannot be used. ${missing.join(' ')}`;
+  const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
+  const names = [...new Set(unset.map(([, name = '']) => name))];
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
   return new SetpointError(
     'reference-missing',
-    `Some references cannot be used. ${missing.join(' ')}`,
+    message,
+    names.length === 0
+      ? {}
+      : { hint: `Set ${names.slice(0, MOST_NAMES).join(', ')}${more}, and run again.` },
   );
 }
 
-function prepare(
-  target: Target,
-  source: ReferenceSource,
-  policy: TravelPolicy,
-  options: Options,
-): Prepared {
+function prepare(target: Target, policy: TravelPolicy, options: Running<Options>): Prepared {
+  const source = sourceFor([target.name], options);
   const desired = resolveSettings(target, source);
   const own = resolveServer(target, source);
+  if ('server' in own) notePaths(target, own.server, options.resolved);
   const address = options.server === undefined ? null : addressOf(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
-    const { server, warnings } = elsewhere(target, address, own, options.env);
+    const { server, warnings } = elsewhere(target, address, own, options);
     return {
       target,
       desired,
@@ -91,6 +103,19 @@ function prepare(
     };
   }
   return { target, desired, warnings: [], server: allowed(target, found.server, policy) };
+}
+
+/** The files that a server's references lead to: messages name them by their whole path. */
+function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Resolved): void {
+  const paths = {
+    url: url.startsWith('embedded:') ? url.slice('embedded:'.length) : null,
+    ca_file: caFile,
+  };
+  for (const [key, path] of Object.entries(paths)) {
+    const written = textOf(member(target.server, key)) ?? '';
+    if (path === null || path === '' || !mayHoldReference(written)) continue;
+    resolved.add(target.name, resolve(dirname(target.file), path), null);
+  }
 }
 
 function allowed(
@@ -128,7 +153,7 @@ function elsewhere(
   target: Target,
   url: string,
   own: OwnServer,
-  env: Options['env'],
+  { env, resolved }: Running<Options>,
 ): { readonly server: ServerSettings | SetpointError; readonly warnings: readonly Warning[] } {
   const origin = originOf(url);
   const key = env['SETPOINT_API_KEY'] ?? '';
@@ -137,6 +162,7 @@ function elsewhere(
       'SETPOINT_API_KEY has characters that no header can carry, such as a line break.';
     return { server: new SetpointError('reference-missing', message), warnings: [] };
   }
+  resolved.add(target.name, key, null);
   const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
   const auth = 'server' in own ? own.server.auth : 'both';
   const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY';

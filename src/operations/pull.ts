@@ -1,7 +1,13 @@
 import { SetpointError } from '../model/error.ts';
 import { formatPath, parsePath, samePath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type ErrorReport } from '../model/plan.ts';
-import type { EnvironmentPull, FileEdit, PullDocument, PulledFile } from '../model/pulled.ts';
+import type {
+  EnvironmentPull,
+  FileEdit,
+  PullDocument,
+  PulledFile,
+  ShownLine,
+} from '../model/pulled.ts';
 import type { ObservedState } from '../model/state.ts';
 import { didYouMean } from '../model/suggest.ts';
 import { TOOL } from '../model/version.ts';
@@ -21,6 +27,7 @@ import { prepareTargets, type Prepared } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
 import { pullEdits, type Looked, type PullEdits } from './pull-edits.ts';
 import { pulledReport } from './pulled-report.ts';
+import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 export interface PullRequest extends Options {
@@ -40,7 +47,11 @@ export interface PullRequest extends Options {
  * checked, and planned against the same looks before anything is written. With `text` nothing is written. Throws a
  * SetpointError where nothing could be looked at, or where the files cannot be written.
  */
-export async function pull(request: PullRequest): Promise<PullDocument> {
+export function pull(request: PullRequest): Promise<PullDocument> {
+  return redacting(request, pulled);
+}
+
+async function pulled(request: Running<PullRequest>): Promise<PullDocument> {
   const files = editableFiles(request);
   const prepared = prepareTargets(selectTargets(request), request);
   const writes = request.check !== true && request.text === undefined;
@@ -52,7 +63,10 @@ export async function pull(request: PullRequest): Promise<PullDocument> {
   if (stopped !== null) throw stopped;
   if (looks.some(({ observed }) => observed === null))
     return documentOf(prepared.map(failed(looks)), unchanged(files));
-  const tools = pullTools(request);
+  const tools = pullTools(
+    request,
+    prepared.map(({ target }) => target.name),
+  );
   const hidden = prepared.flatMap(hiddenIn);
   const looked = looks.flatMap(({ observed, prepared: { target } }): Looked[] =>
     observed === null ? [] : [{ target, observed, wish: { adopt: [], hidden, overlay: false } }],
@@ -99,7 +113,7 @@ function parseAdoption(
   return adopt.map((text) => {
     const path = parsePath(text);
     if (path !== null && known.some((other) => samePath(other, path))) return path;
-    const there = names.length === 0 ? 'There is none.' : `There is ${names.join(', ')}.`;
+    const there = names.length === 0 ? 'There is none.' : `Available: ${names.join(', ')}.`;
     throw new SetpointError(
       'usage',
       '--adopt takes what the service has and the file does not manage, or all.',
@@ -113,12 +127,13 @@ function parseAdoption(
 async function show(
   files: readonly LoadedFile[],
   { texts }: PullEdits,
-  { onEdit }: PullRequest,
+  { onEdit, resolved }: Running<PullRequest>,
 ): Promise<void> {
+  const lines = (text: string): ShownLine[] =>
+    maskedLines(text).map((line) => ({ ...line, shown: resolved.all.text(line.shown) }));
   for (const [file, before] of textsOf(files)) {
     const after = texts.get(file);
-    if (after !== undefined)
-      await onEdit?.({ file, before: maskedLines(before), after: maskedLines(after) });
+    if (after !== undefined) await onEdit?.({ file, before: lines(before), after: lines(after) });
   }
 }
 

@@ -35,8 +35,8 @@ export async function readSaved<K extends Kind>(
 
 /** What the documents of an earlier version do not have. Without digests one is no approval, and no plan is made against it. */
 const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', object>>>> = {
-  plan: { root: { salt: null }, environment: { address_digest: null, refusals: [] } },
-  observed: { root: { salt: null }, environment: { address_digest: null, digests: [] } },
+  plan: { root: { salt: null }, environment: { digests: null, refusals: [] } },
+  observed: { root: { salt: null }, environment: { digests: null } },
   outcome: { root: {}, environment: { refusals: [] } },
   validation: { root: {}, environment: {} },
 };
@@ -91,7 +91,7 @@ function asRead(schema: Json, name = ''): Json {
   );
 }
 
-const ADDED: ReadonlySet<Json> = new Set(['salt', 'address_digest', 'digests', 'refusals']);
+const ADDED: ReadonlySet<Json> = new Set(['salt', 'digests', 'refusals']);
 
 /** What earlier versions have as well. */
 function asked(required: Json): Json {

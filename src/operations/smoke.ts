@@ -1,5 +1,6 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
+import { redacted } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
@@ -13,6 +14,7 @@ import { originOf } from './look-at.ts';
 import { withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
 
 export interface SmokeRequest extends WritingRequest {
   /** The first message of the conversation. Default: a greeting. */
@@ -30,7 +32,11 @@ const GREETING = 'Hello. Answer with one word, please.';
  * Starts one conversation on each target, one after another, and follows it until it is ready. That costs a call to the
  * model, and leaves a conversation and a sandbox behind. Throws a SetpointError where nothing was begun.
  */
-export async function smoke(request: SmokeRequest): Promise<SmokeDocument> {
+export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
+  return redacting(request, smoked);
+}
+
+async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
   const prepared = prepareTargets(chooseTargets(request, 'smoke'), request);
@@ -46,9 +52,13 @@ export async function smoke(request: SmokeRequest): Promise<SmokeDocument> {
   };
 }
 
-async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<EnvironmentSmoke> {
+async function tryTarget(
+  prepared: Prepared,
+  request: Running<SmokeRequest>,
+): Promise<EnvironmentSmoke> {
   const { name } = prepared.target;
   const origin = originOf(prepared);
+  const { origin: shownOrigin } = redacted({ origin }, request.resolved.of(name));
   const ended = ({ error, ...followed }: Followed): EnvironmentSmoke => ({
     name,
     origin,
@@ -61,7 +71,7 @@ async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<Env
   const stopped = interruption(request.signal);
   if (stopped !== null) return notBegun(stopped);
   try {
-    if ((await request.confirm?.(name, origin)) === false) {
+    if ((await request.confirm?.(name, shownOrigin)) === false) {
       const declined = new SetpointError('declined', 'Cancelled. Nothing was started.');
       return notBegun(interruption(request.signal) ?? declined);
     }
@@ -72,7 +82,7 @@ async function tryTarget(prepared: Prepared, request: SmokeRequest): Promise<Env
           message: request.message ?? GREETING,
           clock: request.clock ?? SYSTEM_CLOCK,
           wait: request.wait ?? DEFAULT_WAIT,
-          onStep: (step) => request.onStep?.(name, step),
+          onStep: (step) => request.onStep?.(name, redacted(step, request.resolved.of(name))),
           signal: request.signal,
           abandon: request.abandon,
         }),

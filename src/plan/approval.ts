@@ -1,16 +1,29 @@
 import { SetpointError } from '../model/error.ts';
 import { formatPath, samePath } from '../model/path.ts';
-import type { Change, EnvironmentPlan, Plan, Warning } from '../model/plan.ts';
+import {
+  changesOf,
+  type Change,
+  type EnvironmentPlan,
+  type Plan,
+  type Warning,
+} from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredState } from '../model/state.ts';
 import { sameValue, type Json } from '../model/value.ts';
-import { approvableChanges } from './plan-document.ts';
+import { declaredDigests } from './declared-form.ts';
+import { maskedChange } from './plan-document.ts';
 
 /** What a saved plan says of one target, and what its digests are made with. */
 export interface Approved {
   readonly part: EnvironmentPlan;
   readonly digests: Digests;
 }
+
+/** Changes that a message names. */
+const MOST_NAMES = 20;
+
+/** A change as the document of a plan has it, masked by what references come to; `approved` is masked alike. */
+type Shown = (change: Change<Json>) => Change<Json>;
 
 /**
  * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a plan that was made anew if it has
@@ -22,16 +35,19 @@ export function notCovered(
   plan: Plan,
   desired: DesiredState,
   { part, digests }: Approved,
+  shown: Shown,
 ): SetpointError | null {
-  const missing = approvableChanges(plan, desired, digests).filter(
-    (change) => !part.changes.some((other) => isSame(change, other)),
-  );
+  const isApproved = among(digestedChanges(part));
+  const missing = plannedChanges(plan, desired, digests, shown)
+    .filter((change) => !isApproved(change))
+    .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const names = missing.map((change) => `${nameOf(change)} (${change.action})`).join(', ');
+  const named = missing.slice(0, MOST_NAMES).map((one) => `${nameOf(one)} (${one.action})`);
+  const more = missing.length - named.length;
   return new SetpointError(
     'not-covered',
-    `The saved plan does not cover ${changes} that an apply would make: ${names}.`,
+    `The saved plan does not cover ${changes} that an apply would make: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
   );
 }
 
@@ -40,11 +56,12 @@ export function alreadyMade(
   plan: Plan,
   desired: DesiredState,
   { part, digests }: Approved,
+  shown: Shown,
 ): Warning[] {
-  const changes = approvableChanges(plan, desired, digests);
-  return part.changes
-    .filter((change) => !changes.some((other) => isSame(change, other)))
-    .map((change) => ({
+  const isPlanned = among(plannedChanges(plan, desired, digests, shown));
+  return digestedChanges(part)
+    .filter((change) => !isPlanned(change))
+    .map(({ change }) => ({
       code: 'already-made',
       message: `${nameOf(change)}: ${whyNot(change)}.`,
       path: change.path,
@@ -57,13 +74,52 @@ function whyNot({ action, path }: Change<Json>): string {
     : 'as the saved plan has it already';
 }
 
-function isSame(one: Change<Json>, other: Change<Json>): boolean {
+/** A change as documents carry it, and the digest of what the file declares for it. */
+interface DigestedChange {
+  readonly change: Change<Json>;
+  readonly digest: string;
+}
+
+function plannedChanges(
+  plan: Plan,
+  desired: DesiredState,
+  digests: Digests,
+  shown: Shown,
+): DigestedChange[] {
+  const declared = declaredDigests(plan, desired, digests);
+  return changesOf(plan).map((change, index) => ({
+    change: shown(maskedChange(change)),
+    digest: declared[index] ?? '',
+  }));
+}
+
+/** The changes of a saved plan; one without a digest covers nothing. */
+function digestedChanges({ changes, digests }: EnvironmentPlan): DigestedChange[] {
+  return changes.map((change, index) => ({ change, digest: digests?.changes[index] ?? '' }));
+}
+
+/** Whether a change is one of these. A digest is of one path, so that each is compared with few. */
+function among(changes: readonly DigestedChange[]): (change: DigestedChange) => boolean {
+  const byDigest = new Map<string, DigestedChange[]>();
+  for (const change of changes) {
+    const alike = byDigest.get(change.digest);
+    if (alike === undefined) byDigest.set(change.digest, [change]);
+    else alike.push(change);
+  }
+  return (change) => byDigest.get(change.digest)?.some((other) => isSame(change, other)) === true;
+}
+
+function isSame(
+  { change: one, digest }: DigestedChange,
+  { change: other, digest: otherDigest }: DigestedChange,
+): boolean {
   return (
+    digest !== '' &&
+    digest === otherDigest &&
     one.resource === other.resource &&
     one.action === other.action &&
     one.sensitive === other.sensitive &&
     one.ref === other.ref &&
-    one.digest === other.digest &&
     samePath(one.path, other.path) &&
     sameValue(one.before, other.before) &&
     sameValue(one.after, other.after)

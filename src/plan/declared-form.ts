@@ -1,4 +1,4 @@
-import type { Change, Plan } from '../model/plan.ts';
+import type { Plan } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { Secret } from '../model/secret.ts';
@@ -7,25 +7,22 @@ import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
 import { declarations } from './three-way.ts';
 
 /**
- * The digest of what the file declares for each change: literals that documents mask among it, and every reference as it is
+ * The digest of what the file declares for each change, in their order: literals that documents mask among it, and every reference as it is
  * written, in its place. No value of a reference and nothing that only the service has goes into one.
  */
 export function declaredDigests(
   { settings, sandboxes }: Plan,
   desired: DesiredState,
   { quick }: Pick<Digests, 'quick'>,
-): ReadonlyMap<Change, string> {
+): string[] {
   const digest = (form: unknown): string => quick(JSON.stringify(form));
   const declaredAt = declarations(desired);
-  return new Map([
-    ...settings.changes.map((change) => {
-      const declared = declaredAt(change.path) ?? null;
-      return [change, digest(['settings', change.path, formOf(declared, quick)])] as const;
-    }),
-    ...sandboxes.steps.map(
-      ({ change, item }) => [change, digest(['sandbox', change.path, termsOf(item)])] as const,
+  return [
+    ...settings.changes.map(({ path }) =>
+      digest(['settings', path, formOf(declaredAt(path) ?? null, quick)]),
     ),
-  ]);
+    ...sandboxes.steps.map(({ change, item }) => digest(['sandbox', change.path, termsOf(item)])),
+  ];
 }
 
 /** The digest of one text that stands in the file. */

@@ -1,8 +1,9 @@
-import { isSensitiveName, looksLikeMask } from '../model/field.ts';
+import { looksLikeMask } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
+import { isSensitiveName } from '../model/secret-words.ts';
 import type { ObservedState } from '../model/state.ts';
 import { entriesOf } from '../model/mcp.ts';
 import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';

@@ -10,34 +10,18 @@ import {
   type SandboxPlan,
   type Warning,
 } from '../model/plan.ts';
-import type { Digests } from '../model/ports.ts';
-import type { DesiredState } from '../model/state.ts';
 import { masked, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
-import { declaredDigests } from './declared-form.ts';
 
 /** A change as documents carry it: every sensitive value is the mask. */
 export function maskedChange(change: Change): Change<Json> {
   return { ...change, before: masked(change.before), after: masked(change.after) };
 }
 
-/** Every change of a plan as a saved plan carries it: masked, with the digest of what the file declares. */
-export function approvableChanges(
-  plan: Plan,
-  desired: DesiredState,
-  digests: Pick<Digests, 'quick'>,
-): Change<Json>[] {
-  const declared = declaredDigests(plan, desired, digests);
-  return changesOf(plan).map((change) => {
-    const digest = declared.get(change);
-    return { ...maskedChange(change), ...(digest === undefined ? {} : { digest }) };
-  });
-}
-
 /** The part of the document that follows from a plan. */
 export function environmentPlan(
   plan: Plan,
-  target: Pick<EnvironmentPlan, 'name' | 'origin' | 'address_digest' | 'dialect' | 'observed_at'>,
+  target: Pick<EnvironmentPlan, 'name' | 'origin' | 'dialect' | 'observed_at'>,
 ): EnvironmentPlan {
   const { settings, sandboxes } = plan;
   const changes = changesOf(plan);
@@ -50,6 +34,7 @@ export function environmentPlan(
     warnings: warningsOf(plan),
     refusals: [],
     unmanaged: settings.unmanaged,
+    digests: null,
     error: null,
   };
 }

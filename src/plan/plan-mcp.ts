@@ -6,6 +6,7 @@ import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value
 import { hidingIn } from './mcp-entry.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import { carriedMcp } from './record.ts';
 import type { Rotation } from './rotation.ts';
 import { unpreservableMcp } from './unpreservable.ts';
 
@@ -74,9 +75,10 @@ function planNull(desired: DesiredField, actual: Value, lists: readonly ListPlan
   };
 }
 
+/** The declared lists over what was read, without what is a mask there. */
 function overlayOf(config: ValueRecord, lists: readonly ListPlan[]): ValueRecord {
   return recordOf([
-    ...Object.entries(config),
+    ...Object.entries(carriedMcp(config)),
     ...lists.map((list) => [list.name, list.entries] as const),
   ]);
 }

@@ -134,10 +134,10 @@ function unreadableIn(desired: DesiredState, { record }: ObservedState): Unknown
 /** What the service holds and the file does not manage: never touched, and said. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
-  const hidden = hiddenFields(observed);
+  const hidden = new Set(hiddenFields(observed));
   const names = [...new Set([...Object.keys(observed.record), ...hidden])].filter((name) => {
     if (isFlag(name, observed.record[name]) || declared.has(name)) return false;
-    if (hidden.includes(name)) return true;
+    if (hidden.has(name)) return true;
     const field = fieldNamed(name);
     if (typeof field?.setFlag === 'string') return observed.record[field.setFlag] === true;
     if (name === 'secrets_store') return !isEmptyRecord(observed.record['provider_tokens_set']);

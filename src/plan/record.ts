@@ -20,7 +20,8 @@ export function recordToStore(
     ([name, value]) => isCarried(name, value) && !overlay.has(name) && !hidden.has(name),
   );
   const values = carried.map(
-    ([name, value]) => [name, name === 'mcp_config' ? carriedMcp(value) : value] as const,
+    ([name, value]) =>
+      [name, name === 'mcp_config' && isRecord(value) ? carriedMcp(value) : value] as const,
   );
   const declared = [...overlay].map(
     ([name, value]) =>
@@ -37,13 +38,15 @@ export function recordToStore(
  * the field's flag says that one is stored. They are never sent back, and a write without them may wipe them.
  */
 export function hiddenFields({ record }: ObservedState): string[] {
-  const flagged = Object.keys(record)
-    .filter((name) => record[name] === true && isFlag(name, true))
-    .map((name) => name.replace(/_set$/, ''));
+  const flagged = new Set(
+    Object.keys(record)
+      .filter((name) => record[name] === true && isFlag(name, true))
+      .map((name) => name.replace(/_set$/, '')),
+  );
   return [...new Set([...Object.keys(record), ...flagged])].filter((name) => {
     const value = record[name];
     if (fieldNamed(name) !== undefined || isFlag(name, value)) return false;
-    return showsMask(value) || (isEmpty(value) && flagged.includes(name));
+    return showsMask(value) || (isEmpty(value) && flagged.has(name));
   });
 }
 
@@ -80,8 +83,7 @@ function withUnreadableItems(declared: Value, actual: Value | undefined): Value 
 }
 
 /** The config as it was read, without what is a mask. */
-function carriedMcp(config: Value): Value {
-  if (!isRecord(config)) return config;
+export function carriedMcp(config: ValueRecord): ValueRecord {
   const members = Object.entries(config).map(
     ([name, value]) =>
       [

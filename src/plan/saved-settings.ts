@@ -97,10 +97,8 @@ function addressOf(value: Value): Value {
 
 /** What may be known of a masked value; null if a value is not masked. */
 function hiddenIdentity(value: Value): Identity | null {
-  if (value === MASK) return Identity.unseen(MASK);
-  return typeof value === 'string' && value.endsWith(MASKED_PART)
-    ? new Identity(bareUrl(value))
-    : null;
+  if (typeof value !== 'string' || !value.includes(MASK)) return null;
+  return value.endsWith(MASKED_PART) ? new Identity(bareUrl(value)) : Identity.unseen(MASK);
 }
 
 function isMasked(value: Json | undefined): boolean {

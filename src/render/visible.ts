@@ -1,7 +1,8 @@
-// C0, DEL, C1, the bidirectional controls, line and paragraph separators, zero-width characters, and lone surrogates; and what
-// begins a command to a runner of GitHub's that reads the output: `::` at the beginning of a line, `##[` anywhere in it.
+// C0, DEL, C1, line and paragraph separators, every code point that Unicode shows nothing for (the bidirectional controls and
+// zero-width characters among them), the blank of braille, and lone surrogates; and what begins a command to a runner of GitHub's
+// that reads the output: `::` at the beginning of a line, `##[` anywhere in it.
 const INVISIBLE =
-  /[\u0000-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|\u{E0001}|[\u{E0020}-\u{E007F}]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
+  /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
 
 /** Text from a file or a service as a terminal may be shown it: what would not be seen, or would steer the terminal, is written out. */
 export function visible(text: string): string {

@@ -1,6 +1,7 @@
-import { fieldNamed, isSensitiveName } from '../model/field.ts';
-import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
-import { isMcpList } from '../model/mcp.ts';
+import { fieldNamed } from '../model/field.ts';
+import { bareUrl, Identity, isSensitiveAddress, isSensitiveUrl } from '../model/identity.ts';
+import { isMcpList, type McpList } from '../model/mcp.ts';
+import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import {
   isList,
@@ -13,16 +14,18 @@ import {
 import { NumberSecret } from './number-secret.ts';
 
 /**
- * Wraps what must not be seen of an answer: password fields, everything in secrets_store, env and args of stdio servers,
- * urls that carry userinfo, a query or a fragment, fields of a later version that have a flag, and whatever is under a name
- * that says it is a secret.
+ * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
+ * that are known to hold no secret, urls that carry userinfo, a query or a fragment, fields of a later version that have a
+ * flag, and whatever is under a name that says it is a secret. Of fields that are not known, texts that look like tokens too.
  */
 export function conceal(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
-    if (fieldNamed(name)?.secret === true) return value === '' ? value : sealed(value);
+    const field = fieldNamed(name);
+    if (field?.secret === true) return value === '' ? value : sealed(value);
     if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
-    if (name === 'mcp_config' && isRecord(value)) return mapRecord(value, concealList);
-    return concealMember(value, name);
+    if (name === 'mcp_config') return isRecord(value) ? mapRecord(value, concealList) : open(value);
+    if (field !== undefined) return open(value);
+    return name === PROVIDERS ? value : concealMember(value, name);
   });
 }
 
@@ -31,22 +34,51 @@ function isFlagged(record: ValueRecord, name: string): boolean {
   return fieldNamed(name) === undefined && typeof record[`${name}_set`] === 'boolean';
 }
 
+/** Tells by names which tokens are stored, and holds none. */
+const PROVIDERS = 'provider_tokens_set';
+
 function concealList(value: Value, name: string): Value {
-  if (!isMcpList(name) || !isList(value)) return concealMember(value, name);
-  // What is no entry may be a command line, with secrets among its arguments.
-  return value.map((entry) => (isRecord(entry) ? mapRecord(entry, concealSetting) : sealed(entry)));
+  if (!isMcpList(name) || !isList(value)) return sealed(value);
+  return value.map((entry) => {
+    if (isRecord(entry))
+      return mapRecord(entry, (member, key) => concealSetting(name, member, key));
+    // What is no entry may be a command line, with secrets among its arguments.
+    return sealed(entry);
+  });
 }
 
-/** A member of an mcp entry. */
-function concealSetting(value: Value, name: string): Value {
-  return name === 'env' || name === 'args' ? sealed(value) : concealMember(value, name);
+/** A member of an mcp entry: what is not known to be harmless is masked. */
+function concealSetting(list: McpList, value: Value, name: string): Value {
+  if (name === 'url' && list !== 'stdio_servers') return address(value);
+  if (name === 'timeout' && typeof value === 'number') return value;
+  if (list !== 'stdio_servers' || typeof value !== 'string') return sealed(value);
+  const open = name === 'name' || (name === 'command' && !holdsSecret(value));
+  return open ? value : sealed(value);
+}
+
+/** Whether one of the words of a command line is a secret by its flag or its form. */
+function holdsSecret(command: string): boolean {
+  const words = command.split(/\s+/);
+  return words.some((word, index) => shownArgument(word, words[index - 1] ?? null) !== word);
+}
+
+function address(value: Value): Value {
+  if (typeof value !== 'string') return sealed(value);
+  return isSensitiveAddress(value) ? new Secret(value, null, new Identity(bareUrl(value))) : value;
 }
 
 function concealMember(value: Value, name: string): Value {
-  return isSensitiveName(name, value) ? sealed(value) : open(value);
+  return isSensitiveName(name) ? sealed(value) : unknown(value);
 }
 
-/** A value under a name that says nothing. */
+/** A value of a field that is not known, under a name that says nothing. */
+function unknown(value: Value): Value {
+  if (typeof value === 'string' && looksLikeToken(value)) return new Secret(value);
+  if (isList(value)) return value.map(unknown);
+  return isRecord(value) ? mapRecord(value, concealMember) : open(value);
+}
+
+/** A value that may be shown, unless it is an address with a secret in it. */
 function open(value: Value): Value {
   if (typeof value === 'string' && isSensitiveUrl(value)) {
     return new Secret(value, null, new Identity(bareUrl(value)));

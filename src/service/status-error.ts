@@ -13,7 +13,7 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     new ServiceError(code, `${place} ${words} (status ${status}).`, options);
   if (status >= 300 && status < 400) {
     const location = headerOf(headers, 'location');
-    const target = redirectTarget(location, connection.base, connection.origin);
+    const target = redirectTarget(location, connection.base);
     return error('redirected', `was answered with a redirect${target}`);
   }
   switch (status) {

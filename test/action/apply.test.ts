@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bench, settingsFor } from './bench.ts';
 import { pullRequest } from './runner.ts';
@@ -46,6 +48,22 @@ it('refuses what the saved plan does not say', async () => {
   expect(refused.outputs['exit_code']).toBe('6');
   expect(refused.commands.some(({ name }) => name === 'error')).toBe(true);
   expect(on.store.posts()).toBe(0);
+});
+
+it('saves a fresh snapshot afterwards, which a plan is in sync with', async () => {
+  commit('  language: en');
+  const look = join(on.path, 'observed.json');
+  const applied = await on.step({ inputs: { command: 'apply', look } });
+  expect(applied.outputs).toMatchObject({ changes: '1', exit_code: '0' });
+  expect(JSON.parse(readFileSync(look, 'utf8'))).toMatchObject({
+    kind: 'observed',
+    environments: [{ settings: { language: 'en' } }],
+  });
+  const planned = await on.step({
+    inputs: { command: 'plan', observed: look, 'max-age': '24h' },
+    env: { KEY: '' },
+  });
+  expect(planned.outputs).toMatchObject({ changes: '0', exit_code: '0' });
 });
 
 it('is red where a guard refuses, and allow lifts it', async () => {

@@ -123,6 +123,50 @@ it('shows a secret nowhere: not on GitHub, not in the log, not in a file', async
   }
 });
 
+it('a value of a reference is in no log, annotation, summary or comment, wherever a service has it', async () => {
+  const env = {
+    URL: `${on.store.url}/t/tenant-canary-71`,
+    MODEL: 'canary/model-03',
+    NAME: 'canary-name-06',
+    SECRET,
+  };
+  for (const command of ['plan', 'drift', 'apply']) {
+    on.store.stored = {
+      language: env.MODEL.toUpperCase(),
+      agent: `see https://canary:canary@h.example/x?canary`,
+      [`field ${env.NAME}`]: { [env.NAME]: `of tenant-canary-71` },
+      mcp_config: {
+        sse_servers: [{ url: 'https://other.example/tenant-canary-71/sse', note: 'canary' }],
+        shttp_servers: [],
+        stdio_servers: [{ name: env.NAME, command: 'x', args: ['canary'], env: {} }],
+      },
+    };
+    on.commit({
+      'settings.yaml':
+        'version: 1\nserver: { url: "${env:URL}", api_key: "${env:KEY}" }\nsettings:\n  language: en\n  agent: a\n' +
+        '  llm_model: ${env:MODEL}\n  git_user_name: ${env:NAME}\n  llm_api_key: ${env:SECRET}\n  sandbox_api_key: null\n' +
+        '  mcp_config: { sse_servers: [], stdio_servers: [], shttp_servers: ["https://h.example/${env:NAME}"] }\n',
+    });
+    on.github.issues = [];
+    const token: Record<string, string> =
+      command === 'drift' ? { 'github-token': ISSUES_TOKEN } : {};
+    const { number } = on.github.open({ pull: true });
+    const ended = await on.step({
+      inputs: { command, ...token },
+      event: pullRequest(number),
+      env,
+    });
+    const { body = '' } =
+      (command === 'drift' ? on.github.issues : on.github.comments).at(-1) ?? {};
+    const files = filesUnder(join(on.path, '.runner')).map((path) => readFileSync(path, 'utf8'));
+    expect(body.length).toBeGreaterThan(100);
+    expect(ended.summary).toContain('mcp_config');
+    const requests = on.github.requests.map((request) => request.body);
+    const shown = [JSON.stringify(ended), ended.log, body, ...files, ...requests].join('\n');
+    expect(shown).not.toMatch(/canary/i);
+  }
+});
+
 function filesUnder(folder: string): string[] {
   return readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))

@@ -142,7 +142,7 @@ describe('an approval is for one resolved address, its path prefix included: any
     const saved = await save({ URL: `${store.url}/staging` });
     expect(saved.environments[0]).toMatchObject({
       origin: '${env:URL}',
-      address_digest: expect.stringMatching(/^scrypt:[0-9a-f]{64}$/),
+      digests: { address: expect.stringMatching(/^scrypt:[0-9a-f]{64}$/) },
     });
     await refused({ URL: `${other.url}/staging` });
     await refused({ URL: `${store.url}/production` });
@@ -163,36 +163,30 @@ describe('a forged plan can only bring about a refusal', () => {
   it.each<[string, (part: EnvironmentPlan) => object, object]>([
     [
       'without digests, as an earlier version saved it',
-      (part) => ({
-        ...part,
-        address_digest: undefined,
-        refusals: undefined,
-        changes: part.changes.map((change) => ({ ...change, digest: undefined })),
-      }),
+      (part) => ({ ...part, digests: undefined, refusals: undefined }),
       { salt: undefined },
     ],
     [
       'without the digest of a change',
-      (part) => ({
-        ...part,
-        changes: part.changes.map((change) => ({ ...change, digest: undefined })),
-      }),
+      (part) => ({ ...part, digests: { ...part.digests, changes: [] } }),
+      {},
+    ],
+    [
+      'with an empty digest of a change',
+      (part) => ({ ...part, digests: { ...part.digests, changes: part.changes.map(() => '') } }),
       {},
     ],
     [
       'with the digest of another change',
       (part) => ({
         ...part,
-        changes: part.changes.map((change, index, all) => ({
-          ...change,
-          digest: all.at(index - 1)?.digest,
-        })),
+        digests: { ...part.digests, changes: part.digests?.changes.toReversed() },
       }),
       {},
     ],
     ['with another salt', (part) => part, { salt: '00' }],
     ['with an empty salt', (part) => part, { salt: '' }],
-    ['with no address', (part) => ({ ...part, address_digest: null }), {}],
+    ['with no address', (part) => ({ ...part, digests: { ...part.digests, address: null } }), {}],
   ])('%s: exit 6', async (_name, change, more) => {
     put(`  language: en\n${stdio('args: [a]')}`);
     forge(await save(), change, more);
@@ -212,7 +206,7 @@ environments:
 `;
   writeFileSync(path('settings.yaml'), file('npx', 'x'));
   const saved = await save();
-  const [one, two] = saved.environments.map(({ address_digest }) => address_digest);
+  const [one, two] = saved.environments.map(({ digests }) => digests?.address);
   expect(one).not.toBe(two);
   writeFileSync(path('settings.yaml'), file('npx', 'y'));
   expect(await applied({}, '-e', 'two')).toMatchObject({ code: 6, posts: 0 });
@@ -272,7 +266,9 @@ it('digests are only in what can be saved: JSON on stdout and in files, not in a
   const { stdout } = await run(['plan', '-o', 'json']);
   const document = JSON.parse(stdout) as PlanDocument;
   expect(document.salt).toMatch(/^[0-9a-f]{32}$/);
-  expect(document.environments[0]?.changes[0]?.digest).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+  expect(document.environments[0]?.digests?.changes).toEqual([
+    expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/),
+  ]);
   expect((await save()).salt).not.toBe(document.salt);
   const look = JSON.parse((await run(['get', 'settings', '-o', 'json'])).stdout);
   expect(look.salt).toMatch(/^[0-9a-f]{32}$/);

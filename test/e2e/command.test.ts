@@ -149,7 +149,7 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
     [['plan', '--dryrun'], 3, ''],
     [['apply', '--dryrun', '--yes'], 3, 'Did you mean --dry-run?'],
     [['plan', '-o', 'jsn'], 3, 'Did you mean json?'],
-    [['plan', '-e', 'prod'], 3, 'There is default.'],
+    [['plan', '-e', 'prod'], 3, 'Available: default.'],
     [['plan', '-f', 'nowhere.yaml'], 3, 'does not exist'],
     [['plan', '--timeout', 'soon'], 3, '30s'],
     [['apply'], 3, '--yes'],

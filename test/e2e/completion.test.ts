@@ -209,8 +209,8 @@ describe('the command', () => {
 
   it.each([
     ['bahs', 'Did you mean bash?'],
-    ['tcsh', 'There is bash, zsh, fish.'],
-    ['', 'There is bash, zsh, fish.'],
+    ['tcsh', 'Available: bash, zsh, fish.'],
+    ['', 'Available: bash, zsh, fish.'],
   ])('of a shell %j it says what there is: exit 3', async (name, hint) => {
     const ended = await runFunction(completionCommand, {}, {}, name);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
@@ -224,7 +224,7 @@ describe('what is said twice is the same', () => {
     const formats = known.map((format) => outputsFrom({ output: [format] }, {}, known)[0]?.format);
     expect(formats).toEqual(known);
     expect(() => outputsFrom({ output: ['?'] }, {}, known)).toThrow(
-      expect.objectContaining({ hint: `There is ${known.join(', ')}.` }),
+      expect.objectContaining({ hint: `Available: ${known.join(', ')}.` }),
     );
   });
 

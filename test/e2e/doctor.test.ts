@@ -67,12 +67,12 @@ describe('a target that is well', () => {
     expect(stdout).toBe(`This machine
   ✓ node          Node ${process.versions.node}
   ✓ certificates  certificates are checked
-  ✓ debugging     nothing set that shows what is sent
+  ✓ debugging     no NODE_DEBUG or similar that would print requests
   ✓ file          settings.yaml is valid, for default
 
 default  ${store.url}
-  ✓ references    all 2 have a value
-  ✓ policy        this machine itself: no list is needed
+  ✓ references    2 references, and all have a value
+  ✓ policy        loopback address: no allow-list needed
   ✓ proxy         HTTPS_PROXY is not set: reached directly
   ✓ reach         GET ${store.url}/api/settings was answered (status 200)
   ✓ key           accepted
@@ -130,7 +130,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
       /\n {2}✗ key {11}The service refused the key .*\n {18}Check that the variable/,
     );
     expect(stdout).toContain('· dialect       not checked: the key was refused');
-    expect(stderr).toBe('setpoint: 1 of 11 checks failed.\n  What to do stands under each.\n');
+    expect(stderr).toBe('setpoint: 1 of 11 checks failed.\n  See the remedies above.\n');
   });
 
   it('nobody answers: 1; too late: 9', async () => {

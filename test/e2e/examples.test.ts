@@ -62,12 +62,14 @@ describe('the examples', () => {
 /** Every block of YAML in the documentation; a part of a file stands in one that is whole. */
 const BLOCKS = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
-].flatMap((path) =>
-  [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^```ya?ml\n([^]*?)^```$/gm)].map(
-    ([, block = ''], index) => [`${path}, ${index + 1}`, block] as const,
-  ),
-);
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => `docs/${String(name)}`),
+]
+  .filter((path) => path.endsWith('.md'))
+  .flatMap((path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^```ya?ml\n([^]*?)^```$/gm)].map(
+      ([, block = ''], index) => [`${path}, ${index + 1}`, block] as const,
+    ),
+  );
 
 describe('the YAML of the documentation', () => {
   it('is found', () => expect(BLOCKS.length).toBeGreaterThanOrEqual(3));

@@ -49,7 +49,7 @@ settings:
       - url: https://a.example.com/sse?t=canary
         api_key: \${env:MCP}
     stdio_servers:
-      - { name: files, command: npx, args: "--token canary", env: { LEVEL: debug, TOKEN: "\${env:MCP}" } }
+      - { name: files, command: npx, args: "--token canary", env: { LEVEL: info, TOKEN: "\${env:MCP}" } }
   git_user_email: \${env:GIT_EMAIL:-bot@example.com}
   sandbox_api_key: null
 unmanaged: [agent]
@@ -107,7 +107,7 @@ describe('explain PATH', () => {
   type     a secret: one reference, \${env:NAME} or \${file:PATH}, or null
   default  null (not set)
   null     clears it: empty text is sent, because on null the service keeps what it has
-  reading  the service does not say what it holds; llm_api_key_set tells whether there is one
+  reading  the service does not show it; llm_api_key_set says whether one is stored
 
 staging  ${store.url}
   value    \${env:LLM}
@@ -139,7 +139,7 @@ staging  ${store.url}
 
   it('offline sends nothing, and says that nothing is known of the service', async () => {
     const { stdout } = await run({ env: ['staging'], offline: true }, 'language');
-    expect(stdout).toContain('apply    not known, the service was not looked at');
+    expect(stdout).toContain('apply    not known, the service was not read');
     expect(store.requests).toEqual([]);
   });
 
@@ -154,13 +154,15 @@ staging  ${store.url}
   it('what is not declared, let go of, missing or a default is said', async () => {
     expect(await explained('max_iterations')).toMatchObject({ declared: null, changes: [] });
     expect(await explained('agent')).toMatchObject({ declared: null, unmanaged: true });
-    expect((await run({ env: ['staging'] }, 'agent')).stdout).toContain('nothing: it is let go of');
+    expect((await run({ env: ['staging'] }, 'agent')).stdout).toContain(
+      'nothing: unmanaged ignores it',
+    );
     expect(await explained('email')).toMatchObject({
       references: [{ name: 'NOBODY_SETS_THIS', set: false, problem: expect.any(String) }],
       unknown: [{ path: ['email'], reason: 'the variable NOBODY_SETS_THIS is not set' }],
     });
     const { stdout } = await run({ env: ['staging'] }, 'git_user_email');
-    expect(stdout).toContain('the variable GIT_EMAIL is not set, and its default stands');
+    expect(stdout).toContain('the variable GIT_EMAIL is not set; its default is used');
     expect(stdout).toContain('+ git_user_email: not set (${env:GIT_EMAIL:-bot@example.com})');
   });
 
@@ -190,6 +192,9 @@ staging  ${store.url}
     expect(await explained(`${SSE}.url`)).toMatchObject({ changes: [] });
     const files = 'mcp_config.stdio_servers[files]';
     expect(await explained(`${files}.env.LEVEL`)).toMatchObject({
+      declared: { value: 'info' },
+    });
+    expect(await explained(`${files}.args`)).toMatchObject({
       declared: { value: '(sensitive)' },
     });
     expect(await explained(`${files}.env["TOKEN"]`)).toMatchObject({
@@ -227,13 +232,13 @@ staging  ${store.url}
     ['sever.url', 'Did you mean server.url?'],
     ['server.ulr', 'Did you mean server.url?'],
     ['sever.ulr', 'Did you mean server.url?'],
-    ['settings.x', 'There is language, agent,'],
+    ['settings.x', 'Available: language, agent,'],
     ['mcp_confg.sse_servers[https://x/?t=canary]', 'without userinfo'],
     ['settings.langauge', 'Did you mean language?'],
     ['mcp_config.sse_server[https://x/sse]', 'Did you mean mcp_config.sse_servers[https://x/sse]?'],
     [`${SSE}.api_kye`, `Did you mean ${SSE}.api_key?`],
     ['mcp_config.sse_servers[https://x/sse?t=canary]', 'without userinfo, query and fragment'],
-    ['language.x', 'Nothing stands under language.'],
+    ['language.x', 'Nothing is under language.'],
     ['sandboxes.running', 'sandboxes[0]'],
     ['environments.production', '-e'],
     ['[', 'such as llm_model'],
@@ -254,7 +259,7 @@ staging  ${store.url}
     const ended = await run({ env: ['staging'] }, 'language');
     expect(ended.code).toBe(4);
     expect(ended.stdout).toContain('value    "fr"');
-    expect(ended.stdout).toContain('not known, the service could not be looked at');
+    expect(ended.stdout).toContain('not known, the service could not be read');
     expect(ended.stderr).toContain('staging: The service refused the key');
     const keyless = await run({ env: ['staging'] }, 'language', {});
     expect(keyless).toMatchObject({ code: 3 });
@@ -309,8 +314,8 @@ describe('explain', () => {
       diagnostics: [],
     });
     const [one, other] = await Promise.all([
-      plan({ env: ENV, targets: ['production'] }),
-      plan({ env: ENV, file: 'effective.yaml' }),
+      plan({ env: ENV, targets: ['production'], digests: false }),
+      plan({ env: ENV, file: 'effective.yaml', digests: false }),
     ]);
     const ofTheRun = new Set(['created_at', 'run', 'source']);
     const bare = (document: typeof one) =>

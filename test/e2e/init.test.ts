@@ -134,9 +134,9 @@ describe('init', () => {
     const text = read(folder);
     expect(text.replace(store.url, 'URL'))
       .toBe(`# yaml-language-server: $schema=https://cdn.jsdelivr.net/npm/setpoint@0.1.0/schemas/settings.schema.json
-# Written from what the service had. What is absent is not managed, and never touched; null clears a field.
+# Written from what the service had. What is absent is not managed, and never changed; null clears a field.
 #   setpoint plan     shows what an apply would change
-#   setpoint pull     brings into this file what was changed on the service since
+#   setpoint pull     imports what was changed on the service since
 version: 1
 
 server:
@@ -184,22 +184,25 @@ settings:
           DATABASE: \${env:FILES_DATABASE}
   # The key for the search provider.
   search_api_key: \${env:SEARCH_API_KEY}
+  # The service never shows sandbox_api_key, and every write sends it. To keep a key that is stored there, put its reference here.
+  # The key for the sandbox provider.
+  sandbox_api_key: null
   # How much one task may cost at most, in US dollars.
   max_budget_per_task: 2.5
   # The name that commits carry.
   git_user_name: "a \\"bot\\": #1"
-  # Not managed:
+
+  # Not managed: remove a # to manage the field.
   # agent: null
   # security_analyzer: null
   # remote_runtime_resource_factor: null
-  # secrets_store: null
+  # secrets_store: {"provider_tokens":{"github":{"token":"\${env:GIT_PROVIDER_TOKEN}"}}}
   # enable_sound_notifications: false
   # enable_proactive_conversation_starters: true
   # enable_solvability_analysis: true
-  # user_consents_to_analytics: null
+  # user_consents_to_analytics: false
   # sandbox_base_container_image: null
   # sandbox_runtime_container_image: null
-  # sandbox_api_key: null
   # condenser_max_size: null
   # email: null
   # email_verified: null
@@ -236,11 +239,13 @@ settings:
     expect((await planned(folder, {})).text).toContain('No changes.');
   });
 
-  it('of an empty store is a file that declares nothing', async () => {
+  it('of an empty store is a file that declares none for what nobody can see, and nothing else', async () => {
     const store = await storeWith(null);
     const folder = folderOf();
     expect(await init(asked(folder, store.url))).toMatchObject({ status: 'empty' });
-    expect(read(folder)).toContain('\nsettings: {}\n  # Not managed:\n  # language: null\n');
+    expect(read(folder)).toContain(
+      '\n  sandbox_api_key: null\n\n  # Not managed: remove a # to manage the field.\n  # language: null\n',
+    );
     expect((await planned(folder)).text).toContain('No changes.');
   });
 

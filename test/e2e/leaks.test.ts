@@ -1,43 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspect } from 'node:util';
-import { stringify } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
+import { encodings } from '../fixture/encodings.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
 
 /** A secret with everything in it that a masker by text has missed. */
 const SECRET = 'p@ss"w\\ö/1+2\nline2&<x>';
-
-/** The ways a secret has been seen to leak in: M23. */
-function encodings(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    json,
-    json.replaceAll(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    JSON.stringify(json).slice(1, -1),
-    encodeURI(secret),
-    encodeURIComponent(secret),
-    new URLSearchParams({ secret }).toString().slice('secret='.length),
-    bytes.toString('base64'),
-    bytes.toString('base64url'),
-    bytes.toString('base64').slice(0, 8),
-    bytes.toString('hex'),
-    secret
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll('"', '&quot;'),
-    stringify(secret).trim(),
-    inspect(secret).slice(1, -1),
-    secret.split('\n')[0] ?? '',
-    bytes.toString('latin1'),
-    secret.toUpperCase(),
-  ];
-}
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;

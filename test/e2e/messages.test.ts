@@ -195,3 +195,25 @@ describe('the age of a saved snapshot', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('--max-age takes an age such as')]);
   });
 });
+
+it('a secret that was not there is set, not verified; one that no answer shows cannot be read back', async () => {
+  writeFileSync(
+    join(folder.path, 'settings.yaml'),
+    'version: 1\nserver: { url: "embedded:" }\nsettings:\n  language: en\n  llm_api_key: ${env:LLM}\n  sandbox_api_key: ${env:BOX}\n',
+  );
+  const env = { LLM: 'a-model-key', BOX: 'a-sandbox-key' };
+  const { code, stdout } = await run('apply --yes -o json=outcome.json -o text', env);
+  expect(code).toBe(0);
+  expect(stdout).toContain('✓ language: verified\n');
+  expect(stdout).toContain('✓ llm_api_key: set\n');
+  expect(stdout).toContain('? sandbox_api_key: sent, cannot be read back\n');
+  const outcome = readFileSync(join(folder.path, 'outcome.json'), 'utf8');
+  const { environments } = JSON.parse(outcome) as {
+    environments: { changes: { result: string }[] }[];
+  };
+  expect(environments[0]?.changes.map(({ result }) => result)).toEqual([
+    'verified',
+    'set',
+    'unverifiable',
+  ]);
+});

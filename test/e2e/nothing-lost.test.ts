@@ -87,8 +87,8 @@ describe('a secret of a later version that its flag tells of and no answer shows
       const stored = { ...STORED, smtp_pwd: 'CANARY-smtp' };
       store = await startStore({ laterSecrets }, structuredClone(stored));
       const planned = await planOf(SETTINGS);
-      expect(planned.warnings).toContainEqual(
-        expect.objectContaining({ code: 'lose-unreadable', path: ['smtp_pwd'] }),
+      expect(planned.refusals).toContainEqual(
+        expect.objectContaining({ rule: 'lose-unreadable', path: ['smtp_pwd'] }),
       );
       expect(await outcomeOf()).toMatchObject({ status: 'refused', requests: { post: 0 } });
       expect(store.stored).toEqual(stored);
@@ -203,10 +203,7 @@ describe('an item of a list that is no entry is never lost', () => {
     const outcome = await outcomeOf(settings);
     expect(outcome).toMatchObject({
       status: 'applied',
-      unknown: [
-        { path: ['sandbox_api_key'] },
-        { path: ['mcp_config', 'stdio_servers', '(unnamed)'] },
-      ],
+      unknown: [{ path: ['mcp_config', 'stdio_servers', '(unnamed)'] }],
     });
     expect(store.stored?.['mcp_config']).toMatchObject({
       stdio_servers: [{ name: 'a', command: 'npx' }, LINE],

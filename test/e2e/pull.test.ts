@@ -437,7 +437,7 @@ describe('the command', () => {
     expect(second.written.stdout).toMatch(/\d+ values pulled\.\n\nWrote .*settings\.yaml\.\n$/);
     const third = io(ENV);
     expect(await pullCommand({ file, check: true }, third.io)).toBe(0);
-    expect(third.written.stdout).toContain('Nothing to pull but what is left alone.');
+    expect(third.written.stdout).toContain('Nothing to pull, except for what is kept.');
     expect(third.written.stdout).not.toContain('@@');
   });
 

@@ -201,7 +201,7 @@ const MANNERS: readonly Manner[] = [
 ];
 
 /** Milliseconds for a request, where one is answered too late and so has to be waited for. */
-const SLOW = 80;
+const SLOW = 1_000;
 
 interface Case {
   readonly fault: Fault;

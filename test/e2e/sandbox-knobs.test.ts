@@ -88,8 +88,9 @@ async function applied(
 /** What plan and drift say alike, having sent nothing but GET. */
 async function planned(): Promise<EnvironmentPlan> {
   const posts = front.posts();
-  const shown = accepted('plan', await plan(asked()));
-  expect(accepted('plan', await drift(asked()))).toEqual(shown);
+  const made = { ...asked(), digests: false };
+  const shown = accepted('plan', await plan(made));
+  expect(accepted('plan', await drift(made))).toEqual(shown);
   expect(front.posts()).toBe(posts);
   return shown;
 }

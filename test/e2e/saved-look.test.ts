@@ -209,9 +209,7 @@ describe('a saved look knows the literals of the file that it masks', () => {
   it('the same literal shows no change', async () => {
     const { environment } = await planned();
     expect(environment).toMatchObject({ status: 'in-sync', changes: [] });
-    expect(environment?.unknown.map(({ path: at }) => at.at(-1))).toEqual([
-      'https://keyed.example.com/mcp',
-    ]);
+    expect(environment?.unknown.map(({ path: at }) => at.at(-1))).toEqual(['api_key']);
   });
 
   it.each([
@@ -236,7 +234,7 @@ describe('a saved look knows the literals of the file that it masks', () => {
 
   it('has a digest of literals of the file, of no other value, and of no reference', async () => {
     const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
-    const at = seen.environments[0]?.digests.map((one) => one.path.join('.')) ?? [];
+    const at = seen.environments[0]?.digests?.values.map((one) => one.path.join('.')) ?? [];
     const masked = ['llm_base_url', 'mcp_config.shttp_servers.1.url'];
     expect(at).toEqual(expect.arrayContaining(masked));
     for (const one of at)
@@ -321,7 +319,6 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
     const environments = seen.environments.map((one) => ({
       ...one,
-      address_digest: undefined,
       digests: undefined,
     }));
     writeFileSync(
@@ -355,7 +352,7 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     ['a later format', '{"format_version":"2.0","kind":"observed"}'],
     ['deep JSON', '['.repeat(5000)],
     ['a key twice', '{"kind":"observed","kind":"observed"}'],
-  ])('%s is no saved look: exit 3', async (_, text) => {
+  ])('%s is no saved snapshot: exit 3', async (_, text) => {
     writeFileSync(path('observed.json'), text);
     const ended = await setpoint(['plan', '--observed', 'observed.json', '-o', 'json'], {
       cwd: folder.path,
@@ -364,7 +361,7 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     expect(JSON.parse(ended.stdout)).toMatchObject({
       error: {
         code: 'file-unreadable',
-        message: 'observed.json is not a saved look of setpoint.',
+        message: 'observed.json is not a saved snapshot of setpoint.',
         hint: expect.stringContaining('setpoint get settings,sandboxes -o json=FILE'),
       },
     });

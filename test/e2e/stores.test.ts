@@ -104,7 +104,7 @@ describe('only a mask hides a secret inside mcp_config', () => {
     const stored = { ...STORED, mcp_config: { ...others, sse_servers: [...sse, ...keyless] } };
     store = await startStore({ mcpSecrets: 'mask' }, structuredClone(stored));
     const refused = await plan(request(store.url, '  language: fr\n  sandbox_api_key: null\n'));
-    const paths = refused.environments[0]?.warnings.map(({ path }) => path.join(' '));
+    const paths = refused.environments[0]?.refusals.map(({ path }) => path.join(' '));
     expect(paths).toContain('mcp_config sse_servers https://sse.example.com/sse#2 api_key');
   });
 
@@ -143,6 +143,14 @@ describe.each(['null', 'mask', 'empty', 'absent'] as const)(
       const env = { SETPOINT_API_KEY: 'k', SSE: `${CANARY}-sse`, HTTP: `${CANARY}-http` };
       await apply(request(store.url, settings, { env }));
       expect(store.stored).toMatchObject({ ...STORED, language: 'fr' });
+    });
+
+    it('stores no mask in the lists that are not declared, though a loss is allowed', async () => {
+      store = await startStore({ mcpSecrets }, structuredClone(STORED));
+      const settings = '  mcp_config: { sse_servers: [] }\n  sandbox_api_key: null\n';
+      await apply(request(store.url, settings, { allow: ['lose-unreadable'] }));
+      expect(store.stored?.['mcp_config']).toMatchObject({ sse_servers: [] });
+      expect(JSON.stringify(store.stored)).not.toContain('***');
     });
 
     it('loses what it hides only where that is allowed', async () => {

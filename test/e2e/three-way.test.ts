@@ -156,6 +156,18 @@ describe('the command', () => {
     expect((await drift('--fail-on', 'drfit')).stderr).toContain('Did you mean drift?');
   });
 
+  it('a run with nothing but pending edits says so, and not that there is drift', async () => {
+    store.stored = { language: 'en', agent: 'A' };
+    const edits = await drift('--base', 'base.yaml', '--fail-on', 'drift');
+    expect(edits.code).toBe(0);
+    expect(edits.stdout).toMatch(/^No drift\. \d+ pending edits?\.$/m);
+    expect(edits.stdout).not.toContain('Drift:');
+    store.stored = { language: 'en', agent: 'theirs' };
+    const both = await drift('--base', 'base.yaml', '--fail-on', 'drift');
+    expect(both.code).toBe(2);
+    expect(both.stdout).toMatch(/^Drift: 1 difference\. 1 pending edit\.$/m);
+  });
+
   it('shows the class of each change', async () => {
     store.stored = { language: 'en', agent: 'theirs' };
     const { stdout } = await drift('--base', 'base.yaml');

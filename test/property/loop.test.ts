@@ -196,7 +196,7 @@ it('planDocument counts what its environments hold', () => {
       const planned = planSettings(asDesired(observed(one)), observed(other), OPTIONS);
       const environment = environmentPlan(
         { settings: planned, sandboxes: NO_SANDBOXES },
-        { name: 'x', origin: null, address_digest: null, dialect: null, observed_at: null },
+        { name: 'x', origin: null, dialect: null, observed_at: null },
       );
       const run = { actor: null, commit: null, url: null };
       const { summary } = planDocument([environment], { at: 0, run, salt: null });

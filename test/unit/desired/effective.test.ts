@@ -103,8 +103,9 @@ guards:                            # base.yaml:5
     expect(declared(target(effective))).toEqual(declared(target(text)));
   });
 
-  it('as JSON, what a plan masks is masked and what is a reference is as it is written', () => {
-    const text = `version: 1\n${SERVER}\nsettings:\n  llm_base_url: https://u:canary@x/\n  git_user_name: a-\${env:B}\n  llm_api_key: \${env:A}\n  mcp_config:\n    sse_servers: ["https://x/?k=canary"]\n    stdio_servers:\n      - { name: n, command: c, args: "--canary", env: { A: canary, B: "\${env:B}" } }\n`;
+  it('as JSON, literals and references are as the file has them, and a secret by its name or flag is masked', () => {
+    const text = `version: 1\n${SERVER}\nsettings:\n  llm_base_url: https://u:canary@x/\n  git_user_name: a-\${env:B}\n  llm_api_key: \${env:A}\n  mcp_config:\n    sse_servers: ["https://x/?k=canary"]\n    stdio_servers:\n      - { name: n, command: c, args: "-y --token canary", env: { LEVEL: info, OTHER: sk-canary, B: "\${env:B}" } }
+      - { name: m, command: c, args: [-y, "--api-key=canary", --password, canary, "\${env:B}", "--auth=\${env:B}"] }\n`;
     const values = effectiveValues(target(text));
     expect(JSON.stringify(values)).not.toContain('canary');
     expect(values.map(({ path, value }) => [path.join('.'), value])).toEqual([
@@ -116,8 +117,17 @@ guards:                            # base.yaml:5
       ['settings.mcp_config.stdio_servers.0.name', 'n'],
       ['settings.mcp_config.stdio_servers.0.command', 'c'],
       ['settings.mcp_config.stdio_servers.0.args', '(sensitive)'],
-      ['settings.mcp_config.stdio_servers.0.env.A', '(sensitive)'],
+      ['settings.mcp_config.stdio_servers.0.env.LEVEL', 'info'],
+      ['settings.mcp_config.stdio_servers.0.env.OTHER', '(sensitive)'],
       ['settings.mcp_config.stdio_servers.0.env.B', '${env:B}'],
+      ['settings.mcp_config.stdio_servers.1.name', 'm'],
+      ['settings.mcp_config.stdio_servers.1.command', 'c'],
+      ['settings.mcp_config.stdio_servers.1.args.0', '-y'],
+      ['settings.mcp_config.stdio_servers.1.args.1', '--api-key=(sensitive)'],
+      ['settings.mcp_config.stdio_servers.1.args.2', '--password'],
+      ['settings.mcp_config.stdio_servers.1.args.3', '(sensitive)'],
+      ['settings.mcp_config.stdio_servers.1.args.4', '${env:B}'],
+      ['settings.mcp_config.stdio_servers.1.args.5', '--auth=${env:B}'],
     ]);
   });
 

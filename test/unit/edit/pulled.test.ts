@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readTargets, type LoadedFile } from '../../../src/desired/target.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
 import { pullEdits } from '../../../src/operations/pull-edits.ts';
+import { Resolved } from '../../../src/operations/redacting.ts';
 import { pullTools } from '../../../src/operations/pull-tools.ts';
 import { conceal } from '../../../src/service/conceal.ts';
 
@@ -27,7 +28,7 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
     };
     return [{ target, observed, wish: { adopt, hidden: [], overlay: false } }];
   });
-  return pullEdits(files, READ, looked, pullTools({ env }));
+  return pullEdits(files, READ, looked, pullTools({ env, resolved: new Resolved() }, []));
 }
 
 function one(lines: readonly string[], record: Readonly<Record<string, Value>>, env = {}) {

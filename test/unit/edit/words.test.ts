@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { envPairs, shellWords } from '../../../src/desired/lines.ts';
 import { argumentLine, variableLine } from '../../../src/edit/one-line.ts';
 import { isHarmlessValue, openPart } from '../../../src/edit/harmless-text.ts';
-import { isSecretText } from '../../../src/edit/secret-words.ts';
+import { isSecretText } from '../../../src/model/secret-words.ts';
 import { marked, markerOf, settled, variableName, variablesIn } from '../../../src/edit/stub.ts';
 
 describe('what of an argument may stand in a file', () => {

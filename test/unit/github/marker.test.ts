@@ -77,8 +77,8 @@ it('a plan made again says the same in its comment, though its digests have anot
   const made = (salt: string) => ({
     ...planOf(
       environment({
-        address_digest: `hmac-sha256:${salt}`,
-        changes: [change({ digest: `hmac-sha256:${salt}` })],
+        digests: { address: `hmac-sha256:${salt}`, changes: [`hmac-sha256:${salt}`] },
+        changes: [change()],
       }),
     ),
     salt,

@@ -6,6 +6,7 @@ import { isLetGo, type Path } from '../../../src/model/path.ts';
 import type { DesiredState, ObservedState } from '../../../src/model/state.ts';
 import { pullEdits } from '../../../src/operations/pull-edits.ts';
 import { pullTools } from '../../../src/operations/pull-tools.ts';
+import { Resolved } from '../../../src/operations/redacting.ts';
 import { claimSandboxes } from '../../../src/plan/claim-sandboxes.ts';
 import { withoutDoubled } from '../../../src/plan/mend-doubled.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
@@ -35,7 +36,7 @@ const ANSWERS: readonly (readonly [
   ['unknown fields', 10_000, (n) => keyed(n, 1)],
   ['unknown flags', 10_000, (n) => keyed(n, true, '_set')],
   ['tokens', 10_000, (n) => ({ provider_tokens_set: keyed(n, 'x') })],
-  ['a long text', 250_000, (n) => ({ git_user_name: '@://'.repeat(n / 4), agent: '*'.repeat(n) })],
+  ['a long text', 60_000, (n) => ({ git_user_name: '@://'.repeat(n / 4), agent: '*'.repeat(n) })],
 ];
 
 function many<T>(size: number, of: (index: number) => T): T[] {
@@ -90,7 +91,7 @@ function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
   const wish = { adopt, hidden: [], overlay: false } as const;
   const looked = { target: target(FILE), observed: state, wish };
   const read = { serverGiven: false, several: false };
-  return pullEdits([file], read, [looked], pullTools({ env: {} }));
+  return pullEdits([file], read, [looked], pullTools({ env: {}, resolved: new Resolved() }, []));
 }
 
 describe('an answer built to hurt takes time linear to its size', () => {

@@ -343,7 +343,7 @@ describe('the counts', () => {
     );
     expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual([
       'No changes. 2 values could not be compared: a, b',
-      'Nothing can be done, and not all is as declared: see the warnings.',
+      'Not as declared, and nothing can be done about it: see the warnings.',
     ]);
     expect(elementsOf(tree, ofClass('name')).map(textOf)).toEqual(['a', 'b']);
   });

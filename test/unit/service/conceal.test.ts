@@ -52,6 +52,57 @@ describe('conceal', () => {
     });
   });
 
+  it('members of mcp entries and lists that are not known are masked, whatever they are called', () => {
+    const record = conceal({
+      mcp_config: {
+        sse_servers: [
+          { url: 'user:canary@b.example/sse', headers: { A: 'canary' }, note: 'canary' },
+        ],
+        stdio_servers: [
+          { name: 'n', command: 'npx -y server', smtp_pwd: 'canary', cwd: ['canary'] },
+          { name: 'm', command: 'npx server --token canary', url: 'canary' },
+          'canary',
+        ],
+        mcpServers: { a: { command: 'canary', headers: ['canary'], n: 7 } },
+        default: 'canary',
+      },
+    });
+    expect(JSON.stringify(masked(record))).not.toContain('canary');
+    expect(masked(record)).toMatchObject({
+      mcp_config: {
+        sse_servers: [{ url: '(sensitive)', headers: { A: '(sensitive)' }, note: '(sensitive)' }],
+        stdio_servers: [
+          { name: 'n', command: 'npx -y server', smtp_pwd: '(sensitive)' },
+          { name: 'm', command: '(sensitive)' },
+          '(sensitive)',
+        ],
+        mcpServers: { a: { command: '(sensitive)', n: '(sensitive)' } },
+      },
+    });
+  });
+
+  it('of a field that is not known, secrets by name and texts that look like tokens are masked at any depth', () => {
+    const record = conceal({
+      mail: {
+        smtp_pwd: 'canary',
+        from: 'a@b.example',
+        deep: [{ passphrase: 'canary', id: 'ghp_canary' }],
+      },
+      later: ['eyJcanary', 'seen'],
+      pem: '-----BEGIN KEY----- canary',
+      some_token_set: 'canary',
+      auth_mode: 'seen',
+      keyboard_layout: 'seen',
+    });
+    expect(JSON.stringify(masked(record))).not.toContain('canary');
+    expect(masked(record)).toMatchObject({
+      mail: { from: 'a@b.example' },
+      later: ['(sensitive)', 'seen'],
+      auth_mode: 'seen',
+      keyboard_layout: 'seen',
+    });
+  });
+
   it('keeps what a url is known by, and its bytes', () => {
     const record = conceal({
       mcp_config: { sse_servers: [{ url: ' https://u:p@b.example/sse?t=1#f' }] },

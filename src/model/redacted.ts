@@ -1,0 +1,185 @@
+import { fieldNamed } from './field.ts';
+import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
+import type { Path } from './path.ts';
+import type { Redactor } from './redactor.ts';
+import type { Json } from './value.ts';
+
+type Part = Json | undefined;
+type JsonRecord = { readonly [key: string]: Json };
+
+/**
+ * Members that hold words of documents' own, or what a person named outside of any reference: a code, an enum, a time, the
+ * name of a target or variable, a file, a reference as it is written. They are the same whatever a secret is.
+ */
+const KEPT: ReadonlySet<string> = new Set([
+  'action',
+  'allowed',
+  'block',
+  'class',
+  'code',
+  'created_at',
+  'dialect',
+  'environment',
+  'file',
+  'finished_at',
+  'format_version',
+  'kind',
+  'meaning',
+  'name',
+  'observed_at',
+  'part',
+  'ref',
+  'requests',
+  'resource',
+  'resources',
+  'result',
+  'rule',
+  'severity',
+  'source',
+  'started_at',
+  'summary',
+  'tool',
+]);
+
+/** Members that hold a value of the file or the service: any JSON, keys and all. */
+const VALUES: ReadonlySet<string> = new Set([
+  'before',
+  'after',
+  'expected',
+  'actual',
+  'settings',
+  'value',
+]);
+
+/** The statuses of documents, and those of sandboxes, conversations and their starts that are known. */
+const STATUSES: ReadonlySet<string> = new Set(
+  (
+    'in-sync differs error applied partial not-converged refused failed stored empty seen pulled skipped unchanged written ' +
+    'created extended passed warning looked not-looked ready STARTING RUNNING PAUSED ERROR MISSING WORKING READY ' +
+    'idle running paused finished stopped stuck waiting_for_confirmation'
+  ).split(' '),
+);
+
+/** Names inside of settings that follow from the schema. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...MCP_LISTS,
+  ...Object.values(MCP_DEFAULTS).flatMap(Object.keys),
+  'url',
+  'name',
+  'command',
+  'provider_tokens',
+]);
+
+/**
+ * A document, or a part of one, as it may leave the process: the one function that every document goes through before it is
+ * rendered. What is free text, a path, a key or a value is masked; the vocabulary of documents, and names of the schema in
+ * paths, stay.
+ */
+export function redacted<D>(document: D, redactor: Redactor): D {
+  return part(document as Part, '', redactor) as D;
+}
+
+/** Parts that nothing is masked in are the same as they were. */
+function part(value: Part, key: string, redactor: Redactor): Part {
+  if (value === null || value === undefined || KEPT.has(key)) return value;
+  if (VALUES.has(key)) return json(value, redactor);
+  if (typeof value === 'string') return textPart(value, key, redactor);
+  if (typeof value !== 'object') return value;
+  if (!isList(value)) return recordPart(value, redactor);
+  if (key === 'path') return pathPart(value, redactor);
+  const inner = key === 'unmanaged' ? 'path' : key;
+  return listOf(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
+}
+
+function textPart(text: string, key: string, redactor: Redactor): string {
+  if (key === 'status' && STATUSES.has(text)) return text;
+  return key === 'origin' ? redactor.reference(text) : redactor.text(text);
+}
+
+function recordPart(record: JsonRecord, redactor: Redactor): JsonRecord {
+  const altered: { [name: string]: Part } = {};
+  for (const [name, member] of Object.entries(record)) {
+    const shown = memberPart(record, name, member, redactor);
+    if (shown !== member) altered[name] = shown;
+  }
+  if (('before' in altered || 'after' in altered) && record['sensitive'] === false)
+    altered['sensitive'] = true;
+  return Object.keys(altered).length === 0 ? record : ({ ...record, ...altered } as JsonRecord);
+}
+
+function memberPart(record: JsonRecord, name: string, member: Json, redactor: Redactor): Part {
+  if (name !== 'path' || !isList(member)) return part(member, name, redactor);
+  // A person wrote the path of an explanation; where it is about no setting, it leads to what only the file has.
+  if (record['kind'] === 'explanation' && record['part'] !== 'settings') return member;
+  return record['resource'] === 'sandbox'
+    ? sandboxPath(member, redactor)
+    : pathPart(member, redactor);
+}
+
+function listOf(
+  list: readonly Json[],
+  shown: (item: Json, index: number) => Json,
+): readonly Json[] {
+  const items = list.map(shown);
+  return items.every((item, index) => item === list[index]) ? list : items;
+}
+
+/** An id; of one that is to be started its spec, or `default`, and a number. */
+function sandboxPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
+  const segments = path.map(String);
+  return listOf(path, (segment, index) => {
+    const text = segments[index] ?? '';
+    const word = path.length === 2 && (index === 1 ? /^#\d+$/.test(text) : text === 'default');
+    return word ? segment : redactor.text(text);
+  });
+}
+
+function pathPart(path: readonly Json[], redactor: Redactor): readonly Json[] {
+  const segments = path.map(String);
+  return listOf(path, (segment, index) =>
+    isStructural(segments, index) ? segment : redactor.text(segments[index] ?? ''),
+  );
+}
+
+/** Whether a segment is a name of the schema or a position; the identity of an entry, and what is under env, is neither. */
+function isStructural(path: Path, index: number): boolean {
+  const segment = path[index] ?? '';
+  const from = path[0] === 'settings' && path.length > 1 ? 1 : 0;
+  const inner = index - from;
+  if (inner <= 0) return segment === 'settings' || isNameOfField(segment);
+  const mcp = path[from] === 'mcp_config';
+  if (mcp && inner === 2 && from === 0) return false;
+  if (mcp && inner >= 4 && path[from + 3] === 'env') return false;
+  return MEMBERS.has(segment) || /^\d{1,4}$/.test(segment);
+}
+
+function isNameOfField(name: string): boolean {
+  return (
+    fieldNamed(name) !== undefined ||
+    (name.endsWith('_set') && fieldNamed(name.slice(0, -'_set'.length)) !== undefined) ||
+    name === 'provider_tokens_set'
+  );
+}
+
+/** A value of the file or the service. Two keys that look alike when they are masked stay two. */
+function json(value: Json, redactor: Redactor): Json {
+  if (typeof value === 'string') return redactor.text(value);
+  if (typeof value === 'number') return redactor.number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return listOf(value, (item) => json(item, redactor));
+  const alike = new Map<string, number>();
+  const members = Object.entries(value).map(([key, member]) => {
+    const shown = json(member, redactor);
+    if (isNameOfField(key) || MEMBERS.has(key)) return [key, shown] as const;
+    const name = redactor.text(key);
+    const count = (alike.get(name) ?? 0) + 1;
+    alike.set(name, count);
+    return [count === 1 ? name : `${name}#${count}`, shown] as const;
+  });
+  const same = members.every(([key, member]) => Object.hasOwn(value, key) && value[key] === member);
+  return same ? value : Object.fromEntries(members);
+}
+
+function isList(value: Part): value is readonly Json[] {
+  return Array.isArray(value);
+}

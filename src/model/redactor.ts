@@ -1,0 +1,100 @@
+import { folded, formsOf, type Forms } from './encodings.ts';
+import { Matcher } from './matcher.ts';
+import { MASK, type Secret } from './secret.ts';
+import { withoutUrlSecrets } from './text-urls.ts';
+
+/** What is looked for, in one case: what a text may be as a whole, with its reference, and what may be inside of one. */
+interface Prepared {
+  readonly whole: ReadonlyMap<string, string | null>;
+  readonly inside: Matcher;
+}
+
+/**
+ * Masks in any text what references came to: the whole text where it is such a value, of any length, and what is inside of
+ * other text from six characters on; as it is, in any case, and in every form of encodings.ts. Urls lose their userinfo,
+ * query and fragment. Linear in the text; nothing is made ready before the first text.
+ */
+export class Redactor {
+  readonly #forms: Map<string, Forms>;
+  readonly #values = new Map<string, string | null>();
+  readonly #numbers = new Set<number>();
+  #ready: Prepared | null = null;
+
+  /** `forms` may be shared by redactors that have values in common. */
+  constructor(forms = new Map<string, Forms>()) {
+    this.#forms = forms;
+  }
+
+  /** Takes in a value, and the text of the file that it is the whole of; null where it is a part, or not known. */
+  add(value: string, ref: string | null): void {
+    if (value.trim() === '' || folded(value) === MASKED) return;
+    const known = this.#values.get(value);
+    if (known !== undefined && (ref === null || ref === known)) return;
+    this.#values.set(value, ref);
+    this.#ready = null;
+    const number = Number(value);
+    if (!Number.isNaN(number)) this.#numbers.add(number);
+  }
+
+  addSecret(secret: Secret): void {
+    secret.compareWith((value) => {
+      this.add(value, secret.ref);
+      return '';
+    });
+  }
+
+  text(text: string): string {
+    if (text === '' || text === MASK) return text;
+    if (this.#values.size === 0) return withoutUrlSecrets(text);
+    const { whole, inside } = this.#prepared();
+    const low = folded(text);
+    if (whole.has(low) || whole.has(low.trim())) return MASK;
+    return withoutUrlSecrets(replaced(text, inside.spans(low)));
+  }
+
+  /** Whether a text is, or holds, such a value. */
+  holds(text: string): boolean {
+    if (this.#values.size === 0) return false;
+    const { whole, inside } = this.#prepared();
+    const low = folded(text);
+    return whole.has(low) || whole.has(low.trim()) || inside.spans(low).length > 0;
+  }
+
+  /** A number of a document; the mask where it is such a value. */
+  number(number: number): number | string {
+    return this.#numbers.has(number) ? MASK : number;
+  }
+
+  /** A text for which documents show a reference: the reference where it is the whole of its value. */
+  reference(text: string): string {
+    const ref = this.#values.size === 0 ? undefined : this.#prepared().whole.get(folded(text));
+    return ref ?? this.text(text);
+  }
+
+  #prepared(): Prepared {
+    if (this.#ready !== null) return this.#ready;
+    const whole = new Map<string, string | null>();
+    const inside = new Set<string>();
+    for (const [value, ref] of this.#values) {
+      const forms = this.#forms.get(value) ?? formsOf(value);
+      this.#forms.set(value, forms);
+      for (const form of forms.whole) whole.set(form, ref);
+      for (const form of forms.inside) if (!MASKED.includes(form)) inside.add(form);
+    }
+    this.#ready = { whole, inside: new Matcher([...inside]) };
+    return this.#ready;
+  }
+}
+
+const MASKED = folded(MASK);
+
+function replaced(text: string, spans: readonly (readonly [number, number])[]): string {
+  if (spans.length === 0) return text;
+  let shown = '';
+  let from = 0;
+  for (const [start, end] of spans) {
+    shown += text.slice(from, start) + MASK;
+    from = end;
+  }
+  return shown + text.slice(from);
+}

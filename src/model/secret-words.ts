@@ -1,0 +1,80 @@
+import { looksLikeMask } from './field.ts';
+import { isSensitiveUrl } from './identity.ts';
+import { MASK } from './secret.ts';
+
+/** Words that hold one of the others and say nothing of a secret. */
+const INNOCENT =
+  /keyboard|keyword|keybind|keymap|keystroke|keynote|keyframe|monkey|turkey|hockey|tokeni[sz]|(?:max|min|num)_(?:[a-z]+_)?tokens|author(?!i[sz])|(?:no|use|skip|enable|disable|require)_o?auth|passive|passenger|passage|passport|pass_?through|bypass|compass/g;
+/** Wherever they are in a name. */
+const SECRET =
+  /key|token|secret|passw|passphrase|pwd|credential|authorization|bearer|cookie|signature/;
+/** As a word of their own; `pass` also at the end of one. */
+const SECRET_WORD =
+  /(?:^|_)(?:(?:o?auth|basicauth|creds?|dsn|jwt|sig)\d*|[a-z]*pass\d*)(?:_|$)|(?:^|_)private$/;
+/** What is named so is about a secret, and is none. */
+const ABOUT =
+  /_(?:types?|mode|methods?|enabled|disabled|required|url|uri|endpoint|host|port|provider|scheme|realm|ttl|timeout)$/;
+
+/** Whether a name says, to setpoint or to people, that what it holds is a secret: the one rule for fields, variables and flags. */
+export function isSensitiveName(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z\d]+/g, '_')
+    .replaceAll(/^_|_$/g, '')
+    .toLowerCase()
+    .replaceAll(INNOCENT, '');
+  return SECRET.test(words) || (SECRET_WORD.test(words) && !ABOUT.test(words));
+}
+
+const TOKEN =
+  /^(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm)[-_]|^(?:AKIA|ASIA|AIza|eyJ|ya29)|-----BEGIN /;
+
+/** Whether a text begins like the tokens of well-known services, or holds a key in PEM form: the one table. */
+export function looksLikeToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+const CREDENTIALS = /\b(?:bearer|basic|token|apikey)\s+\S|:\/\/[^\s/?#]*@/i;
+
+/** Whether a text looks like a secret, whatever it is called: a token, credentials in a url or header, letters at random, a mask. */
+export function isSecretText(text: string): boolean {
+  return looksLikeMask(text) || saysSecret(text) || isRandom(text);
+}
+
+function saysSecret(text: string): boolean {
+  return looksLikeToken(text) || CREDENTIALS.test(text) || isSensitiveUrl(text);
+}
+
+/** Long, of letters and digits in one piece: what a machine made up. */
+function isRandom(text: string): boolean {
+  const words = /^[a-z]+([-/_][a-z\d]+)+$/.test(text);
+  return !words && /^[\w+/=-]{24,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text);
+}
+
+/**
+ * An argument of the committed file as documents show it. A literal there is no secret, so that only what its flag or its own
+ * form says is one is masked.
+ */
+export function shownArgument(argument: string, before: string | null): string {
+  const open = partBefore(argument, before, saysSecret);
+  return open === null ? argument : open + MASK;
+}
+
+/** The same for a variable of the committed file. */
+export function shownVariable(name: string, text: string): string {
+  return text !== '' && (isSensitiveName(name) || saysSecret(text)) ? MASK : text;
+}
+
+function partBefore(
+  argument: string,
+  before: string | null,
+  isSecret: (text: string) => boolean,
+): string | null {
+  const named = /^(-{0,2}[A-Za-z][\w.-]*(?:=|:\s*))([^/].*)$/s.exec(argument);
+  if (named !== null && (isSensitiveName(named[1] ?? '') || isSecret(named[2] ?? '')))
+    return named[1] ?? '';
+  const follows =
+    before !== null && /^-{1,2}[A-Za-z][\w-]*$/.test(before) && isSensitiveName(before);
+  if (follows && !/^-{1,2}[A-Za-z]/.test(argument)) return '';
+  return isSecret(argument) ? '' : null;
+}

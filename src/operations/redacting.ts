@@ -1,0 +1,90 @@
+import { SetpointError } from '../model/error.ts';
+import type { Forms } from '../model/encodings.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { redacted } from '../model/redacted.ts';
+import { Redactor } from '../model/redactor.ts';
+import { referenceSource } from '../host/reference-source.ts';
+import type { Options } from './options.ts';
+
+/** What the references of one run came to, all of them and those of each target: see Redactor. */
+export class Resolved {
+  readonly #forms = new Map<string, Forms>();
+  readonly all = new Redactor(this.#forms);
+  readonly #targets = new Map<string, Redactor>();
+
+  of(target: string): Redactor {
+    const known = this.#targets.get(target);
+    if (known !== undefined) return known;
+    const redactor = new Redactor(this.#forms);
+    this.#targets.set(target, redactor);
+    return redactor;
+  }
+
+  /** Takes in a value that a target's documents must not show. */
+  add(target: string, value: string, ref: string | null): void {
+    this.all.add(value, ref);
+    this.of(target).add(value, ref);
+  }
+}
+
+/** What an operation works with: what it was asked, and what its references come to. */
+export type Running<R extends Options> = R & { readonly resolved: Resolved };
+
+/** Where references of targets are looked up; every value that comes of it is masked in what the run says of them. */
+export function sourceFor(
+  targets: readonly string[],
+  { env, resolved }: Running<Options>,
+): ReferenceSource {
+  const source = referenceSource(env);
+  const note = (value: string, ref: string | null): void => {
+    for (const target of targets) resolved.add(target, value, ref);
+  };
+  return {
+    variable: (name) => {
+      const value = source.variable(name);
+      if (value !== undefined) note(value, null);
+      return value;
+    },
+    file: (path) => {
+      const found = source.file(path);
+      if ('text' in found) note(found.text, null);
+      return found;
+    },
+    resolved: note,
+  };
+}
+
+/**
+ * Runs an operation so that nothing of what its references come to leaves it: its document is masked, each target's part by
+ * that target's values and the rest by all of them, and so is an error that it throws.
+ */
+export async function redacting<R extends Options, D extends object>(
+  request: R,
+  work: (running: Running<R>) => Promise<D>,
+): Promise<D> {
+  const resolved = new Resolved();
+  try {
+    return redactedDocument(await work({ ...request, resolved }), resolved);
+  } catch (thrown) {
+    if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
+    throw thrown;
+  }
+}
+
+function redactedDocument<D extends object>(document: D, resolved: Resolved): D {
+  const { environments } = document as { readonly environments?: readonly { name: string }[] };
+  if (environments === undefined) return redacted(document, resolved.all);
+  return {
+    ...redacted({ ...document, environments: [] }, resolved.all),
+    environments: environments.map((part) => redacted(part, resolved.of(part.name))),
+  };
+}
+
+function redactError(error: SetpointError, redactor: Redactor): void {
+  const { message, hint, stack = '' } = error;
+  Object.assign(error, {
+    message: redactor.text(message),
+    hint: redactor.text(hint),
+    stack: redactor.text(stack),
+  });
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isSensitiveName,
+  looksLikeToken,
+  shownArgument,
+  shownVariable,
+} from '../../../src/model/secret-words.ts';
+
+describe('a name says that what it holds is a secret', () => {
+  it.each([
+    'api_key',
+    'apiKey',
+    'APIKEY',
+    'AWS_ACCESS_KEY_ID',
+    'Authorization',
+    'x-cookie',
+    'smtp_pwd',
+    'smtpPwd',
+    'DB_PASS',
+    'PGPASS',
+    'mysqlpass',
+    'passphrase',
+    'password2',
+    'auth',
+    'BASIC_AUTH',
+    'npm_config__auth',
+    'bearer',
+    'credentials',
+    'creds',
+    'private',
+    'deploy_private',
+    'private_key',
+    'signature',
+    'sig',
+    'SENTRY_DSN',
+    'jwt',
+    'authorized_keys',
+    'keyboard_api_key',
+    'author_token',
+    'sandbox_api_key_set',
+    '--api-key=',
+  ])('%s', (name) => expect(isSensitiveName(name)).toBe(true));
+
+  it.each([
+    'author',
+    'git_author_name',
+    'GIT_AUTHOR_EMAIL',
+    'authority',
+    'passive',
+    'passive_mode',
+    'bypass_rules',
+    'compass',
+    'passthrough',
+    'keyboard_layout',
+    'keywords',
+    'keybindings',
+    'monkey_patch',
+    'max_tokens',
+    'max_output_tokens',
+    'TOKENIZERS_PARALLELISM',
+    'auth_mode',
+    'AUTH_URL',
+    'oauth_enabled',
+    'use_auth',
+    'signal',
+    'design',
+    'private_network',
+    'LEVEL',
+    'language',
+    'path',
+  ])('and %s does not', (name) => expect(isSensitiveName(name)).toBe(false));
+});
+
+it.each([
+  'sk-a',
+  'ghp_a',
+  'github_pat_a',
+  'glpat-a',
+  'xoxb-a',
+  'AKIA0',
+  'eyJhbGci',
+  'x -----BEGIN RSA',
+])('%s looks like a token', (text) => expect(looksLikeToken(text)).toBe(true));
+
+describe('a literal of the file is shown, but for what its flag, name or form says', () => {
+  it.each([
+    ['-y', null, '-y'],
+    ['hunter2', '--password', '(sensitive)'],
+    ['--api-key=hunter2', null, '--api-key=(sensitive)'],
+    ['--root=/data', null, '--root=/data'],
+    ['0123456789abcdef0123456789abcdef', null, '0123456789abcdef0123456789abcdef'],
+    ['sk-abcdef', null, '(sensitive)'],
+    ['postgres://u:p@db/x', null, '(sensitive)'],
+    ['sh', '-c', 'sh'],
+  ])('the argument %j after %j', (argument, before, shown) =>
+    expect(shownArgument(argument, before)).toBe(shown),
+  );
+
+  it.each([
+    ['LEVEL', 'info', 'info'],
+    ['TOKEN', 'x', '(sensitive)'],
+    ['TOKEN', '', ''],
+    ['URL', 'https://h/x?k=1', '(sensitive)'],
+  ])('the variable %s with %j', (name, text, shown) =>
+    expect(shownVariable(name, text)).toBe(shown),
+  );
+});
