@@ -180,7 +180,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       () =>
         new Option(
           '--becomes <state>',
-          'what becomes of a sandbox that starts: running, flapping, starting, error or missing (default: running)',
+          'the state that a started sandbox reaches: running, flapping, starting, error or missing (default: running)',
         ),
       () =>
         new Option(

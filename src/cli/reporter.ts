@@ -23,7 +23,7 @@ export interface Reporter<D> {
 }
 
 /**
- * Throws where what was asked for cannot be had, before anything is sent: a format that the command does not have, a file that
+ * Throws before anything is sent if the output is not possible: a format that the command does not have, a file that
  * could not be written later.
  */
 export function reporterFor<D>(flags: Flags, io: Io, renderers: Renderers<D> = {}): Reporter<D> {

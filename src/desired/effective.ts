@@ -61,7 +61,7 @@ function nameOf(target: Target): EffectiveMember[] {
     : [{ key: 'name', origin: keyOrigin(target, own), node: { kind: 'scalar', value: name } }];
 }
 
-/** The key that a block stands under: in the environment, at the top, or in the base. */
+/** The key that holds a block: in the environment, at the top, or in the base. */
 function holderOf({ root, base, name }: Target, block: BlockName, node: Node): Member {
   const members = [
     memberAt(root, ['environments', name, block]),

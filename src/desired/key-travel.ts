@@ -167,7 +167,7 @@ function nameOf(reference: Reference): string {
   return reference.kind === 'env' ? reference.name : `the file ${reference.path}`;
 }
 
-/** A list as the environment holds it: entries apart by commas or blanks. */
+/** A list as the environment holds it: entries separated by commas or blanks. */
 export function listIn(text: string | undefined): readonly string[] | null {
   if (text === undefined || text.trim() === '') return null;
   return text.split(/[\s,]+/).filter((entry) => entry !== '');

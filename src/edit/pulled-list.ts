@@ -41,7 +41,7 @@ export interface ListPull {
 
 /**
  * A declared list with the service's entries brought in: those that are gone go, those that differ are changed where they
- * stand, those that are new come last. Entries that are let go of stay as they are. Matched as a plan matches them.
+ * stand, those that are new come last. Unmanaged entries stay as they are. Matched as a plan matches them.
  */
 export function pulledList(
   list: McpList,

@@ -15,7 +15,7 @@ import { argumentLine, variableLine } from './one-line.ts';
 import type { Stub } from './stub.ts';
 import { argumentsOf, stdioStub, variablesOf, type EntryPlace } from './written-entry.ts';
 
-/** What becomes of the arguments or variables of a declared stdio server. Null: they stay as they are written. */
+/** The new arguments or variables of a declared stdio server. Null: they stay as they are written. */
 export interface StdioPull {
   readonly value: Json | null;
   readonly stubs: readonly Stub[];

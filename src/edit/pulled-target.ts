@@ -135,7 +135,7 @@ function takenBack(
   };
 }
 
-/** The fields and mcp lists to take in: of what was let go of, those that nothing declares. */
+/** The fields and mcp lists to adopt: of the unmanaged ones, those that nothing declares. */
 function toAdopt(
   target: Target,
   observed: ObservedState,

@@ -17,7 +17,7 @@ export interface EmulatorOptions {
   /** How long a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
   readonly startMs?: number;
   /**
-   * What becomes of a sandbox that is started; kept with it, so that a resume goes the same way. Default: `running`.
+   * The state that a started sandbox reaches; kept with it, so that a resume goes the same way. Default: `running`.
    *
    * - `running`: STARTING, then RUNNING.
    * - `flapping`: STARTING, then ERROR for `startMs`, then RUNNING.

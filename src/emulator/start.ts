@@ -34,7 +34,7 @@ export interface Emulator {
  *
  * Rejects with an Error, one sentence or two for people, when `host` is off loopback and there is no key, when `data`
  * is there but was not written by this service, when `serverMcp` breaks the rules of mcp entries, when another
- * option has no value that it takes, and when the port cannot be had.
+ * option has no value that it takes, and when the port is in use.
  *
  * Source: specification 4 and 5; every case of the contract; behaviour 3 for all under /api/v1.
  */

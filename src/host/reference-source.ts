@@ -7,7 +7,7 @@ const LIMIT = 64 * 1024;
 const DEFAULT_FOLDERS = '/run/secrets';
 
 /**
- * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (apart by commas;
+ * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
  * /run/secrets where it is not set). A file is regular, at most 64 KiB of UTF-8, and lies in such a folder once its links are
  * resolved; one trailing newline is dropped.
  */

@@ -64,7 +64,7 @@ export interface EnvironmentExplained {
   readonly dialect: Dialect | null;
   readonly status: 'looked' | 'not-looked' | 'error';
   readonly declared: DeclaredReport | null;
-  /** Let go of by `unmanaged`. */
+  /** Listed under `unmanaged`. */
   readonly unmanaged: boolean;
   readonly references: readonly ReferenceReport[];
   readonly changes: readonly Change<Json>[];

@@ -1,4 +1,4 @@
-/** Where something stands under `settings`: keys, and identities of list entries. */
+/** Where something is under `settings`: keys, and identities of list entries. */
 export type Path = readonly string[];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;

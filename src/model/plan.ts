@@ -92,7 +92,7 @@ export interface SandboxStep {
   readonly change: Change;
 }
 
-/** A declared sandbox that cannot be had: it is gone, or in a state that nothing leads out of. */
+/** A declared sandbox that is unavailable: it is gone, or in a state that nothing leads out of. */
 export interface UnmetSandbox extends Warning {
   readonly hint: string;
 }

@@ -14,7 +14,7 @@ export interface DesiredField {
   readonly source: (path?: Path) => Source;
 }
 
-/** A reference without a value: where it stands under settings, why it has none, and the reference. */
+/** A reference without a value: where it is under settings, why it has none, and the reference. */
 export interface MissingReference {
   readonly path: Path;
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface DesiredState {
   readonly fields: readonly DesiredField[];
   /** An apply refuses to begin with any; a plan compares everything around them. */
   readonly missing: readonly MissingReference[];
-  /** Declared, and let go of. */
+  /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
   /** Where there are none, nothing is asked of the service's sandboxes, and nothing is asked about them. */
   readonly sandboxes: readonly DesiredSandboxes[];

@@ -34,7 +34,7 @@ const WITHHELD: ReferenceSource = {
 
 /**
  * Plans against what `get -o json` saved of the services: nothing is sent. Secrets are masked there, so that it is known whether
- * one is set and not whether it is another; what comes from a reference stands under `unknown`.
+ * one is set and not whether it is another; what comes from a reference is listed under `unknown`.
  */
 export async function planAgainstLook(
   targets: readonly Target[],

@@ -4,7 +4,7 @@ import type { DesiredSandboxes, Sandbox } from '../model/sandbox.ts';
 export type Started = ReadonlyMap<string, DesiredSandboxes>;
 
 /**
- * Whose business each sandbox is: items by id claim first, then those that a sandbox was started for, then those by spec,
+ * Assigns each sandbox to the item that owns it: items by id claim first, then those that a sandbox was started for, then those by spec,
  * and the item without spec has the rest. A sandbox is claimed once at most.
  */
 export function claimSandboxes(

@@ -3,7 +3,7 @@ import { isLetGo } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
 
-/** Whether the file declares a field and has not let go of it. */
+/** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
   return fields.some(({ field }) => field.name === name) && !isLetGo(unmanaged, [name]);
 }

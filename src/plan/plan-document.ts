@@ -43,7 +43,7 @@ export function warningsOf({ settings, sandboxes }: Plan): Warning[] {
   return [...settings.warnings, ...sandboxWarnings(sandboxes)];
 }
 
-/** What is worth knowing of the sandboxes, declared ones that cannot be had first. */
+/** What is worth knowing of the sandboxes, declared ones that are unavailable first. */
 export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
   const gone = unmet.map(({ code, message, hint, path }) => ({
     code,

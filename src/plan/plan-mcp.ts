@@ -12,7 +12,7 @@ import { unpreservableMcp } from './unpreservable.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null asks for no entries at all, and
- * `{}` for three empty lists; entries that are let go of do not count against either.
+ * `{}` for three empty lists; unmanaged entries do not count against either.
  */
 export function planMcp(
   desired: DesiredField,

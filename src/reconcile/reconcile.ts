@@ -109,7 +109,7 @@ function whyRefused(
   return error === null ? null : { error, refusals };
 }
 
-/** Nothing to be done: in sync, but for declared sandboxes that cannot be had. */
+/** Nothing to be done: in sync, but for declared sandboxes that are unavailable. */
 function withoutChanges(
   { sandboxes }: Plan,
   ended: (status: Reconciled['status'], error: SetpointError | null) => Reconciled,

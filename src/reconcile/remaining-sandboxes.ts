@@ -47,7 +47,7 @@ export function madeRoom(run: SandboxRun, remaining: readonly Remainder[]): Warn
     }));
 }
 
-/** With the item whose business each is, where it is one's. */
+/** Each with the item that owns it, if there is one. */
 function pausedByItself({ desired, before, sent, settled, started }: SandboxRun): {
   readonly id: string;
   readonly item: DesiredSandboxes | undefined;

@@ -80,7 +80,7 @@ function why(change: Change): { reason: string; hint: string } {
   if (change.action === 'remove') {
     return {
       reason: 'came back after its removal: the server adds it by itself',
-      hint: `Let go of it: unmanaged: [${JSON.stringify(formatPath(change.path).replace(/#\d+\]$/, ']'))}]`,
+      hint: `Leave it to the server: unmanaged: [${JSON.stringify(formatPath(change.path).replace(/#\d+\]$/, ']'))}]`,
     };
   }
   if (change.path[0] === 'secrets_store') {

@@ -17,7 +17,7 @@ export function proxyUse(base: URL, proxy: string | null, bypass: string | null)
   return { kind: 'used', via: new URL(address).host };
 }
 
-/** As undici reads NO_PROXY: `*`, or hosts with what lies under them, apart by commas or blanks, each with a port or without. */
+/** As undici reads NO_PROXY: `*`, or hosts with what lies under them, separated by commas or blanks, each with a port or without. */
 function isBypassed(base: URL, bypass: string): boolean {
   if (bypass === '*') return true;
   const port = base.port === '' ? 443 : Number(base.port);

@@ -8,7 +8,7 @@ import { settingsIn } from '../../src/service/dialect.ts';
 import { decode } from '../../src/service/decode.ts';
 import type { ReferenceSource } from '../../src/model/ports.ts';
 import type { ObservedState } from '../../src/model/state.ts';
-import { runs } from '../fixture/runs.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 import { loaded, RECORDED, type Json, type JsonRecord } from '../fixture/store-server.ts';
 
 /** The variables of the files: what each of them stands for. */
@@ -125,7 +125,7 @@ describe('a plan without any of the variables', () => {
         for (const { path } of full.changes)
           expect(names([...blind.changes, ...blind.unknown], path), path.join(' ')).toBe(true);
       }),
-      { numRuns: runs(300) },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -143,7 +143,7 @@ describe('a plan without any of the variables', () => {
           expect(blind.changes).toEqual([]);
         for (const { ref } of blind.unknown) expect(ref).toMatch(/\$\{env:/);
       }),
-      { numRuns: runs(300) },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

@@ -40,7 +40,7 @@ function failOnOf({ failOn, base }: Flags): FailOn {
   return known;
 }
 
-/** A conflict is both. A declared sandbox that cannot be had is no edit. */
+/** A conflict is both. A declared sandbox that is unavailable is no edit. */
 function counts({ status, changes }: EnvironmentPlan, failOn: FailOn): boolean {
   if (status !== 'differs' || failOn === 'any') return status === 'differs';
   if (changes.length === 0) return failOn === 'drift';

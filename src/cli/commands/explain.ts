@@ -8,7 +8,7 @@ import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint explain [PATH]`: what a field is and what becomes of it; without PATH the effective file of one target. */
+/** `setpoint explain [PATH]`: what a field is and what an apply would do about it; without PATH the effective file of one target. */
 export async function explainCommand(flags: Flags, io: Io, path?: string): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);

@@ -10,7 +10,7 @@ _setpoint_words() {
   COMPREPLY=($(compgen -W "$1" -- "$cur"))
 }
 
-# Words apart by commas: those before the last comma stay, and are not offered again.
+# Comma-separated words: those before the last comma stay, and are not offered again.
 _setpoint_list() {
   local before= word
   if [[ $cur == *,* ]]; then before=\${cur%,*},; fi

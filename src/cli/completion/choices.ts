@@ -10,7 +10,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * What may stand behind a flag or a command. `words`: one of them; `list`: several, apart by commas; `formats`: one of them,
+ * What a flag or a command takes. `words`: one of them; `list`: several, comma-separated; `formats`: one of them,
  * or one with a file, FORMAT=FILE; `environments`: what the settings file names, asked for when it is completed; `text`:
  * anything.
  */

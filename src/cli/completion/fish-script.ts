@@ -31,7 +31,7 @@ function __setpoint_environments
     $words[1] completion --list environments $files 2>/dev/null
 end
 
-# Words apart by commas: those before the last comma stay, and are not offered again.
+# Comma-separated words: those before the last comma stay, and are not offered again.
 function __setpoint_list
     set -l before (string match -r -- '^.*,' (commandline -ct))
     for word in $argv

@@ -17,7 +17,7 @@ export interface StartTaskStage {
 }
 
 /**
- * How far a conversation's start has come at a time: nothing but the facts, what becomes of its sandbox, how long a
+ * How far a conversation's start has come at a time: nothing but the facts, the state its sandbox reaches, how long a
  * start takes, and the time decide. Each step takes a fifth of a start; the wait for the sandbox lasts until it is up.
  */
 export function startTaskStage(

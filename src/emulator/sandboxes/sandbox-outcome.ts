@@ -1,4 +1,4 @@
-/** The words for what becomes of a sandbox that starts, as the option `becomes` takes them. */
+/** The words for the state that a started sandbox reaches, as the option `becomes` takes them. */
 export const sandboxOutcomes = ['running', 'flapping', 'starting', 'error', 'missing'] as const;
 
 /**

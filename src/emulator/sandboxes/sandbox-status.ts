@@ -19,7 +19,7 @@ export function sandboxStatus(sandbox: StoredSandbox, startMs: number, now: numb
   return now < startedAt + startMs ? 'STARTING' : 'ERROR';
 }
 
-/** From when on a sandbox that began to start at that time reads what becomes of it. */
+/** From when on a sandbox that began to start at that time reads the state that it reaches. */
 export function settledAt(becomes: SandboxOutcome, startedAt: number, startMs: number): number {
   return startedAt + (becomes === 'flapping' ? 2 * startMs : startMs);
 }
