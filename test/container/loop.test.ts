@@ -71,7 +71,8 @@ describe('the command in one container, the service in another', () => {
     expect(status).toBe(200);
     const { code, stdout } = await setpoint('drift');
     expect(code).toBe(2);
-    expect(stdout).toContain('~ language: "de" → "fr"');
+    expect(stdout).toContain('on the service  "de"');
+    expect(stdout).toContain('in the file     "fr"');
     expect(await language()).toBe('de');
   });
 });
