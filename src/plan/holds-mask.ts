@@ -14,8 +14,3 @@ export function isMasked(value: Value | undefined): boolean {
 export function holdsMask(value: Value | undefined): boolean {
   return secretsIn(value).some(isMasked);
 }
-
-/** Whether an answer masks any of its mcp secrets: then a null in it may hide one as well. */
-export function hidesNulls(config: Value | undefined): boolean {
-  return holdsMask(config);
-}

@@ -1,4 +1,4 @@
-import type { Identity } from '../model/identity.ts';
+import { IdentityQueues, type Identity } from '../model/identity.ts';
 import { identityOf, type McpList } from '../model/mcp.ts';
 import type { ValueRecord } from '../model/value.ts';
 
@@ -31,18 +31,11 @@ export function matchEntries(
 ): Matching {
   const wanted = declared.map((entry) => identityOf(list, entry));
   const found = actual.map((entry) => identityOf(list, entry));
-  const open = new Map<string, { readonly indexes: number[]; next: number }>();
-  for (const [index, { key }] of wanted.entries()) {
-    if (key === null) continue;
-    const alike = open.get(key);
-    if (alike === undefined) open.set(key, { indexes: [index], next: 0 });
-    else alike.indexes.push(index);
-  }
+  const open = new IdentityQueues([...wanted.entries()].map(([index, one]) => [one, index]));
   const pairs: Pair[] = [];
   const unmatched: number[] = [];
-  for (const [index, { key }] of found.entries()) {
-    const alike = key === null ? undefined : open.get(key);
-    const match = alike?.indexes[alike.next++];
+  for (const [index, identity] of found.entries()) {
+    const match = open.take(identity);
     if (match === undefined) unmatched.push(index);
     else pairs.push({ declared: match, actual: index, certain: true });
   }

@@ -5,7 +5,7 @@ import type { Unknown } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
-import { hidesNulls, holdsMask, isMasked } from './holds-mask.ts';
+import { holdsMask, isMasked } from './holds-mask.ts';
 import { isEmpty } from './plan-plain.ts';
 
 /**
@@ -30,7 +30,7 @@ export const PLAIN_ANSWER: Hiding = { nulls: false, reason: 'cannot be read back
 export function hidingIn(config: Value | undefined, saved: boolean): Hiding {
   return saved
     ? { nulls: false, reason: 'masked, cannot be compared' }
-    : { ...PLAIN_ANSWER, nulls: hidesNulls(config) };
+    : { ...PLAIN_ANSWER, nulls: holdsMask(config) };
 }
 
 /** The members the file declares, compared by meaning; a member the service leaves out has its default. */

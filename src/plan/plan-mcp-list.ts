@@ -1,3 +1,4 @@
+import type { Identity } from '../model/identity.ts';
 import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
 import { isLetGo, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
@@ -47,9 +48,12 @@ export function planMcpList(
 ): ListPlan {
   const { hiding, rotation } = context;
   const pathOf = (segment: string): Path => ['mcp_config', list, segment];
-  const segments = segmentsOf(actual.map((entry) => identityOf(list, entry)));
-  const names = declared.map((entry) => identityOf(list, entry).shown);
-  const { managed, unmanaged } = split(list, declared, actual, context);
+  const found = actual.map((entry) => identityOf(list, entry));
+  const wanted = declared.map((entry) => identityOf(list, entry));
+  const segments = segmentsOf(found);
+  const names = wanted.map(({ shown }) => shown);
+  const isUnmanaged = (segment: string) => isLetGo(context.unmanaged, pathOf(segment));
+  const { managed, unmanaged } = split(wanted, found, segments, isUnmanaged);
   const { pairs, added, removed } = matchEntries(
     list,
     managed.declared.map((index) => declared[index] ?? {}),
@@ -76,8 +80,8 @@ export function planMcpList(
     const index = managed.actual[at] ?? -1;
     removals.push(removal(pathOf(segments[index] ?? ''), actual[index] ?? {}, certain));
   }
-  for (const { declared: wanted, actual: found, certain } of pairs.toSorted(byDeclared)) {
-    const [own, index] = [managed.declared[wanted] ?? -1, managed.actual[found] ?? -1];
+  for (const pair of pairs.toSorted(byDeclared)) {
+    const [own, index] = [managed.declared[pair.declared] ?? -1, managed.actual[pair.actual] ?? -1];
     const [asked, entry] = [declared[own] ?? {}, actual[index] ?? {}];
     const path = pathOf(names[own] ?? '');
     const compared = compareEntry(list, asked, entry, hiding);
@@ -87,7 +91,7 @@ export function planMcpList(
     if (compared.differing.length > 0 || rotated)
       changes.push(changed(path, asked, entry, compared, rotated, placeOf(context, list, own)));
     unknown.push(...inside);
-    if (!certain) unknown.push(uncertain(list, path, asked, pathOf(segments[index] ?? '')));
+    if (!pair.certain) unknown.push(uncertain(list, path, asked, pathOf(segments[index] ?? '')));
     sent.set(index, mergedEntry(asked, entry));
     const undeclared = hiddenSecrets(list, entry, hiding).filter(
       (name) => asked[name.split('.')[0] ?? ''] === undefined,
@@ -114,25 +118,21 @@ export function planMcpList(
 
 /** The positions of the entries that the file manages, and of the observed ones that it does not. */
 function split(
-  list: McpList,
-  declared: readonly ValueRecord[],
-  actual: readonly ValueRecord[],
-  { unmanaged }: ListContext,
+  wanted: readonly Identity[],
+  found: readonly Identity[],
+  segments: readonly string[],
+  isUnmanaged: (segment: string) => boolean,
 ) {
-  const isUnmanaged = (segment: string) => isLetGo(unmanaged, ['mcp_config', list, segment]);
-  const identities = declared.map((entry) => identityOf(list, entry));
-  const given = new Set(identities.filter(({ shown }) => isUnmanaged(shown)).map(({ key }) => key));
-  const found = actual.map((entry) => identityOf(list, entry));
-  const segments = segmentsOf(found);
+  const given = new Set(wanted.filter(({ shown }) => isUnmanaged(shown)).map(({ key }) => key));
   const isKept = (index: number) =>
     isUnmanaged(segments[index] ?? '') ||
     (found[index]?.key !== null && given.has(found[index]?.key ?? ''));
   return {
     managed: {
-      declared: [...declared.keys()].filter((i) => !isUnmanaged(identities[i]?.shown ?? '')),
-      actual: [...actual.keys()].filter((index) => !isKept(index)),
+      declared: [...wanted.keys()].filter((index) => !isUnmanaged(wanted[index]?.shown ?? '')),
+      actual: [...found.keys()].filter((index) => !isKept(index)),
     },
-    unmanaged: [...actual.keys()].filter(isKept),
+    unmanaged: [...found.keys()].filter(isKept),
   };
 }
 
