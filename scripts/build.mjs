@@ -103,7 +103,7 @@ const SELDOM = new RegExp(
     'operations/(smoke|pull|init|first-file|new-environment|editable|observed-by|explain|planned-at|effective|doctor|check-)',
     'render/(smoke|initial|pulled|patch|explain|meaning|effective|doctor)',
     'desired/(effective|field-path|meaning|declared-at|origin|shown-value|reference-reports|is-block)',
-    'saved-|plan-against-look|render/(markdown|github|html|sarif)/|src/github/',
+    'saved-|plan-against-snapshot|render/(markdown|github|html|sarif)/|src/github/',
     'src/action/|@actions/|commands/comment|@octokit|before-after-hook|universal-user-agent|content-type|json-with-bigint',
     'follow-conversation|converse|service/probe|host/(this-node|git-status|write-files|read-optional)',
   ].join('|'),

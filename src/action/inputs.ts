@@ -14,8 +14,8 @@ export interface Inputs {
   readonly all: boolean;
   /** plan: where to write it; apply: the one that is approved. */
   readonly plan: string | null;
-  readonly observed: string | null;
-  readonly look: string | null;
+  readonly snapshot: string | null;
+  readonly snapshotOut: string | null;
   /** plan: milliseconds that the saved snapshot may be old. */
   readonly maxAge: number | undefined;
   readonly base: string | null;
@@ -33,9 +33,9 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   environments: ['plan', 'apply', 'drift'],
   all: ['plan', 'apply', 'drift'],
   plan: ['plan', 'apply'],
-  observed: ['plan'],
+  snapshot: ['plan'],
   'max-age': ['plan'],
-  look: ['plan', 'apply', 'drift'],
+  'snapshot-out': ['plan', 'apply', 'drift'],
   base: ['plan', 'apply', 'drift'],
   policy: ['plan', 'apply', 'drift'],
   rotate: ['plan', 'apply'],
@@ -54,11 +54,11 @@ export function readInputs(): Inputs {
   if (all && environments !== undefined) {
     throw usage('The inputs all and environments exclude each other.', 'Leave one of them out.');
   }
-  const [observed, look] = [text('observed'), text('look')];
-  if (observed !== null && look !== null) {
+  const [snapshot, snapshotOut] = [text('snapshot'), text('snapshot-out')];
+  if (snapshot !== null && snapshotOut !== null) {
     throw usage(
       'A plan against a saved snapshot saves no new one.',
-      'Leave out observed, or look.',
+      'Leave out snapshot, or snapshot-out.',
     );
   }
   return {
@@ -67,8 +67,8 @@ export function readInputs(): Inputs {
     environments,
     all,
     plan: text('plan'),
-    observed,
-    look,
+    snapshot,
+    snapshotOut,
     maxAge: age('max-age'),
     base: text('base'),
     policy: text('policy'),
@@ -117,7 +117,7 @@ export function inInputs(text: string): string {
     .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
     .replaceAll(
-      /(?<![\w-])--(all|allow|base|max-age|observed|policy|rotate)(?![\w-])/g,
+      /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate)(?![\w-])/g,
       'the input $1',
     );
   return named.replace(/^the input/, 'The input');

@@ -49,7 +49,7 @@ const STRICT = () => new Option('--strict', 'count what could not be compared as
 const BASE = () =>
   new Option('--base <file>', 'the file as last applied, to tell drift from edits');
 const OBSERVED = () =>
-  new Option('--observed <snapshot.json>', 'plan against a saved snapshot, without a key');
+  new Option('--snapshot <snapshot.json>', 'plan against a saved snapshot, without a key');
 const MAX_AGE = () => new Option('--max-age <age>', 'refuse an older snapshot');
 const DOTENV = () =>
   new Option('--dotenv <file>', 'read variables from FILE (existing ones win); refused in CI');

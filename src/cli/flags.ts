@@ -29,7 +29,7 @@ export interface Flags {
   /** What a completion script asks for while a line is completed. */
   readonly list?: string;
   readonly base?: string;
-  readonly observed?: string;
+  readonly snapshot?: string;
   readonly dotenv?: string;
   readonly maxAge?: string;
   readonly adopt?: readonly string[];

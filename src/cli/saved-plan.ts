@@ -7,7 +7,7 @@ import { namesIn, usage, type Flags } from './flags.ts';
 const OF_A_NEW_PLAN = [
   'file',
   'server',
-  'observed',
+  'snapshot',
   'maxAge',
   'base',
   'policy',

@@ -46,13 +46,13 @@ export const ERRORS = {
     exit: 6,
     hint: 'Use the one that was made for this environment.',
   },
-  'not-in-look': {
+  'not-in-snapshot': {
     exit: 6,
-    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=observed.json.',
+    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=snapshot.json.',
   },
   'snapshot-too-old': {
     exit: 6,
-    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=observed.json.',
+    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=snapshot.json.',
   },
   unreachable: {
     exit: 1,

@@ -56,13 +56,13 @@ export interface DeclaredReport extends Origin {
 
 /**
  * One target's part: what its file declares, and what an apply would do about it. `looked`: the service was asked;
- * `not-looked`: it was not, because that was not wanted, or because nothing of the place is kept there.
+ * `not-observed`: it was not, because that was not wanted, or because nothing of the place is kept there.
  */
 export interface EnvironmentExplained {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: Dialect | null;
-  readonly status: 'looked' | 'not-looked' | 'error';
+  readonly status: 'observed' | 'not-observed' | 'error';
   readonly declared: DeclaredReport | null;
   /** Listed under `unmanaged`. */
   readonly unmanaged: boolean;

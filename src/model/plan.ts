@@ -142,7 +142,7 @@ export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: Dialect | null;
-  /** When the saved look was taken that this was planned against; null where the service itself was looked at. */
+  /** When the snapshot was taken that this was planned against; null where the service itself was looked at. */
   readonly observed_at: string | null;
   readonly status: 'in-sync' | 'differs' | 'error';
   readonly complete: boolean;

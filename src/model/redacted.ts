@@ -55,7 +55,7 @@ const VALUES: ReadonlySet<string> = new Set([
 const STATUSES: ReadonlySet<string> = new Set(
   (
     'in-sync differs error applied partial not-converged refused failed stored empty seen pulled skipped unchanged written ' +
-    'created extended passed warning looked not-looked ready STARTING RUNNING PAUSED ERROR MISSING WORKING READY ' +
+    'created extended passed warning observed not-observed ready STARTING RUNNING PAUSED ERROR MISSING WORKING READY ' +
     'idle running paused finished stopped stuck waiting_for_confirmation'
   ).split(' '),
 );

@@ -37,7 +37,7 @@ import { redacting, type Running } from './redacting.ts';
 import { sandboxObserverOf } from './sandbox-observer.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
 
-export interface ApplyRequest extends Omit<PlanRequest, 'observed' | 'digests'>, WritingRequest {
+export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
   /** A saved plan: nothing is done but what stands in it. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
   /** Go on with the next target where one did not end well. */

@@ -4,7 +4,7 @@ import type { PlanRequest } from './options.ts';
 
 /** Looks whether somebody changed a service behind its file's back: a plan that is not empty is drift. Reads only. */
 export async function drift(
-  options: Omit<PlanRequest, 'observed' | 'rotate' | 'allow'>,
+  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow'>,
 ): Promise<PlanDocument> {
   return plan(options);
 }

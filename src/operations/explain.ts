@@ -65,7 +65,7 @@ function looked(
     return lookAt<EnvironmentExplained>(one, request, {
       open: async (open) => ({
         ...declared,
-        status: 'looked',
+        status: 'observed',
         ...(await plannedAt(place, one, open, request)),
       }),
       failed: (error) => ({ ...declared, status: 'error', error }),
@@ -87,7 +87,7 @@ function declaredBy(
     name: target.name,
     origin: 'server' in own ? own.server.origin : null,
     dialect: null,
-    status: 'not-looked',
+    status: 'not-observed',
     declared:
       node === undefined ? null : { value: shownValue(node, filePath), ...placeOf(target, node) },
     unmanaged: part === 'settings' && isLetGo(unmanagedOf(target), path),

@@ -38,7 +38,7 @@ export interface PlanRequest extends Options {
   /** Secrets to plan a write for though nothing tells that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
   /** A saved snapshot, in place of the services: nothing is sent, and no variable is looked up. */
-  readonly observed?: string | undefined;
+  readonly snapshot?: string | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets the digests without which it is no approval once it is saved. Default: true. */

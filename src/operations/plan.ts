@@ -34,21 +34,21 @@ export function plan(request: PlanRequest): Promise<PlanDocument> {
 }
 
 async function planned(request: Running<PlanRequest>): Promise<PlanDocument> {
-  const { clock = SYSTEM_CLOCK, env, observed } = request;
+  const { clock = SYSTEM_CLOCK, env, snapshot } = request;
   const at = clock.now();
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
-  if (observed === undefined && request.maxAge !== undefined) {
+  if (snapshot === undefined && request.maxAge !== undefined) {
     throw new SetpointError('usage', '--max-age is for a saved snapshot.', {
-      hint: 'Name one with --observed, or leave --max-age out.',
+      hint: 'Name one with --snapshot, or leave --max-age out.',
     });
   }
   const digests = request.digests === false ? null : await digestsFor();
   const made = { at, run: runInfo(env), salt: digests?.salt ?? null };
-  if (observed === undefined)
+  if (snapshot === undefined)
     return planDocument(await planTargets(targets, request, digests), made);
-  const { planAgainstLook } = await import('./plan-against-look.ts');
-  return planDocument(await planAgainstLook(targets, observed, request, digests), made);
+  const { planAgainstSnapshot } = await import('./plan-against-snapshot.ts');
+  return planDocument(await planAgainstSnapshot(targets, snapshot, request, digests), made);
 }
 
 function planTargets(

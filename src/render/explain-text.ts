@@ -80,7 +80,7 @@ function applyLines(
   const said = (words: string): string[] => [`  apply    ${words}`];
   if (part === 'file') return said("nothing (setpoint's own setting)");
   if (error !== null) return said(paint(style, 'red', 'not known, the service could not be read'));
-  if (status === 'not-looked') return said('not known, the service was not read');
+  if (status === 'not-observed') return said('not known, the service was not read');
   const lines = [
     ...changes.flatMap((change) => changeText(change, style)),
     ...unknown.map((one) => unknownText(one, style)),

@@ -52,15 +52,15 @@ it('refuses what the saved plan does not say', async () => {
 
 it('saves a fresh snapshot afterwards, which a plan is in sync with', async () => {
   commit('  language: en');
-  const look = join(on.path, 'observed.json');
-  const applied = await on.step({ inputs: { command: 'apply', look } });
+  const snapshot = join(on.path, 'snapshot.json');
+  const applied = await on.step({ inputs: { command: 'apply', 'snapshot-out': snapshot } });
   expect(applied.outputs).toMatchObject({ changes: '1', exit_code: '0' });
-  expect(JSON.parse(readFileSync(look, 'utf8'))).toMatchObject({
+  expect(JSON.parse(readFileSync(snapshot, 'utf8'))).toMatchObject({
     kind: 'observed',
     environments: [{ settings: { language: 'en' } }],
   });
   const planned = await on.step({
-    inputs: { command: 'plan', observed: look, 'max-age': '24h' },
+    inputs: { command: 'plan', snapshot: snapshot, 'max-age': '24h' },
     env: { KEY: '' },
   });
   expect(planned.outputs).toMatchObject({ changes: '0', exit_code: '0' });

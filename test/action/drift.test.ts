@@ -70,7 +70,7 @@ it('with fail-on-drift is red, the issue open all the same', async () => {
   expect(commands.filter(({ name }) => name === 'error')).toHaveLength(1);
 });
 
-it('is red where it could not look, and leaves the issue as it was', async () => {
+it('is red where it could not read the service, and leaves the issue as it was', async () => {
   commitInSync();
   change('fr');
   await on.step({ inputs: DRIFT });
@@ -172,27 +172,30 @@ it('with base, an edit that waits for its apply is no drift', async () => {
   expect(on.github.issues).toHaveLength(1);
 });
 
-it('saves the look that a plan is made against, with no key and no request', async () => {
+it('saves the snapshot that a plan is made against, with no key and no request', async () => {
   commitInSync();
   change('fr');
-  const look = join(on.path, 'observed.json');
-  await on.step({ inputs: { ...DRIFT, look } });
-  expect(JSON.parse(readFileSync(look, 'utf8'))).toMatchObject({
+  const snapshot = join(on.path, 'snapshot.json');
+  await on.step({ inputs: { ...DRIFT, 'snapshot-out': snapshot } });
+  expect(JSON.parse(readFileSync(snapshot, 'utf8'))).toMatchObject({
     kind: 'observed',
     resources: ['settings'],
   });
   const before = on.store.requests.length;
-  const planned = await on.step({ inputs: { command: 'plan', observed: look }, env: { KEY: '' } });
+  const planned = await on.step({
+    inputs: { command: 'plan', snapshot: snapshot },
+    env: { KEY: '' },
+  });
   expect(planned.code).toBe(0);
   expect(planned.outputs['changes']).toBe('1');
   expect(on.store.requests).toHaveLength(before);
 });
 
-it('writes no look where nothing could be looked at', async () => {
+it('writes no snapshot where nothing could be read', async () => {
   commitInSync();
   await on.store.close();
-  const look = join(on.path, 'observed.json');
-  const { code } = await on.step({ inputs: { ...DRIFT, look } });
+  const snapshot = join(on.path, 'snapshot.json');
+  const { code } = await on.step({ inputs: { ...DRIFT, 'snapshot-out': snapshot } });
   expect(code).toBe(1);
-  expect(existsSync(look)).toBe(false);
+  expect(existsSync(snapshot)).toBe(false);
 });

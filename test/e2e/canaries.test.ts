@@ -240,7 +240,7 @@ describe('a saved plan', () => {
   });
 });
 
-describe('a saved look', () => {
+describe('a snapshot', () => {
   it('in which a part of a value is masked is not claimed to differ from the file', async () => {
     store.stored = {
       language: 'en',
@@ -253,7 +253,7 @@ describe('a saved look', () => {
     const seen = readFileSync(join(folder.path, 'seen.json'), 'utf8');
     expect(seen).toContain('by (sensitive)');
     expect(seen).toContain('see https://(sensitive)@h.example/x?(sensitive)');
-    const { stdout } = await shown(['plan', '--observed', 'seen.json', '-o', 'json']);
+    const { stdout } = await shown(['plan', '--snapshot', 'seen.json', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({
       environments: [
         {
@@ -292,9 +292,9 @@ describe('a saved look', () => {
     writeFileSync(join(folder.path, 'seen.json'), JSON.stringify(observed));
     const own = `version: 1\nserver: { url: "${store.url}" }\nsettings: {}\nsandboxes: [{ id: box-1, state: paused }]\n`;
     writeFileSync(join(folder.path, 'settings.yaml'), own);
-    const { stdout } = await shown(['plan', '--observed', 'seen.json', '-o', 'json']);
+    const { stdout } = await shown(['plan', '--snapshot', 'seen.json', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({
-      environments: [{ status: 'error', error: { code: 'not-in-look' } }],
+      environments: [{ status: 'error', error: { code: 'not-in-snapshot' } }],
     });
   });
 });

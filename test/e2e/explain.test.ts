@@ -146,7 +146,7 @@ staging  ${store.url}
   it.each(['server.url', 'server', 'guards.max_changes', 'unmanaged', 'version'])(
     'of %s nothing is kept by the service, so that none is asked',
     async (path) => {
-      expect(await explained(path)).toMatchObject({ status: 'not-looked', error: null });
+      expect(await explained(path)).toMatchObject({ status: 'not-observed', error: null });
       expect(store.requests).toEqual([]);
     },
   );

@@ -21,7 +21,7 @@ const PIPELINE = {
 const COMMANDS = [
   ['validate'],
   ['plan'],
-  ['plan', '--observed', 'observed.json'],
+  ['plan', '--snapshot', 'snapshot.json'],
   ['drift'],
   ['apply', '--yes'],
   ['apply', '--dry-run'],
@@ -52,7 +52,7 @@ beforeEach(async () => {
     outside.listen(0, '127.0.0.1', resolve);
   });
   write(`server: { url: "${server.url}", api_key: "\${env:KEY}" }\nsettings: { language: fr }`);
-  await run(['get', 'settings,sandboxes', '-q', '-o', 'json=observed.json']);
+  await run(['get', 'settings,sandboxes', '-q', '-o', 'json=snapshot.json']);
 });
 afterEach(async () => {
   await server.close();
@@ -105,7 +105,7 @@ describe('a branch that is out for keys', () => {
       const live = await run(['plan', '-o', 'json']);
       expect(live.code).toBe(3);
       expect(live.stdout).toContain('origin-not-allowed');
-      expect((await run(['plan', '--observed', 'observed.json'])).code).toBe(6);
+      expect((await run(['plan', '--snapshot', 'snapshot.json'])).code).toBe(6);
     }
     expect(arrived).toBe(0);
     write('server: { url: "https://agents.example.com", api_key: "${env:KEY}" }');
@@ -130,7 +130,7 @@ settings:
     expect((await run(['plan'])).code).toBe(3);
     expect((await run(['apply', '--yes'])).code).toBe(3);
     expect(server.requests.length).toBe(before);
-    const saved = await run(['plan', '--observed', 'observed.json', '-o', 'json']);
+    const saved = await run(['plan', '--snapshot', 'snapshot.json', '-o', 'json']);
     expect(saved.stdout).toContain('${env:CLOUD_SECRET}');
   });
 
@@ -175,7 +175,7 @@ settings:
   language: ${quoted}
   mcp_config:
     stdio_servers: [{ name: ${quoted}, command: ${quoted}, args: [${quoted}], env: { A: ${quoted} } }]`);
-    await run(['get', 'settings,sandboxes', '-q', '-o', 'json=observed.json']);
+    await run(['get', 'settings,sandboxes', '-q', '-o', 'json=snapshot.json']);
     for (const command of COMMANDS) {
       for (const format of FORMATS) {
         const { stdout, stderr } = await run([...command, '-o', format]);

@@ -150,7 +150,7 @@ describe('the age of a saved snapshot', () => {
     };
     look.observed_at = new Date(Date.now() - hours * HOUR).toISOString();
     writeFileSync(join(folder.path, 'seen.json'), JSON.stringify(look));
-    const ended = await run(`plan -e staging --observed seen.json -o json${flags}`);
+    const ended = await run(`plan -e staging --snapshot seen.json -o json${flags}`);
     return {
       ...ended,
       environment: (
@@ -189,7 +189,7 @@ describe('the age of a saved snapshot', () => {
   });
 
   it.each(['1', 'a day', '0h', '24H'])('--max-age %s is a usage error', async (age) => {
-    const { code, stderr } = await setpoint(['plan', '--observed', 'x.json', '--max-age', age], {
+    const { code, stderr } = await setpoint(['plan', '--snapshot', 'x.json', '--max-age', age], {
       cwd: folder.path,
     });
     expect([code, stderr]).toEqual([3, expect.stringContaining('--max-age takes an age such as')]);

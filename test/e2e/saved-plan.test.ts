@@ -289,7 +289,7 @@ describe('setpoint plan PLAN.json', () => {
     expect(document.environments.map(({ name }) => name)).toEqual(['two']);
     expect(document.summary.change).toBe(1);
     expect((await run('plan', 'plan.json', '-e', 'tow')).stderr).toContain('Did you mean two?');
-    for (const flag of ['--rotate=all', '--base=b.yaml', '--observed=o.json', '-f=settings.yaml'])
+    for (const flag of ['--rotate=all', '--base=b.yaml', '--snapshot=o.json', '-f=settings.yaml'])
       expect((await run('plan', 'plan.json', flag)).code).toBe(3);
     expect((await run('apply', 'plan.json', '--dry-run', '-e', 'one')).code).toBe(3);
   });

@@ -15,7 +15,7 @@ describe('actionlint', () => {
     const text = WORKFLOWS.find(({ path }) => path.endsWith('plan.yml'))?.text ?? '';
     const broken = text
       .replace('timeout-minutes', 'timeout-minuets')
-      .replace('steps.look.outputs.path', 'steps.lok.outputs.path');
+      .replace('steps.snapshot.outputs.path', 'steps.snapshto.outputs.path');
     expect((await findings(broken, 'plan.yml')).map(({ kind }) => kind).toSorted()).toEqual([
       'expression',
       'syntax-check',

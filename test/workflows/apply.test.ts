@@ -110,7 +110,7 @@ describe('apply.yml', () => {
 
   it('applies what was planned, behind the protection of its environment, right after the check', () => {
     expect(WORKFLOW.jobs['apply']?.environment).toBe('${{ inputs.environment }}');
-    expect(WORKFLOW.jobs['plan']?.environment).toBe('${{ inputs.look-environment }}');
+    expect(WORKFLOW.jobs['plan']?.environment).toBe('${{ inputs.snapshot-environment }}');
     const names = WORKFLOW.jobs['apply']?.steps?.map(({ name }) => name);
     expect(names?.slice(-3)).toEqual([
       'Refuse a commit that is no longer the tip',
@@ -130,8 +130,8 @@ describe('apply.yml', () => {
 
   it('keeps a fresh snapshot after the apply, where plan.yml looks for one', () => {
     const keep = stepNamed(WORKFLOW, 'apply', 'Keep the snapshot');
-    expect(keep.with?.['path']).toBe(stepNamed(WORKFLOW, 'apply', 'Apply').with?.['look']);
-    const drift = stepNamed(workflowNamed('drift'), 'drift', 'Keep the look');
+    expect(keep.with?.['path']).toBe(stepNamed(WORKFLOW, 'apply', 'Apply').with?.['snapshot-out']);
+    const drift = stepNamed(workflowNamed('drift'), 'drift', 'Keep the snapshot');
     expect(keep.with?.['name']).toBe(drift.with?.['name']);
     expect(keep.if).toBe('${{ !cancelled() }}');
   });

@@ -65,7 +65,7 @@ describe.runIf(process.platform === 'linux')('the line (on Linux)', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('mails that nobody could look', async () => {
+  it('mails that the service could not be read', async () => {
     writeFileSync(
       join(folder.path, 'setpoint.env'),
       'SETPOINT_API_KEY=another\nLLM_API_KEY=a-key\n',

@@ -79,16 +79,18 @@ describe.runIf(linux)('the base (on Linux)', () => {
 });
 
 describe('drift.yml', () => {
-  it('keeps the look under the name that plan.yml asks for, after drift too', () => {
-    const keep = stepNamed(WORKFLOW, 'drift', 'Keep the look');
-    const asked = stepNamed(workflowNamed('plan'), 'plan', 'Find the newest look').run;
-    expect(keep.with?.['name']).toBe('setpoint-look-${{ inputs.environment }}');
-    expect(asked).toContain('--name "setpoint-look-$ENVIRONMENT"');
-    expect(keep.with?.['path']).toBe(stepNamed(WORKFLOW, 'drift', 'Look for drift').with?.['look']);
+  it('keeps the snapshot under the name that plan.yml asks for, after drift too', () => {
+    const keep = stepNamed(WORKFLOW, 'drift', 'Keep the snapshot');
+    const asked = stepNamed(workflowNamed('plan'), 'plan', 'Find the newest snapshot').run;
+    expect(keep.with?.['name']).toBe('setpoint-snapshot-${{ inputs.environment }}');
+    expect(asked).toContain('--name "setpoint-snapshot-$ENVIRONMENT"');
+    expect(keep.with?.['path']).toBe(
+      stepNamed(WORKFLOW, 'drift', 'Detect drift').with?.['snapshot-out'],
+    );
     expect(keep.if).toBe('${{ !cancelled() }}');
   });
 
   it('is never taken for a deployment to the target', () => {
-    expect(WORKFLOW.jobs['drift']?.environment).toBe('${{ inputs.look-environment }}');
+    expect(WORKFLOW.jobs['drift']?.environment).toBe('${{ inputs.snapshot-environment }}');
   });
 });

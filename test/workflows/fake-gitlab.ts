@@ -11,16 +11,16 @@ export interface GitLab {
   /** What a pipeline has as CI_API_V4_URL. */
   readonly url: string;
   readonly notes: Note[];
-  /** The artifact observed.json of the job `look`, null where there is none. */
-  look: string | null;
+  /** The artifact snapshot.json of the job `snapshot`, null where there is none. */
+  snapshot: string | null;
   close(): Promise<void>;
 }
 
 const ME = 7;
 
-/** GitLab's API as far as a merge request's job asks: one look, who I am, and the notes of merge request 3 of project 42. */
+/** GitLab's API as far as a merge request's job asks: one snapshot, who I am, and the notes of merge request 3 of project 42. */
 export async function startGitLab(token: string): Promise<GitLab> {
-  const gitlab = { url: '', notes: [] as Note[], look: null as string | null };
+  const gitlab = { url: '', notes: [] as Note[], snapshot: null as string | null };
   const server = createServer((request, response) => {
     void answer(request, response);
   });
@@ -34,9 +34,10 @@ export async function startGitLab(token: string): Promise<GitLab> {
     const notes = '/api/v4/projects/42/merge_requests/3/notes';
     const note = gitlab.notes.find(({ id }) => pathname === `${notes}/${id}`);
     switch (`${request.method} ${note === undefined ? pathname : notes}`) {
-      case 'GET /api/v4/projects/42/jobs/artifacts/main/raw/observed.json':
-        if (gitlab.look === null || searchParams.get('job') !== 'look') return void send(404, {});
-        return void send(200, gitlab.look);
+      case 'GET /api/v4/projects/42/jobs/artifacts/main/raw/snapshot.json':
+        if (gitlab.snapshot === null || searchParams.get('job') !== 'snapshot')
+          return void send(404, {});
+        return void send(200, gitlab.snapshot);
       case 'GET /api/v4/user':
         return void send(200, { id: ME });
       case `GET ${notes}`:

@@ -48,8 +48,8 @@ function jobsOf(yaml: string, source: string) {
 describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)', () => {
   it.each([
     ['merge_request_event', ['validate', 'plan-merge-request']],
-    ['push', ['plan', 'apply', 'look']],
-    ['schedule', ['look', 'drift']],
+    ['push', ['plan', 'apply', 'snapshot']],
+    ['schedule', ['snapshot', 'drift']],
   ])('for %s has %j', (source, jobs) => {
     const listed = jobsOf(text, source);
     expect([listed.status, listed.jobs]).toEqual([0, jobs]);
@@ -126,15 +126,15 @@ describe.runIf(process.platform === 'linux')('its jobs (on Linux)', () => {
     expect(read('drift.md')).toContain('language');
   });
 
-  it('a merge request without a look says so, and is no failure', async () => {
+  it('a merge request without a snapshot says so, and is no failure', async () => {
     const { code, stdout } = await run('plan-merge-request');
     expect([code, gitlab.notes]).toEqual([0, []]);
-    expect(stdout).toContain('There is no look to plan against: run a pipeline on main once.');
+    expect(stdout).toContain('There is no snapshot to plan against: run a pipeline on main once.');
   });
 
   it('a merge request is planned with no key, in one note of its own, written anew', async () => {
-    await run('look', key);
-    gitlab.look = read('observed.json');
+    await run('snapshot', key);
+    gitlab.snapshot = read('snapshot.json');
     const foreign = { id: 1, author: { id: 8 }, body: '<!-- setpoint: plan -->\nnot mine' };
     gitlab.notes.push({ ...foreign });
     expect(await run('plan-merge-request')).toMatchObject({ code: 0 });

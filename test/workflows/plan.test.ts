@@ -9,14 +9,14 @@ import { stepNamed, workflowNamed } from './workflow-file.ts';
 const WORKFLOW = workflowNamed('plan');
 const linux = process.platform === 'linux';
 
-const look = (text: string) => ({ 'setpoint-look-production': { 'observed.json': text } });
+const snapshot = (text: string) => ({ 'setpoint-snapshot-production': { 'snapshot.json': text } });
 const scheduled = { workflow: 'drift.yml', headBranch: 'main', event: 'schedule' };
 
-/** The look that a pull request is planned against, null where there is none, and what the step said. */
-async function newestLook(runs: Repository['runs'] = []) {
+/** The snapshot that a pull request is planned against, null where there is none, and what the step said. */
+async function newestSnapshot(runs: Repository['runs'] = []) {
   const folder = folderWith({});
   try {
-    const script = stepNamed(WORKFLOW, 'plan', 'Find the newest look').run ?? '';
+    const script = stepNamed(WORKFLOW, 'plan', 'Find the newest snapshot').run ?? '';
     const ran = await runScript(script, {
       cwd: folder.path,
       env: {
@@ -30,67 +30,67 @@ async function newestLook(runs: Repository['runs'] = []) {
       },
       commands: { gh: fakeGh({ runs }) },
     });
-    const path = join(folder.path, 'look/observed.json');
+    const path = join(folder.path, 'snapshot/snapshot.json');
     expect(ran.code).toBe(0);
     expect(ran.output).toBe(existsSync(path) ? `path=${path}\n` : '');
-    return { ...ran, look: existsSync(path) ? readFileSync(path, 'utf8') : null };
+    return { ...ran, snapshot: existsSync(path) ? readFileSync(path, 'utf8') : null };
   } finally {
     folder.remove();
   }
 }
 
 describe.runIf(linux && hasJq)(
-  'the look that a pull request is planned against (on Linux, with jq)',
+  'the snapshot that a pull request is planned against (on Linux, with jq)',
   () => {
     it('is that of the newest run that kept one', async () => {
-      const { look: found } = await newestLook([
+      const { snapshot: found } = await newestSnapshot([
         { databaseId: 4, ...scheduled },
-        { databaseId: 3, ...scheduled, artifacts: { 'setpoint-look-staging': {} } },
-        { databaseId: 2, ...scheduled, event: 'workflow_dispatch', artifacts: look('newest') },
-        { databaseId: 1, ...scheduled, artifacts: look('older') },
+        { databaseId: 3, ...scheduled, artifacts: { 'setpoint-snapshot-staging': {} } },
+        { databaseId: 2, ...scheduled, event: 'workflow_dispatch', artifacts: snapshot('newest') },
+        { databaseId: 1, ...scheduled, artifacts: snapshot('older') },
       ]);
       expect(found).toBe('newest');
     });
 
     it('is that of an apply, if nothing was saved since', async () => {
       const pushed = { workflow: 'apply.yml', headBranch: 'main', event: 'push' };
-      const { look: found } = await newestLook([
-        { databaseId: 3, ...pushed, event: 'pull_request', artifacts: look('forged') },
-        { databaseId: 2, ...pushed, artifacts: look('after the apply') },
-        { databaseId: 1, ...scheduled, artifacts: look('before it') },
+      const { snapshot: found } = await newestSnapshot([
+        { databaseId: 3, ...pushed, event: 'pull_request', artifacts: snapshot('forged') },
+        { databaseId: 2, ...pushed, artifacts: snapshot('after the apply') },
+        { databaseId: 1, ...scheduled, artifacts: snapshot('before it') },
       ]);
       expect(found).toBe('after the apply');
-      const later = { databaseId: 4, ...scheduled, artifacts: look('after both') };
-      const { look: newest } = await newestLook([
+      const later = { databaseId: 4, ...scheduled, artifacts: snapshot('after both') };
+      const { snapshot: newest } = await newestSnapshot([
         later,
-        { databaseId: 2, ...pushed, artifacts: look('after the apply') },
+        { databaseId: 2, ...pushed, artifacts: snapshot('after the apply') },
       ]);
       expect(newest).toBe('after both');
     });
 
     it('never comes from a run of a fork, whose branch has the same name, nor of another branch or workflow', async () => {
-      const { look: found } = await newestLook([
-        { databaseId: 5, ...scheduled, event: 'pull_request', artifacts: look('forged') },
-        { databaseId: 4, ...scheduled, event: 'push', artifacts: look('forged') },
-        { databaseId: 3, ...scheduled, headBranch: 'feature', artifacts: look('forged') },
-        { databaseId: 2, ...scheduled, workflow: 'other.yml', artifacts: look('forged') },
-        { databaseId: 1, ...scheduled, artifacts: look('honest') },
+      const { snapshot: found } = await newestSnapshot([
+        { databaseId: 5, ...scheduled, event: 'pull_request', artifacts: snapshot('forged') },
+        { databaseId: 4, ...scheduled, event: 'push', artifacts: snapshot('forged') },
+        { databaseId: 3, ...scheduled, headBranch: 'feature', artifacts: snapshot('forged') },
+        { databaseId: 2, ...scheduled, workflow: 'other.yml', artifacts: snapshot('forged') },
+        { databaseId: 1, ...scheduled, artifacts: snapshot('honest') },
       ]);
       expect(found).toBe('honest');
     });
 
     it.each([
       ['the workflow never ran', []],
-      ['no run kept a look', [{ databaseId: 1, ...scheduled }]],
+      ['no run kept a snapshot', [{ databaseId: 1, ...scheduled }]],
       [
         'only forks did',
-        [{ databaseId: 1, ...scheduled, event: 'pull_request', artifacts: look('x') }],
+        [{ databaseId: 1, ...scheduled, event: 'pull_request', artifacts: snapshot('x') }],
       ],
     ])('is missed aloud where %s', async (_, runs) => {
-      const { look: found, stdout, summary } = await newestLook(runs);
+      const { snapshot: found, stdout, summary } = await newestSnapshot(runs);
       expect(found).toBeNull();
       expect(stdout).toMatch(
-        /^::warning title=No plan::.*no look at production.*Run drift\.yml once on main/m,
+        /^::warning title=No plan::.*no snapshot of production.*Run drift\.yml once on main/m,
       );
       expect(summary).toContain('Run drift.yml once on main');
     });
@@ -100,15 +100,15 @@ describe.runIf(linux && hasJq)(
 describe('plan.yml', () => {
   const steps = WORKFLOW.jobs['plan']?.steps ?? [];
 
-  it('validates always, and plans where there is a look or a key', () => {
+  it('validates always, and plans where there is a snapshot or a key', () => {
     expect(stepNamed(WORKFLOW, 'plan', 'Validate').if).toBeUndefined();
     expect(stepNamed(WORKFLOW, 'plan', 'Plan').if).toMatch(
-      /steps\.checkout\.outcome == 'success' && \(inputs\.live \|\| steps\.look\.outputs\.path != ''\)/,
+      /steps\.checkout\.outcome == 'success' && \(inputs\.live \|\| steps\.snapshot\.outputs\.path != ''\)/,
     );
     expect(steps.map(({ name }) => name).slice(-2)).toEqual(['Validate', 'Plan']);
   });
 
-  it('hands secrets over only to look live, and refuses that to a fork first of all', () => {
+  it('hands secrets over only for a live plan, and refuses that to a fork first of all', () => {
     const secret = steps.filter((step) => JSON.stringify(step).includes('secrets'));
     expect(secret.map(({ name }) => name)).toEqual(['Plan']);
     expect(secret[0]?.with?.['secrets']).toBe("${{ inputs.live && toJSON(secrets) || '' }}");

@@ -9,13 +9,13 @@ import { environmentText } from '../../render/plan-text.ts';
 import type { Inputs } from '../inputs.ts';
 import { errorLog, inert, PLAIN } from '../log.ts';
 import type { Result, Setting } from '../result.ts';
-import { saveLook } from '../save-look.ts';
+import { saveSnapshot } from '../save-snapshot.ts';
 import { optionsFor } from '../target-options.ts';
 import { outcomeAtRoot } from '../workspace-paths.ts';
 
 /** Makes the service equal to the file. Nobody is asked: a saved plan is the approval, or else that the step is there. */
 export async function applyStep(inputs: Inputs, setting: Setting): Promise<Result> {
-  if (inputs.look !== null) checkWritable(inputs.look);
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
   const options = optionsFor(inputs, setting);
   const document = await apply({
     ...options,
@@ -28,7 +28,7 @@ export async function applyStep(inputs: Inputs, setting: Setting): Promise<Resul
       process.stdout.write(inert(environmentText({ ...plan, refusals: [] }, PLAIN)));
     },
   });
-  if (!setting.signal.aborted) await saveLook(inputs, options);
+  if (!setting.signal.aborted) await saveSnapshot(inputs, options);
   const { environments } = document;
   const comments = commentsOf(document, setting.commit);
   const made = environments.flatMap(({ changes }) =>

@@ -8,16 +8,16 @@ import { driftMarkdown } from '../../render/markdown/plan-markdown.ts';
 import type { Inputs } from '../inputs.ts';
 import { planLog } from '../log.ts';
 import type { Result, Setting } from '../result.ts';
-import { saveLook } from '../save-look.ts';
+import { saveSnapshot } from '../save-snapshot.ts';
 import { optionsFor } from '../target-options.ts';
 import { planAtRoot } from '../workspace-paths.ts';
 
 /** Looks whether somebody has changed a service behind its file's back. */
 export async function driftStep(inputs: Inputs, setting: Setting): Promise<Result> {
-  if (inputs.look !== null) checkWritable(inputs.look);
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
   const options = optionsFor(inputs, setting);
   const document = await drift(options);
-  await saveLook(inputs, options);
+  await saveSnapshot(inputs, options);
   const { environments } = document;
   return {
     code: worstExitCode(environments.map((one) => (hasDrifted(one) ? 2 : exitCodeOf(one.error)))),

@@ -10,7 +10,7 @@ import { json } from '../../render/json.ts';
 import type { Inputs } from '../inputs.ts';
 import { planLog } from '../log.ts';
 import type { Result, Setting } from '../result.ts';
-import { saveLook } from '../save-look.ts';
+import { saveSnapshot } from '../save-snapshot.ts';
 import { optionsFor } from '../target-options.ts';
 import { planAtRoot } from '../workspace-paths.ts';
 
@@ -18,14 +18,14 @@ import { planAtRoot } from '../workspace-paths.ts';
 export async function planStep(inputs: Inputs, setting: Setting): Promise<Result> {
   const path = inputs.plan ?? (await pathOfOwn(setting.env));
   checkWritable(path);
-  if (inputs.look !== null) checkWritable(inputs.look);
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
   const options = optionsFor(inputs, setting);
   const document = await plan({
     ...options,
-    observed: inputs.observed ?? undefined,
+    snapshot: inputs.snapshot ?? undefined,
     maxAge: inputs.maxAge,
   });
-  await saveLook(inputs, options);
+  await saveSnapshot(inputs, options);
   await writeAside(path, json(document));
   const comments = commentsOf(document, setting.commit);
   return {

@@ -12,7 +12,7 @@ import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 import { awaitedSandbox } from '../awaited-sandbox.ts';
 import { progressView } from '../progress-view.ts';
-import { look } from './plan.ts';
+import { runPlan } from './plan.ts';
 
 /**
  * `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. A saved plan
@@ -20,7 +20,7 @@ import { look } from './plan.ts';
  */
 export async function applyCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
   if (flags.dryRun === true && saved === undefined)
-    return look(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
+    return runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
     const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
     const approved = saved === undefined ? undefined : await savedPlan(saved, flags);

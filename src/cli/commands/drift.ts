@@ -3,7 +3,7 @@ import { choicesHint } from '../../model/suggest.ts';
 import { usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
-import { look } from './plan.ts';
+import { runPlan } from './plan.ts';
 
 const FAIL_ON = ['drift', 'pending', 'any'] as const;
 type FailOn = (typeof FAIL_ON)[number];
@@ -13,7 +13,7 @@ export async function driftCommand(flags: Flags, io: Io): Promise<number> {
   const strict = flags.strict === true;
   try {
     const failOn = failOnOf(flags);
-    return await look(flags, io, {
+    return await runPlan(flags, io, {
       voice: strict ? 'strict drift' : 'drift',
       mode: 'reads',
       codeOf: (environment) =>

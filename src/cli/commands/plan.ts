@@ -15,7 +15,7 @@ import { reporterFor, reportFailure } from '../reporter.ts';
  */
 export async function planCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
   const tells = flags.exitCode === true || flags.detailedExitcode === true;
-  return look(flags, io, {
+  return runPlan(flags, io, {
     voice: 'plan',
     mode: 'reads',
     saved,
@@ -26,7 +26,7 @@ export async function planCommand(flags: Flags, io: Io, saved?: string): Promise
   });
 }
 
-interface Look {
+interface PlanRun {
   readonly voice: TextVoice;
   /** Whose variables count: those of a command that reads, or of one that would write. */
   readonly mode: 'reads' | 'writes';
@@ -36,12 +36,12 @@ interface Look {
 }
 
 /** Looks, prints what was found, and ends with the worst of what the targets came to. */
-export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
-  const { voice, saved, codeOf } = look;
+export async function runPlan(flags: Flags, io: Io, run: PlanRun): Promise<number> {
+  const { voice, saved, codeOf } = run;
   try {
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
     const document = await (saved === undefined
-      ? planned(flags, io, look)
+      ? planned(flags, io, run)
       : savedPlan(saved, flags));
     const written = await reporter.data(document, (style) => planText(document, style, voice));
     return await conclude(reporter, document.environments, written, codeOf);
@@ -50,12 +50,12 @@ export async function look(flags: Flags, io: Io, look: Look): Promise<number> {
   }
 }
 
-function planned(flags: Flags, io: Io, { mode }: Look): Promise<PlanDocument> {
+function planned(flags: Flags, io: Io, { mode }: PlanRun): Promise<PlanDocument> {
   const options = optionsFrom(flags, io, mode);
-  const { observed, rotate, allow, maxAge } = flags;
+  const { snapshot, rotate, allow, maxAge } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = asksForJson(flags, io.env);
-  return plan({ ...options, observed, rotate, allow, digests, maxAge: age });
+  return plan({ ...options, snapshot, rotate, allow, digests, maxAge: age });
 }
 
 async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {

@@ -30,19 +30,19 @@ function put(settings: string, more?: string): void {
 
 async function look(what = 'settings,sandboxes'): Promise<ObservedDocument> {
   const env = { KEY: CANARY, MODEL: CANARY, MCP_KEY: CANARY };
-  const ended = await setpoint(['get', what, '-q', '-o', 'json=observed.json'], {
+  const ended = await setpoint(['get', what, '-q', '-o', 'json=snapshot.json'], {
     cwd: folder.path,
     env,
   });
   expect(ended).toMatchObject({ code: 0, stderr: '' });
-  const text = readFileSync(path('observed.json'), 'utf8');
+  const text = readFileSync(path('snapshot.json'), 'utf8');
   expect(text).not.toContain(CANARY);
   return JSON.parse(text) as ObservedDocument;
 }
 
 async function planned(...flags: string[]) {
   const before = server.requests.length;
-  const ended = await setpoint(['plan', '--observed', 'observed.json', '-o', 'json', ...flags], {
+  const ended = await setpoint(['plan', '--snapshot', 'snapshot.json', '-o', 'json', ...flags], {
     cwd: folder.path,
     env: { CI: 'true' },
   });
@@ -61,7 +61,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-describe('a saved look', () => {
+describe('a snapshot', () => {
   it('is planned against with no key, no variable and no request', async () => {
     server.stored = { language: 'fr', llm_api_key: CANARY, max_iterations: 50 };
     put('  language: fr');
@@ -91,8 +91,8 @@ describe('a saved look', () => {
     put('  language: en');
     const seen = await look();
     const two = new Date(Date.now() - 2 * 3_600_000 - 1000).toISOString();
-    writeFileSync(path('observed.json'), JSON.stringify({ ...seen, observed_at: two }));
-    const ended = await setpoint(['plan', '--observed', 'observed.json'], { cwd: folder.path });
+    writeFileSync(path('snapshot.json'), JSON.stringify({ ...seen, observed_at: two }));
+    const ended = await setpoint(['plan', '--snapshot', 'snapshot.json'], { cwd: folder.path });
     expect(ended.stdout).toContain(`default  ${server.url}  as seen 2 h ago (${two})\n`);
     expect(ended.stdout).toContain('~ language: "fr" → "en"');
   });
@@ -136,7 +136,7 @@ describe('a saved look', () => {
     };
     put('  language: null');
     await look();
-    expect(readFileSync(path('observed.json'), 'utf8')).toContain(
+    expect(readFileSync(path('snapshot.json'), 'utf8')).toContain(
       '"https://query.example.com/mcp?(sensitive)"',
     );
     put(`  mcp_config:
@@ -184,7 +184,7 @@ describe('a saved look', () => {
   });
 });
 
-describe('a saved look knows the literals of the file that it masks', () => {
+describe('a snapshot knows the literals of the file that it masks', () => {
   const program = { name: 'files', command: 'npx', args: ['--password', 'in-the-file'], env: {} };
   const keyed = { url: 'https://keyed.example.com/mcp', api_key: CANARY, timeout: 60 };
   const query = { url: 'https://query.example.com/mcp?team=seven', api_key: null, timeout: 60 };
@@ -233,7 +233,7 @@ describe('a saved look knows the literals of the file that it masks', () => {
   });
 
   it('has a digest of literals of the file, of no other value, and of no reference', async () => {
-    const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
+    const seen = JSON.parse(readFileSync(path('snapshot.json'), 'utf8')) as ObservedDocument;
     const at = seen.environments[0]?.digests?.values.map((one) => one.path.join('.')) ?? [];
     const masked = ['llm_base_url', 'mcp_config.shttp_servers.1.url'];
     expect(at).toEqual(expect.arrayContaining(masked));
@@ -274,7 +274,7 @@ describe('a saved look knows the literals of the file that it masks', () => {
   });
 });
 
-describe('what a saved look cannot be used for: exit 6, and nothing is sent', () => {
+describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () => {
   let foreign: Server;
   let arrived = 0;
   beforeEach(async () => {
@@ -316,18 +316,18 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
   });
 
   it('one without digests, as an earlier version saved it', async () => {
-    const seen = JSON.parse(readFileSync(path('observed.json'), 'utf8')) as ObservedDocument;
+    const seen = JSON.parse(readFileSync(path('snapshot.json'), 'utf8')) as ObservedDocument;
     const environments = seen.environments.map((one) => ({
       ...one,
       digests: undefined,
     }));
     writeFileSync(
-      path('observed.json'),
+      path('snapshot.json'),
       JSON.stringify({ ...seen, salt: undefined, environments }),
     );
     expect(await planned()).toMatchObject({
       code: 6,
-      environment: { error: { code: 'not-in-look' } },
+      environment: { error: { code: 'not-in-snapshot' } },
     });
   });
 
@@ -335,7 +335,9 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     put('  language: en', 'name: staging');
     expect(await planned()).toMatchObject({
       code: 6,
-      environment: { error: { code: 'not-in-look', message: expect.stringContaining('staging') } },
+      environment: {
+        error: { code: 'not-in-snapshot', message: expect.stringContaining('staging') },
+      },
     });
     put('  language: en', 'name: production\nsandboxes: [{ running: 1 }]');
     await look('settings');
@@ -353,25 +355,25 @@ describe('what a saved look cannot be used for: exit 6, and nothing is sent', ()
     ['deep JSON', '['.repeat(5000)],
     ['a key twice', '{"kind":"observed","kind":"observed"}'],
   ])('%s is no saved snapshot: exit 3', async (_, text) => {
-    writeFileSync(path('observed.json'), text);
-    const ended = await setpoint(['plan', '--observed', 'observed.json', '-o', 'json'], {
+    writeFileSync(path('snapshot.json'), text);
+    const ended = await setpoint(['plan', '--snapshot', 'snapshot.json', '-o', 'json'], {
       cwd: folder.path,
     });
     expect(ended.code).toBe(3);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       error: {
         code: 'file-unreadable',
-        message: 'observed.json is not a saved snapshot of setpoint.',
+        message: 'snapshot.json is not a saved snapshot of setpoint.',
         hint: expect.stringContaining('setpoint get settings,sandboxes -o json=FILE'),
       },
     });
   });
 
   it('--server excludes it', async () => {
-    const ended = await setpoint(['plan', '--observed', 'observed.json', '--server', server.url], {
+    const ended = await setpoint(['plan', '--snapshot', 'snapshot.json', '--server', server.url], {
       cwd: folder.path,
     });
     expect(ended).toMatchObject({ code: 3 });
-    expect(ended.stderr).toContain('--server and --observed exclude each other');
+    expect(ended.stderr).toContain('--server and --snapshot exclude each other');
   });
 });

@@ -48,7 +48,7 @@ function speaksOf(paths: readonly { readonly path: Path }[], path: Path): boolea
   return paths.some((other) => isWithin(path, other.path) || isWithin(other.path, path));
 }
 
-it('a plan against a saved look claims nothing that a look would not show, and says where it cannot tell', async () => {
+it('a plan against a snapshot claims nothing that a look would not show, and says where it cannot tell', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.option(storedRecord),
@@ -59,12 +59,12 @@ it('a plan against a saved look claims nothing that a look would not show, and s
         const clock = quickClock();
         const look = await get({ text: textOf(onMain), env: ENVIRONMENT, clock });
         expect(leaks(JSON.stringify(look))).toBe(false);
-        const observed = join(folder.path, 'observed.json');
+        const observed = join(folder.path, 'snapshot.json');
         writeFileSync(observed, JSON.stringify(look));
         const text = textOf(onBranch);
         const live = only((await plan({ text, env: ENVIRONMENT, clock })).environments);
         const before = store.requests.length;
-        const saved = only((await plan({ text, env: {}, clock, observed })).environments);
+        const saved = only((await plan({ text, env: {}, clock, snapshot: observed })).environments);
 
         expect(store.requests.length).toBe(before);
         expect(saved.error).toBeNull();

@@ -25,7 +25,7 @@ import { parseRotation } from './parse-rotation.ts';
 import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
 
-/** A saved look is for where there are no keys: no variable is looked up, and no file is read. */
+/** A snapshot is for where there are no keys: no variable is looked up, and no file is read. */
 const WITHHELD: ReferenceSource = {
   withheld: true,
   variable: () => undefined,
@@ -36,14 +36,14 @@ const WITHHELD: ReferenceSource = {
  * Plans against what `get -o json` saved of the services: nothing is sent. Secrets are masked there, so that it is known whether
  * one is set and not whether it is another; what comes from a reference is listed under `unknown`.
  */
-export async function planAgainstLook(
+export async function planAgainstSnapshot(
   targets: readonly Target[],
   path: string,
   request: Running<PlanRequest>,
   digests: Digests | null,
 ): Promise<EnvironmentPlan[]> {
   if (request.server !== undefined) {
-    throw new SetpointError('usage', '--server and --observed exclude each other.', {
+    throw new SetpointError('usage', '--server and --snapshot exclude each other.', {
       hint: 'A saved snapshot has the address it was taken from.',
     });
   }
@@ -136,7 +136,7 @@ function planTarget(
   }
 }
 
-/** What the look has of a target. Throws not-in-look, and other-origin where the file has moved elsewhere since. */
+/** What the look has of a target. Throws not-in-snapshot, and other-origin where the file has moved elsewhere since. */
 function seenIn(
   { environments }: ObservedDocument,
   target: Target,
@@ -145,9 +145,9 @@ function seenIn(
   const { name } = target;
   const origin = declaredOrigin(target);
   const seen = environments.find((environment) => environment.name === name);
-  if (seen === undefined) throw notInLook(`The saved snapshot does not contain ${name}.`);
+  if (seen === undefined) throw notInSnapshot(`The saved snapshot does not contain ${name}.`);
   if (seen.error !== null)
-    throw notInLook(`${name} could not be read when the snapshot was saved.`);
+    throw notInSnapshot(`${name} could not be read when the snapshot was saved.`);
   if (origin !== null && seen.origin !== origin) {
     const message = `The saved snapshot of ${name} is from ${seen.origin ?? 'no address'}, and the file names ${origin}.`;
     throw new SetpointError('other-origin', message);
@@ -156,7 +156,7 @@ function seenIn(
   const taken = seen.digests?.address ?? null;
   if (address === null || taken === address) return seen;
   if (taken === null)
-    throw notInLook(`The saved snapshot does not name the path prefix of ${name}.`);
+    throw notInSnapshot(`The saved snapshot does not name the path prefix of ${name}.`);
   throw new SetpointError(
     'other-origin',
     `The saved snapshot of ${name} is from another path prefix of ${origin ?? 'its address'} than the file names.`,
@@ -170,7 +170,7 @@ function settingsIn(
 ): ObservedState {
   const stored = status === 'stored';
   if (dialect === null || (!stored && status !== 'empty'))
-    throw notInLook(`The saved snapshot does not contain the settings of ${name}.`);
+    throw notInSnapshot(`The saved snapshot does not contain the settings of ${name}.`);
   const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = known ? (settings as Readonly<Record<string, never>>) : {};
   return {
@@ -189,9 +189,9 @@ function sandboxesIn(
 ): SandboxPlan {
   if (desired.length === 0) return NO_SANDBOXES;
   if (sandboxes === null)
-    throw notInLook(`The saved snapshot does not contain the sandboxes of ${name}.`);
+    throw notInSnapshot(`The saved snapshot does not contain the sandboxes of ${name}.`);
   if (sandboxes.some(({ id, spec }) => `${id} ${spec ?? ''}`.includes(MASK)))
-    throw notInLook(`The saved snapshot masks the ids or specs of sandboxes of ${name}.`);
+    throw notInSnapshot(`The saved snapshot masks the ids or specs of sandboxes of ${name}.`);
   const observed = {
     sandboxes: sandboxes.map(({ id, spec, status, created_at }) => ({
       id,
@@ -219,6 +219,6 @@ function sandboxesIn(
   return { ...plan, warnings: [...plan.warnings, { code: 'sandbox-busy', message, path: [] }] };
 }
 
-function notInLook(message: string): SetpointError {
-  return new SetpointError('not-in-look', message);
+function notInSnapshot(message: string): SetpointError {
+  return new SetpointError('not-in-snapshot', message);
 }
