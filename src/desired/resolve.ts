@@ -1,5 +1,5 @@
 import { fields, type Field } from '../model/field.ts';
-import { isLetGo, parsePath, type Path } from '../model/path.ts';
+import { isUnmanaged, parsePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
 import { UnseenSecret } from '../model/secret.ts';
@@ -20,7 +20,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   const resolved: DesiredField[] = [];
   for (const field of fields()) {
     const node = member(target.settings, field.name);
-    if (node === undefined || isLetGo(unmanaged, [field.name])) continue;
+    if (node === undefined || isUnmanaged(unmanaged, [field.name])) continue;
     const value =
       field.name === 'mcp_config' ? resolveMcp(node, source) : resolveField(field, node, source);
     resolved.push({ field, value, source: (path = []) => placeIn(node, path) });
@@ -54,7 +54,7 @@ function resolveDeep(node: Node, source: ReferenceSource): Value {
 
 /** The references without a value inside a declared value, each with the path of its own member. */
 function missingIn(path: Path, value: Value, unmanaged: readonly Path[]): MissingReference[] {
-  if (isLetGo(unmanaged, path)) return [];
+  if (isUnmanaged(unmanaged, path)) return [];
   if (value instanceof UnseenSecret) {
     const { reason, missing } = value.unseen;
     return missing === null ? [] : [{ path, reason, ref: missing }];

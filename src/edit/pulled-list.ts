@@ -1,7 +1,7 @@
 import { plainValue, type Node } from '../desired/node.ts';
 import { countIdentities, IdentityQueues } from '../model/identity.ts';
 import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { formatPath, isLetGo, pathKey, type Path } from '../model/path.ts';
+import { formatPath, isUnmanaged, pathKey, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/pulled.ts';
 import type { Secret } from '../model/secret.ts';
@@ -57,7 +57,9 @@ export function pulledList(
   const shown = declared.map((entry) => identityOf(list, entry));
   const segments = segmentsOf(actual.map((entry) => identityOf(list, entry)));
   const open = new Set(
-    [...declared.keys()].filter((index) => !isLetGo(unmanaged, pathOf(shown[index]?.shown ?? ''))),
+    [...declared.keys()].filter(
+      (index) => !isUnmanaged(unmanaged, pathOf(shown[index]?.shown ?? '')),
+    ),
   );
   const letGo = countIdentities(shown.filter((_, index) => !open.has(index)));
   const waiting = new IdentityQueues(
@@ -76,7 +78,7 @@ export function pulledList(
   for (const [index, entry] of actual.entries()) {
     const segment = segments[index] ?? '';
     const identity = identityOf(list, entry);
-    if (isLetGo(unmanaged, pathOf(segment)) || letGo.get(identity) !== undefined) continue;
+    if (isUnmanaged(unmanaged, pathOf(segment)) || letGo.get(identity) !== undefined) continue;
     const found = waiting.take(identity);
     if (found !== undefined) open.delete(found);
     const place: EntryPlace = { list, index, segment, hidden };

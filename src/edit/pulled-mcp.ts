@@ -1,6 +1,6 @@
 import { member, plainValue, type Node } from '../desired/node.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isLetGo } from '../model/path.ts';
+import { isUnmanaged } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import { isRecord, masked, type Json, type Value } from '../model/value.ts';
 import { sameJson } from './json-value.ts';
@@ -23,7 +23,7 @@ export function pulledMcp(node: Node, declared: Value, actual: Value, rules: Lis
   }
   const config = isRecord(actual) ? actual : null;
   const names = isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
-  const open = names.filter((list) => !isLetGo(rules.unmanaged, ['mcp_config', list]));
+  const open = names.filter((list) => !isUnmanaged(rules.unmanaged, ['mcp_config', list]));
   const pulls = open.map((list) => {
     const own = isRecord(declared) ? entriesOf(declared[list]) : [];
     const pull = pulledList(list, itemsOf(node, list), own, entriesOf(config?.[list]), rules);

@@ -71,7 +71,7 @@ function keysOf(paths: readonly Path[]): ReadonlySet<string> {
 }
 
 /** Whether a path is unmanaged: it is listed, or a path above it is, or, for a second entry alike, the first. */
-export function isLetGo(unmanaged: readonly Path[], path: Path): boolean {
+export function isUnmanaged(unmanaged: readonly Path[], path: Path): boolean {
   if (unmanaged.length === 0) return false;
   const keys = keysOf(unmanaged);
   const first = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];

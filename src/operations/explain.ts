@@ -9,7 +9,7 @@ import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
-import { isLetGo } from '../model/path.ts';
+import { isUnmanaged } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { TOOL } from '../model/version.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
@@ -90,7 +90,7 @@ function declaredBy(
     status: 'not-observed',
     declared:
       node === undefined ? null : { value: shownValue(node, filePath), ...placeOf(target, node) },
-    unmanaged: part === 'settings' && isLetGo(unmanagedOf(target), path),
+    unmanaged: part === 'settings' && isUnmanaged(unmanagedOf(target), path),
     references: referenceReports(node, filePath, source),
     changes: [],
     unknown: [],

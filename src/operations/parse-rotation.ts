@@ -1,5 +1,12 @@
 import { SetpointError } from '../model/error.ts';
-import { formatPath, isLetGo, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
+import {
+  formatPath,
+  isUnmanaged,
+  isWithin,
+  parsePath,
+  samePath,
+  type Path,
+} from '../model/path.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import { didYouMean } from '../model/suggest.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -58,7 +65,7 @@ function rotatable(state: DesiredState): Rotatable[] {
         })),
     );
   });
-  return all.filter(({ path }) => !isLetGo(state.unmanaged, path));
+  return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
 }
 
 function secretsOf(entry: ValueRecord): Path[] {

@@ -1,11 +1,11 @@
 import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isLetGo } from '../model/path.ts';
+import { isUnmanaged } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
 
 /** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
-  return fields.some(({ field }) => field.name === name) && !isLetGo(unmanaged, [name]);
+  return fields.some(({ field }) => field.name === name) && !isUnmanaged(unmanaged, [name]);
 }
 
 /** The mcp lists that the file declares: null and {} declare all three. */
@@ -19,6 +19,6 @@ export function managedLists(desired: DesiredState): readonly McpList[] {
 export function managesEntry(desired: DesiredState, list: McpList, segment: string): boolean {
   return (
     managedLists(desired).includes(list) &&
-    !isLetGo(desired.unmanaged, ['mcp_config', list, segment])
+    !isUnmanaged(desired.unmanaged, ['mcp_config', list, segment])
   );
 }

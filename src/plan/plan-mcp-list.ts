@@ -1,6 +1,6 @@
 import type { Identity } from '../model/identity.ts';
 import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { isLetGo, type Path } from '../model/path.ts';
+import { isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
@@ -52,8 +52,8 @@ export function planMcpList(
   const wanted = declared.map((entry) => identityOf(list, entry));
   const segments = segmentsOf(found);
   const names = wanted.map(({ shown }) => shown);
-  const isUnmanaged = (segment: string) => isLetGo(context.unmanaged, pathOf(segment));
-  const { managed, unmanaged } = split(wanted, found, segments, isUnmanaged);
+  const excluded = (segment: string) => isUnmanaged(context.unmanaged, pathOf(segment));
+  const { managed, unmanaged } = split(wanted, found, segments, excluded);
   const { pairs, added, removed } = matchEntries(
     list,
     managed.declared.map((index) => declared[index] ?? {}),
@@ -121,15 +121,15 @@ function split(
   wanted: readonly Identity[],
   found: readonly Identity[],
   segments: readonly string[],
-  isUnmanaged: (segment: string) => boolean,
+  excluded: (segment: string) => boolean,
 ) {
-  const given = new Set(wanted.filter(({ shown }) => isUnmanaged(shown)).map(({ key }) => key));
+  const given = new Set(wanted.filter(({ shown }) => excluded(shown)).map(({ key }) => key));
   const isKept = (index: number) =>
-    isUnmanaged(segments[index] ?? '') ||
+    excluded(segments[index] ?? '') ||
     (found[index]?.key !== null && given.has(found[index]?.key ?? ''));
   return {
     managed: {
-      declared: [...wanted.keys()].filter((index) => !isUnmanaged(wanted[index]?.shown ?? '')),
+      declared: [...wanted.keys()].filter((index) => !excluded(wanted[index]?.shown ?? '')),
       actual: [...found.keys()].filter((index) => !isKept(index)),
     },
     unmanaged: [...found.keys()].filter(isKept),

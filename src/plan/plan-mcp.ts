@@ -1,7 +1,7 @@
 import { entriesOf, MCP_LISTS } from '../model/mcp.ts';
 import type { Change } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isLetGo, type Path } from '../model/path.ts';
+import { isUnmanaged, type Path } from '../model/path.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { NOTHING, type FieldPlan } from './field-plan.ts';
@@ -27,7 +27,7 @@ export function planMcp(
     : recordOf(MCP_LISTS.map((list) => [list, []]));
   const hiding = hidingIn(actual, observed.saved === true);
   const lists = MCP_LISTS.filter(
-    (list) => declared[list] !== undefined && !isLetGo(unmanaged, ['mcp_config', list]),
+    (list) => declared[list] !== undefined && !isUnmanaged(unmanaged, ['mcp_config', list]),
   ).map((list) =>
     planMcpList(list, entriesOf(declared[list]), entriesOf(config[list]), {
       desired,

@@ -1,6 +1,6 @@
 import { fieldNamed, fields, isFlag } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED } from '../model/mcp.ts';
-import { formatPath, isLetGo, type Path } from '../model/path.ts';
+import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -41,7 +41,9 @@ export function planSettings(
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
-  const managed = desired.fields.filter(({ field }) => !isLetGo(desired.unmanaged, [field.name]));
+  const managed = desired.fields.filter(
+    ({ field }) => !isUnmanaged(desired.unmanaged, [field.name]),
+  );
   const plans = managed.map(
     (field) => [field.field.name, planField(field, desired, observed, options)] as const,
   );

@@ -1,5 +1,5 @@
 import { entriesOf, isMcpList, identityOf, MCP_LISTS } from '../model/mcp.ts';
-import { isLetGo, pathKey, type Path } from '../model/path.ts';
+import { isUnmanaged, pathKey, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
@@ -47,7 +47,7 @@ export function classified(
 
 function isDeclared({ fields, unmanaged }: DesiredState, [name = '', ...rest]: Path): boolean {
   const declared = fields.some(({ field }) => field.name === name);
-  return declared && !isLetGo(unmanaged, [name, ...rest]);
+  return declared && !isUnmanaged(unmanaged, [name, ...rest]);
 }
 
 /** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
@@ -66,7 +66,7 @@ export function declarations({
   return (path) => {
     const [name = '', list = '', identity] = path;
     const value = fields.find(({ field }) => field.name === name)?.value;
-    if (value === undefined || isLetGo(unmanaged, path)) return undefined;
+    if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
     if (identity === undefined || !isMcpList(list)) return value;
     return entries.get(pathKey([name, list, identity.replace(/#\d+$/, '')]));
   };

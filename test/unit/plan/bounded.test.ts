@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
 import { Identity } from '../../../src/model/identity.ts';
 import { segmentsOf } from '../../../src/model/mcp.ts';
-import { isLetGo, type Path } from '../../../src/model/path.ts';
+import { isUnmanaged, type Path } from '../../../src/model/path.ts';
 import type { DesiredState, ObservedState } from '../../../src/model/state.ts';
 import { pullEdits } from '../../../src/operations/pull-edits.ts';
 import { pullTools } from '../../../src/operations/pull-tools.ts';
@@ -141,7 +141,7 @@ describe('what is matched is matched by maps', () => {
   it('paths against many that are unmanaged', () => {
     const paths = (n: number) =>
       many(n, (i): Path => ['mcp_config', 'sse_servers', `https://x/${i}`]);
-    const each = (all: Path[]) => all.filter((path) => !isLetGo(all, path));
+    const each = (all: Path[]) => all.filter((path) => !isUnmanaged(all, path));
     expect(growth(paths, each, 10_000)).toBeLessThan(LINEAR);
   });
 
