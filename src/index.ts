@@ -88,7 +88,7 @@ export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.t
 export type { SandboxProgress } from './reconcile/reconciled.ts';
 export type { ValidationDocument } from './model/validation.ts';
 export type { Clock } from './model/ports.ts';
-export type { Dialect } from './model/state.ts';
+export type { DialectName } from './model/dialect.ts';
 export type { Source } from './model/source.ts';
 export type { Path } from './model/path.ts';
 export type { Refusal } from './model/guard.ts';

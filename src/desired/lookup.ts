@@ -1,4 +1,4 @@
-import { looksLikeMask } from '../model/field.ts';
+import { looksLikeMask } from '../model/mask.ts';
 import type { Identity } from '../model/identity.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';

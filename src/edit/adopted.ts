@@ -23,7 +23,7 @@ export interface Adopted {
 /** A field, or one mcp list, as the service has it: secrets as references, mcp lists that are empty left out. */
 export function adopted(path: Path, observed: ObservedState, rules: ListRules): Adopted {
   const [name = '', list] = path;
-  const value = observed.record[name] ?? null;
+  const value = observed.values[name] ?? null;
   const leave = (reason: string): Adopted => ({ slots: [], left: [{ path, reason, ref: null }] });
   const field = fieldNamed(name);
   if (field === undefined) return leave(REASONS.unknown);
@@ -62,7 +62,7 @@ function adoptedLists(config: Value, lists: readonly McpList[], rules: ListRules
 
 /** The mcp lists that hold something though a file, which does manage others, says nothing of them. */
 export function undeclaredLists(declared: Value | undefined, observed: ObservedState): Path[] {
-  const config = observed.record['mcp_config'];
+  const config = observed.values['mcp_config'];
   if (!isRecord(declared) || !isRecord(config)) return [];
   return MCP_LISTS.filter(
     (list) => !Object.hasOwn(declared, list) && entriesOf(config[list]).length > 0,

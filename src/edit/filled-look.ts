@@ -31,8 +31,8 @@ export function filledLook(observed: ObservedState, stubs: readonly NamedStub[])
       .replaceAll('$${', () => '${');
     put(root, at, new Secret(text, null, new Identity(bareUrl(text))));
   }
-  const record = replaced(observed.record, root);
-  return isRecord(record) ? { ...observed, record } : observed;
+  const values = replaced(observed.values, root);
+  return isRecord(values) ? { ...observed, values } : observed;
 }
 
 /** The stand-ins by the places where they stand, so that a record is gone through once. */

@@ -53,7 +53,7 @@ export function pulledFields(pulling: Pulling): Pulled {
       overReferences: overlay,
       hidden: pulling.hidden,
     };
-    parts.push(pulledMcp(node, mcp.value, observed.record['mcp_config'] ?? null, rules));
+    parts.push(pulledMcp(node, mcp.value, observed.values['mcp_config'] ?? null, rules));
   }
   return {
     slots: parts.flatMap(({ slots }) => slots),
@@ -102,12 +102,10 @@ function pulledField(change: Change, pulling: Pulling): Pulled {
 }
 
 /** What the service has, its default where it leaves a field out; null where empty text means the same. */
-function actualOf(
-  { name, default: usual, onNull, clearWith }: Field,
-  observed: ObservedState,
-): Value {
-  const actual = observed.record[name] ?? usual;
-  return actual === '' && onNull === 'keeps' && clearWith === '' ? null : actual;
+function actualOf({ name }: Field, { dialect, values }: ObservedState): Value {
+  const field = dialect.fields.get(name);
+  const actual = values[name] ?? field?.absent ?? null;
+  return actual === '' && field?.onNull === 'keeps' && field.clearWith === '' ? null : actual;
 }
 
 function holdsReference(text: unknown): boolean {

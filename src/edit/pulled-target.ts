@@ -152,8 +152,8 @@ function toAdopt(
 }
 
 /** What the service has of a field or an mcp list; of an entry nothing is said. */
-function valueAt({ record }: ObservedState, [name = '', list, entry]: Path): Value {
-  const value = record[name] ?? null;
+function valueAt({ values }: ObservedState, [name = '', list, entry]: Path): Value {
+  const value = values[name] ?? null;
   if (list === undefined) return value;
   return isRecord(value) && entry === undefined ? (value[list] ?? null) : null;
 }

@@ -1,5 +1,5 @@
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
-import type { Dialect } from './state.ts';
+import type { DialectName } from './dialect.ts';
 
 export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
 export type TargetCheck =
@@ -27,7 +27,7 @@ export interface Check<Name extends string = MachineCheck | TargetCheck> {
 export interface EnvironmentHealth {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   readonly checks: readonly Check<TargetCheck>[];
 }
 

@@ -2,7 +2,7 @@ import type { Field } from './field.ts';
 import type { Path } from './path.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
 import type { Source } from './source.ts';
-import type { Dialect } from './state.ts';
+import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 
 /** Which block a value stands in: those at the top, those of the environment, or those of the base file. */
@@ -61,7 +61,7 @@ export interface DeclaredReport extends Origin {
 export interface EnvironmentExplained {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   readonly status: 'observed' | 'not-observed' | 'error';
   readonly declared: DeclaredReport | null;
   /** Listed under `unmanaged`. */

@@ -1,7 +1,7 @@
-import { isMaskedName } from './field.ts';
+import { holdsMask, isMaskedName } from './mask.ts';
 import { bareUrl, Identity, IdentityMap } from './identity.ts';
 import { MASK, Secret } from './secret.ts';
-import { isList, isRecord, type Value, type ValueRecord } from './value.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
 export type McpList = (typeof MCP_LISTS)[number];
@@ -46,4 +46,31 @@ export function segmentsOf(identities: readonly Identity[]): string[] {
 /** The entries of a list: whatever is not a map is none. */
 export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
   return isList(value) ? value.filter(isRecord) : [];
+}
+
+/** Whether a member came back as a mask, or with one in it; a name or an address can be one, too. */
+export function isMaskedMember(value: Value): boolean {
+  return holdsMask(value) || (typeof value === 'string' && isMaskedName(value));
+}
+
+/** An entry without its masked members: written back, a mask would be stored in place of the secret. */
+export function unmaskedEntry(entry: ValueRecord): ValueRecord {
+  return recordOf(Object.entries(entry).filter(([, value]) => !isMaskedMember(value)));
+}
+
+/** A config without the masked members of its entries. */
+export function unmaskedConfig(config: ValueRecord): ValueRecord {
+  const unmasked = (item: Value): Value => (isRecord(item) ? unmaskedEntry(item) : item);
+  return recordOf(
+    Object.entries(config).map(([name, value]) => [
+      name,
+      isList(value) ? value.map(unmasked) : value,
+    ]),
+  );
+}
+
+/** The items of a list that are not entries as far as this version can tell, such as a bare string among programs. */
+export function unreadableItems(config: Value | undefined, list: McpList): readonly Value[] {
+  const items = isRecord(config) ? config[list] : undefined;
+  return isList(items) ? items.filter((item) => !isRecord(item)) : [];
 }

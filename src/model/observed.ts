@@ -1,6 +1,6 @@
 import type { Path } from './path.ts';
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
-import type { Dialect } from './state.ts';
+import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 
 export const RESOURCES = ['settings', 'sandboxes', 'specs', 'conversations'] as const;
@@ -44,7 +44,7 @@ export interface ObservedDigests {
 export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   /** `stored` and `empty` tell of the settings; `seen`, where they were not asked for. */
   readonly status: 'stored' | 'empty' | 'seen' | 'error';
   readonly settings: Json;

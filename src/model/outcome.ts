@@ -1,6 +1,6 @@
 import type { Refusal } from './guard.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
-import type { Dialect } from './state.ts';
+import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 
 /**
@@ -29,7 +29,7 @@ export interface Remainder {
 export interface EnvironmentOutcome {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
   /** The guards that `--allow` lifted. */
   readonly allowed: readonly string[];

@@ -2,7 +2,8 @@ import type { Refusal } from './guard.ts';
 import type { Path } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Source } from './source.ts';
-import type { Dialect } from './state.ts';
+import type { DialectName } from './dialect.ts';
+import type { ObservedState } from './state.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 
 export const FORMAT_VERSION = '1.0';
@@ -71,9 +72,15 @@ export interface Unpreservable {
   readonly remedy: string;
 }
 
+/** The fields to write, by setpoint's names, and the observation that they were planned on: it holds what stays as it is. */
+export interface SettingsWrite {
+  readonly fields: ValueRecord;
+  readonly observed: ObservedState;
+}
+
 /**
- * What is to be done about the settings. `record` is the whole body of the write: what was read, with the declared fields
- * laid over it; null where there is nothing to write. `unpreservable` is empty unless a write would lose something.
+ * What is to be done about the settings. `write` is null if there is nothing to write; `unpreservable` is empty unless a write
+ * would lose something.
  */
 export interface SettingsPlan {
   readonly changes: readonly Change[];
@@ -81,7 +88,7 @@ export interface SettingsPlan {
   readonly warnings: readonly Warning[];
   readonly unmanaged: readonly Path[];
   readonly unpreservable: readonly Unpreservable[];
-  readonly record: ValueRecord | null;
+  readonly write: SettingsWrite | null;
 }
 
 /** One sandbox to be started, resumed or paused. `sandbox` is its id; null for one that is yet to be started. */
@@ -141,7 +148,7 @@ export interface ErrorReport {
 export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   /** When the snapshot was taken that this was planned against; null where the service itself was looked at. */
   readonly observed_at: string | null;
   readonly status: 'in-sync' | 'differs' | 'error';

@@ -1,8 +1,8 @@
 import type { SetpointError } from './error.ts';
 import type { Path } from './path.ts';
+import type { SettingsWrite } from './plan.ts';
 import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
-import type { ValueRecord } from './value.ts';
 
 /** Reads the service. A command that only reads is handed nothing else. */
 export interface Observer {
@@ -28,8 +28,8 @@ export type WriteFailure =
 
 /** Writes the service. The only thing that does. */
 export interface Actuator {
-  /** Sends the whole record once. Never retries by itself, and never throws for what a service can do. */
-  store(record: ValueRecord): Promise<WriteAnswer>;
+  /** Sends a write once. Never retries by itself, and never throws for what a service can do. */
+  store(write: SettingsWrite): Promise<WriteAnswer>;
 }
 
 /** Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. */

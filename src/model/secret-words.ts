@@ -1,4 +1,4 @@
-import { looksLikeMask } from './field.ts';
+import { looksLikeMask } from './mask.ts';
 import { isSensitiveUrl } from './identity.ts';
 import { MASK } from './secret.ts';
 

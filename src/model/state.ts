@@ -1,10 +1,11 @@
+import type { Dialect } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Secret } from './secret.ts';
 import type { Source } from './source.ts';
-import type { Value, ValueRecord } from './value.ts';
+import { sameValue, type Value, type ValueRecord } from './value.ts';
 
 /** A declared field whose references have been looked up. */
 export interface DesiredField {
@@ -45,14 +46,29 @@ export interface ServerSettings {
   readonly caFile: string | null;
 }
 
-/** What the service answered. An empty store has no record; sensitive members are wrapped. */
+/** Whether a secret is stored, as far as the service tells. */
+export type SecretState = 'stored' | 'not-stored' | 'not-reported';
+
+/** What the service answered, by setpoint's own names of the fields. Sensitive values are wrapped. */
 export interface ObservedState {
   readonly dialect: Dialect;
+  /** Whether anything is stored. An empty store has no values. */
   readonly stored: boolean;
-  readonly record: ValueRecord;
-  /** Whether this was read from a file: what is masked there is known to the service, and a write would not lose it. */
+  /** Every field that the service shows, also those that this version does not know. */
+  readonly values: ValueRecord;
+  /** Every field that holds a secret. */
+  readonly secrets: ReadonlyMap<string, SecretState>;
+  /** The names of the provider tokens that are stored in secrets_store. */
+  readonly tokens: readonly string[];
+  /** Fields that this version does not know, that are stored, and whose values the service does not show. */
+  readonly hidden: readonly string[];
+  /** The answer itself: for the dialect that made it, to write what planning leaves alone, and for what shows and saves it. */
+  readonly answer: ValueRecord;
+  /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
   readonly saved?: boolean;
 }
 
-/** What the service speaks, read from its answer: `settings-v0` is GET and POST /api/settings. */
-export type Dialect = 'settings-v0';
+/** Whether two observations show the same. */
+export function sameState(a: ObservedState, b: ObservedState): boolean {
+  return a.stored === b.stored && sameValue(a.answer, b.answer);
+}

@@ -86,6 +86,16 @@ function exactly(token: string): number {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? Number.NaN : number;
 }
 
+/** Whether a value is nothing: absent, null or an empty text. */
+export function isEmpty(value: Value | undefined): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (value instanceof Secret && value.isEmpty())
+  );
+}
+
 /** Every secret inside a value, in order. */
 export function secretsIn(value: Value | undefined): Secret[] {
   if (value instanceof Secret) return [value];

@@ -9,7 +9,7 @@ import {
 } from '../model/doctor.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { isUp } from '../model/sandbox.ts';
-import { probe, type Probe } from '../service/probe.ts';
+import { probe, type Probe } from '../service/settings.ts';
 import { errorReport } from './error-report.ts';
 import { lookAt } from './look-at.ts';
 import type { OpenTarget } from './open-target.ts';
@@ -38,7 +38,7 @@ export function checkService(prepared: Prepared, options: Options): Promise<Foun
         return unreached(failed('reach', errorReport(outcome)));
       const sends = open.connection.sendsKey;
       return {
-        dialect: outcome instanceof SetpointError ? null : outcome.dialect,
+        dialect: outcome instanceof SetpointError ? null : outcome.dialect.name,
         checks: [
           passed(
             'reach',
@@ -74,7 +74,10 @@ function checkKey({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
 
 function checkDialect({ outcome }: Probe): Check<TargetCheck> {
   if (!(outcome instanceof SetpointError))
-    return passed('dialect', outcome.dialect + (outcome.stored ? '' : '; nothing is stored yet'));
+    return passed(
+      'dialect',
+      outcome.dialect.name + (outcome.stored ? '' : '; nothing is stored yet'),
+    );
   return outcome.code === 'unauthorized'
     ? skipped('dialect', 'the key was refused')
     : failed('dialect', errorReport(outcome));

@@ -15,7 +15,7 @@ import { isLoopback } from '../model/loopback.ts';
 import type { ReferenceReport } from '../model/explain.ts';
 import { formatPath } from '../model/path.ts';
 import type { ServerSettings } from '../model/state.ts';
-import { proxyUse } from '../service/proxy-use.ts';
+import { proxyUse } from '../service/network.ts';
 import { checkService, whyNotReached } from './check-service.ts';
 import { errorReport } from './error-report.ts';
 import { originOf } from './look-at.ts';

@@ -34,7 +34,7 @@ export function plannedEnvironment(
   { warnings, allowed, sealing }: Terms,
 ): EnvironmentPlan {
   const { guards } = desired;
-  const planned = environmentPlan(plan, { ...where, dialect: observed.dialect });
+  const planned = environmentPlan(plan, { ...where, dialect: observed.dialect.name });
   const guarded: Guarded = { plan, observed, guards };
   const refusals = refusalsOf(guarded, allowed);
   const refused = ({ code, path }: Warning): boolean =>

@@ -12,9 +12,9 @@ import type { Digests } from '../model/ports.ts';
 import type { Conversation, Sandbox } from '../model/sandbox.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { settingsToSave } from '../plan/saved-settings.ts';
+import { settingsToSave } from '../plan/snapshot.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
-import { settingsObserver } from '../service/observe.ts';
+import { settingsObserver } from '../service/settings.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { lookAt, originOf } from './look-at.ts';
 import type { OpenTarget } from './open-target.ts';
@@ -101,12 +101,17 @@ async function settingsOf(
   digests: Digests | null,
   signal: AbortSignal | undefined,
 ): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings' | 'digests'>> {
-  const { dialect, stored, record } = await settingsObserver(connection, limits).observe(signal);
+  const { dialect, stored, answer } = await settingsObserver(connection, limits).observe(signal);
   if (!stored)
-    return { dialect, status: 'empty', settings: null, digests: digestsOf(prepared, [], digests) };
-  const saved = settingsToSave(record, prepared.desired, digests);
+    return {
+      dialect: dialect.name,
+      status: 'empty',
+      settings: null,
+      digests: digestsOf(prepared, [], digests),
+    };
+  const saved = settingsToSave(answer, prepared.desired, digests);
   return {
-    dialect,
+    dialect: dialect.name,
     status: 'stored',
     settings: saved.settings,
     digests: digestsOf(prepared, saved.digests, digests),

@@ -4,7 +4,7 @@ import type { Prepared } from './prepare.ts';
 import { withTarget } from './open-target.ts';
 import { asSetpointError } from '../model/error.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { settingsObserver } from '../service/observe.ts';
+import { settingsObserver } from '../service/settings.ts';
 
 /** One look at a target's settings. Throws what stood in the way. */
 export async function observedBy(prepared: Prepared, options: Options): Promise<ObservedState> {

@@ -6,7 +6,7 @@ import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
 import { connect, type Connection } from '../service/connect.ts';
-import type { TimeLimits } from '../service/limits.ts';
+import type { TimeLimits } from '../service/retry.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
 import { proxyVariables } from './proxy-variables.ts';

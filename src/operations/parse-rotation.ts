@@ -12,7 +12,7 @@ import { didYouMean } from '../model/suggest.ts';
 import type { DesiredState } from '../model/state.ts';
 import { identityOf, MCP_LISTS } from '../model/mcp.ts';
 import { entriesOf } from '../model/mcp.ts';
-import type { Rotation } from '../plan/rotation.ts';
+import type { Rotation } from '../plan/plan-secrets.ts';
 
 /** What `--rotate` names, as paths of declared secrets. A path that names none is a usage error. */
 export function parseRotation(

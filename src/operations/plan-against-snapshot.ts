@@ -12,8 +12,9 @@ import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { NO_SANDBOXES, planSandboxes } from '../plan/plan-sandboxes.ts';
-import type { Rotation } from '../plan/rotation.ts';
-import { savedSettings } from '../plan/saved-settings.ts';
+import type { Rotation } from '../plan/plan-secrets.ts';
+import { DIALECTS } from '../service/dialects.ts';
+import { savedSettings } from '../plan/snapshot.ts';
 import { specProblem } from '../plan/spec-problem.ts';
 import { allowedRules } from './allowed-rules.ts';
 import { classifierFor } from './base.ts';
@@ -173,12 +174,8 @@ function settingsIn(
     throw notInSnapshot(`The saved snapshot does not contain the settings of ${name}.`);
   const known = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = known ? (settings as Readonly<Record<string, never>>) : {};
-  return {
-    dialect,
-    stored,
-    record: savedSettings(record, digests?.values ?? [], desired, saved),
-    saved: true,
-  };
+  const answer = savedSettings(record, digests?.values ?? [], desired, saved);
+  return DIALECTS[dialect].saved(stored ? answer : null);
 }
 
 /** What is not in the look is not judged: specs, and in which sandboxes conversations run. */

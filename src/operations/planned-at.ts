@@ -6,7 +6,7 @@ import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/val
 import { maskedChange, sandboxWarnings } from '../plan/plan-document.ts';
 import { planSettings } from '../plan/plan-settings.ts';
 import { planOfSandboxes } from '../reconcile/look-at-sandboxes.ts';
-import { settingsObserver } from '../service/observe.ts';
+import { settingsObserver } from '../service/settings.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import type { OpenTarget } from './open-target.ts';
 import type { Options } from './options.ts';
@@ -41,7 +41,7 @@ async function plannedSettings(
   const about = (other: { readonly path: Path }): boolean =>
     all || isWithin(other.path, path) || isWithin(path, other.path);
   return {
-    dialect: observed.dialect,
+    dialect: observed.dialect.name,
     changes: plan.changes
       .filter((change) => about(change) && (all || touches(change, path)))
       .map(maskedChange),

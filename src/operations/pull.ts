@@ -19,7 +19,7 @@ import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
-import { settingsObserver } from '../service/observe.ts';
+import { settingsObserver } from '../service/settings.ts';
 import { editableFiles, fileLimit, textsOf } from './editable-files.ts';
 import { lookAt, originOf } from './look-at.ts';
 import { SIDE_BY_SIDE, type Options } from './options.ts';

@@ -1,5 +1,5 @@
 import type { SandboxObserver } from '../model/ports.ts';
-import { sandboxObserver } from '../service/observe-sandboxes.ts';
+import { sandboxObserver } from '../service/v1/sandboxes.ts';
 import type { OpenTarget } from './open-target.ts';
 
 /** Reads a target's sandboxes; the time that takes is not taken from its settings. */

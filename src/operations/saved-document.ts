@@ -6,7 +6,7 @@ import type { ValidationDocument } from '../model/validation.ts';
 import type { Json } from '../model/value.ts';
 import { readPackageFile } from '../host/package-file.ts';
 import { readText } from '../host/read-text.ts';
-import { prescan } from '../service/prescan.ts';
+import { prescan } from '../service/json.ts';
 
 interface SavedDocuments {
   readonly plan: PlanDocument;

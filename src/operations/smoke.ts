@@ -7,7 +7,7 @@ import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { followConversation, type Followed } from '../reconcile/follow-conversation.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { sideBySide } from '../reconcile/side-by-side.ts';
-import { conversing } from '../service/converse.ts';
+import { conversing } from '../service/v1/conversations.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
 import { errorReport } from './error-report.ts';
 import { originOf } from './look-at.ts';

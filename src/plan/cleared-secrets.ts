@@ -1,14 +1,13 @@
 import { fieldNamed } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/identity.ts';
+import { holdsMask } from '../model/mask.ts';
 import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
 import { formatPath, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isList, isRecord, secretsIn, type Value, type ValueRecord } from '../model/value.ts';
-import { holdsMask } from './holds-mask.ts';
-import { isEmpty } from './plan-plain.ts';
+import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
 
 /**
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
@@ -35,12 +34,12 @@ export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Fin
 /** The mcp entries that a plan removes, one by one or with the whole config. */
 export function removedEntries({
   changes,
-  record,
+  write,
 }: SettingsPlan): { readonly path: Path; readonly entry: Value }[] {
   return changes.flatMap(({ path, action, before }) => {
     if (action === 'remove') return [{ path, entry: before }];
     if (!samePath(path, ['mcp_config']) || action !== 'clear') return [];
-    const kept = new Set(entriesIn(record?.['mcp_config']).map((one) => formatPath(one.path)));
+    const kept = new Set(entriesIn(write?.fields['mcp_config']).map((one) => formatPath(one.path)));
     return entriesIn(before).filter((one) => !kept.has(formatPath(one.path)));
   });
 }
@@ -59,26 +58,25 @@ function entriesIn(config: Value | undefined) {
 
 function clearedBy(
   { path, action, before, after }: Change,
-  { record }: SettingsPlan,
+  plan: SettingsPlan,
   observed: ObservedState,
 ): Path[] {
   const [name = ''] = path;
   const field = fieldNamed(name);
   if (field?.secret === true) return action === 'clear' ? [path] : [];
-  if (name === 'secrets_store') return droppedTokens(record, observed);
+  if (name === 'secrets_store') return droppedTokens(plan, observed);
   if (action === 'remove' || (name === 'mcp_config' && path.length === 1)) return [];
   return clearedIn(before, after, path);
 }
 
-/** The provider tokens that are stored and that the store to be written does not name. */
-function droppedTokens(record: ValueRecord | null, observed: ObservedState): Path[] {
-  const store = record?.['secrets_store'];
+/** The provider tokens that are stored and that the secrets_store to be written does not name. */
+function droppedTokens({ write }: SettingsPlan, { tokens }: ObservedState): Path[] {
+  const store = write?.fields['secrets_store'];
   if (store === undefined) return [];
   const written = isRecord(store) ? store['provider_tokens'] : null;
-  const names = isRecord(written) ? Object.keys(written) : [];
-  const stored = observed.record['provider_tokens_set'];
-  return (isRecord(stored) ? Object.keys(stored) : [])
-    .filter((name) => !names.includes(name))
+  const names = new Set(isRecord(written) ? Object.keys(written) : []);
+  return tokens
+    .filter((name) => !names.has(name))
     .map((name) => ['secrets_store', 'provider_tokens', name]);
 }
 

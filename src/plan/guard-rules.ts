@@ -4,10 +4,9 @@ import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import type { Value } from '../model/value.ts';
+import { isEmpty, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints } from './moved-endpoints.ts';
-import { isEmpty } from './plan-plain.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {

@@ -1,12 +1,10 @@
-import { isMaskedName } from '../model/field.ts';
-import { MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
+import { holdsMask, isMasked } from '../model/mask.ts';
+import { isMaskedMember, MCP_DEFAULTS, unmaskedEntry, type McpList } from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
-import type { Unknown } from '../model/plan.ts';
+import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
+import { isEmpty, isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
-import { holdsMask, isMasked } from './holds-mask.ts';
-import { isEmpty } from './plan-plain.ts';
 
 /**
  * How a declared entry compares with the one the service has. `differing` are the members that surely differ; `unknown` are the
@@ -168,7 +166,7 @@ export function missingIn(path: Path, declared: Value): Unknown[] {
  */
 export function hiddenSecrets(list: McpList, actual: ValueRecord, { nulls }: Hiding): string[] {
   const hidden = Object.entries(actual).flatMap(([name, value]): string[] => {
-    if (name !== 'env' || !isRecord(value)) return isHidden(value) ? [name] : [];
+    if (name !== 'env' || !isRecord(value)) return isMaskedMember(value) ? [name] : [];
     return Object.entries(value)
       .filter(([, variable]) => isMasked(variable) || (nulls && isEmpty(variable)))
       .map(([variable]) => `env.${variable}`);
@@ -177,13 +175,21 @@ export function hiddenSecrets(list: McpList, actual: ValueRecord, { nulls }: Hid
   return nullKey && !hidden.includes('api_key') ? ['api_key', ...hidden] : hidden;
 }
 
-/** Whether a member came back as a mask; a name or an address can be one, too. */
-function isHidden(value: Value): boolean {
-  return holdsMask(value) || (typeof value === 'string' && isMaskedName(value));
+/** An entry as it is sent: what was read without its masks, with the declared members over it. */
+export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
+  return recordOf([...Object.entries(unmaskedEntry(actual)), ...Object.entries(declared)]);
 }
 
-/** An entry as it is sent: what was read, with the declared members over it, and no mask among what was read. */
-export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
-  const carried = Object.entries(actual).filter(([, value]) => !isHidden(value));
-  return recordOf([...carried, ...Object.entries(declared)]);
+/** What a write that sends an entry back would lose of it, and what to declare. */
+export function lost(list: McpList, segment: string, members: readonly string[]): Unpreservable[] {
+  return members.map((member) => ({
+    path: ['mcp_config', list, segment, ...memberPath(member)],
+    stops: 'always',
+    remedy: 'declare the entry with it: a reference, or null for none',
+  }));
+}
+
+/** `env.NAME` as two segments; the name of a variable may hold dots. */
+function memberPath(member: string): string[] {
+  return member.startsWith('env.') ? ['env', member.slice('env.'.length)] : [member];
 }

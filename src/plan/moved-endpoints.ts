@@ -1,5 +1,5 @@
-import { looksLikeMask } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
+import { looksLikeMask } from '../model/mask.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
@@ -25,7 +25,7 @@ function baseUrl(
   plan: SettingsPlan,
   observed: ObservedState,
 ): Finding[] {
-  const stored = observed.record['llm_api_key_set'] === true;
+  const stored = observed.secrets.get('llm_api_key') === 'stored';
   const rewritten = plan.changes.some((other) => other.path[0] === 'llm_api_key');
   if (!stored || rewritten || sameEndpoint(before, after)) return [];
   const message =
@@ -34,9 +34,9 @@ function baseUrl(
 }
 
 /** An entry that takes over a key which is stored for entries of other hosts alone. */
-function entry({ action, path, after }: Change, { record }: ObservedState): Finding[] {
+function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
   if (action === 'remove' || !isRecord(after)) return [];
-  const mcp = record['mcp_config'];
+  const mcp = values['mcp_config'];
   const others = isRecord(mcp) ? URL_LISTS.flatMap((list) => entriesOf(mcp[list])) : [];
   const holders = others.filter((other) => sharesKey(after, other));
   const url = after['url'] ?? null;

@@ -10,14 +10,14 @@ import { matchEntries, type Pair } from './match-entries.ts';
 import {
   compareEntry,
   hiddenSecrets,
+  lost,
   mergedEntry,
   missingIn,
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
 import { concealed } from './plan-plain.ts';
-import { isRotated, type Rotation } from './rotation.ts';
-import { lost } from './unpreservable.ts';
+import { isRotated, type Rotation } from './plan-secrets.ts';
 
 /** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {

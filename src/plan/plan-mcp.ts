@@ -1,14 +1,20 @@
-import { entriesOf, MCP_LISTS } from '../model/mcp.ts';
-import type { Change } from '../model/plan.ts';
-import type { DesiredField, ObservedState } from '../model/state.ts';
+import {
+  entriesOf,
+  identityOf,
+  MCP_LISTS,
+  segmentsOf,
+  unmaskedConfig,
+  unreadableItems,
+  type McpList,
+} from '../model/mcp.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
+import type { Change, Unpreservable } from '../model/plan.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
-import { hidingIn } from './mcp-entry.ts';
-import { NOTHING, type FieldPlan } from './field-plan.ts';
+import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
-import { carriedMcp } from './record.ts';
-import type { Rotation } from './rotation.ts';
-import { unpreservableMcp } from './unpreservable.ts';
+import { NOTHING, type FieldPlan } from './plan-plain.ts';
+import type { Rotation } from './plan-secrets.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null asks for no entries at all, and
@@ -20,7 +26,7 @@ export function planMcp(
   unmanaged: readonly Path[],
   rotation: Rotation,
 ): FieldPlan {
-  const actual = observed.record['mcp_config'] ?? null;
+  const actual = observed.values['mcp_config'] ?? null;
   const config = isRecord(actual) ? actual : recordOf([]);
   const declared = isRecord(desired.value)
     ? desired.value
@@ -36,50 +42,65 @@ export function planMcp(
       hiding,
     }),
   );
-  if (desired.value === null) return planNull(desired, actual, lists);
+  if (desired.value === null) return planNull(desired, actual, config, lists);
   const changes = lists.flatMap((list) => list.changes);
   const unknown = lists.flatMap((list) => list.unknown);
   const after = recordOf(lists.map((list) => [list.name, list.entries]));
-  const letGo = lists.some((list) => entriesOf(declared[list.name]).length > list.entries.length);
-  const created = actual === null && changes.length === 0 && !letGo && lists.length > 0;
+  const excluded = lists.some(
+    (list) => entriesOf(declared[list.name]).length > list.entries.length,
+  );
+  const created = actual === null && changes.length === 0 && !excluded && lists.length > 0;
   const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
     ...unpreservableMcp(actual, others, hiding),
   ];
   if (changes.length === 0 && !created) {
-    // What cannot be compared goes along with a write all the same: sent back as it was read, a mask would be stored.
+    // What cannot be compared is written too: sent back as it was read, a mask would be stored.
     return {
       unknown,
       unpreservable,
-      ...(unknown.length === 0 ? {} : { overlay: overlayOf(config, lists) }),
+      ...(unknown.length === 0 ? {} : { write: sentConfig(config, config, lists) }),
     };
   }
   return {
     changes: created ? [wholeChange(desired, 'set', null, after, 'not set')] : changes,
     unknown,
     unpreservable,
-    overlay: overlayOf(config, lists),
+    write: sentConfig(config, config, lists),
   };
 }
 
-function planNull(desired: DesiredField, actual: Value, lists: readonly ListPlan[]): FieldPlan {
+function planNull(
+  desired: DesiredField,
+  actual: Value,
+  config: ValueRecord,
+  lists: readonly ListPlan[],
+): FieldPlan {
   if (actual === null) return NOTHING;
   const kept = lists.some((list) => list.kept.length > 0);
   if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
-  const overlay = kept ? overlayOf(recordOf([]), lists) : null;
   return {
     changes: [wholeChange(desired, 'clear', actual, null, 'set, will be cleared')],
-    overlay,
+    write: kept ? sentConfig(recordOf([]), config, lists) : null,
     unpreservable: lists.flatMap((list) => list.unpreservable),
   };
 }
 
-/** The declared lists over what was read, without what is a mask there. */
-function overlayOf(config: ValueRecord, lists: readonly ListPlan[]): ValueRecord {
+/**
+ * The config to send: the planned lists over `base`, without what is masked there. Items of the observed config that cannot be
+ * read stay in their lists: nobody can tell whether one of them is declared.
+ */
+function sentConfig(
+  base: ValueRecord,
+  observed: ValueRecord,
+  lists: readonly ListPlan[],
+): ValueRecord {
   return recordOf([
-    ...Object.entries(carriedMcp(config)),
-    ...lists.map((list) => [list.name, list.entries] as const),
+    ...Object.entries(unmaskedConfig(base)),
+    ...lists.map(
+      ({ name, entries }) => [name, [...entries, ...unreadableItems(observed, name)]] as const,
+    ),
   ]);
 }
 
@@ -101,4 +122,20 @@ function wholeChange(
     reason,
     source: source(),
   };
+}
+
+/** What a write would lose of mcp lists that the file does not declare. */
+export function unpreservableMcp(
+  config: Value | undefined,
+  lists: readonly McpList[],
+  hiding: Hiding,
+): Unpreservable[] {
+  if (!isRecord(config)) return [];
+  return lists.flatMap((list) => {
+    const entries = entriesOf(config[list]);
+    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    return entries.flatMap((entry, index) =>
+      lost(list, segments[index] ?? '', hiddenSecrets(list, entry, hiding)),
+    );
+  });
 }

@@ -1,20 +1,37 @@
+import { SetpointError } from '../model/error.ts';
+import type { DialectField } from '../model/dialect.ts';
 import { isSensitiveUrl } from '../model/identity.ts';
-import type { Field } from '../model/field.ts';
-import type { SettingsAction, Unknown } from '../model/plan.ts';
+import { isMasked } from '../model/mask.ts';
+import type { Change, SettingsAction, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { sameValue, type Value } from '../model/value.ts';
-import { NOTHING, type FieldPlan } from './field-plan.ts';
-import { isMasked } from './holds-mask.ts';
+import { isEmpty, sameValue, type Value } from '../model/value.ts';
 
-/** A field that is one readable scalar. What the service leaves out has the field's default, once anything is stored. */
-export function planPlain(
-  { field, value: declared, source }: DesiredField,
-  observed: ObservedState,
-): FieldPlan {
+/** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
+export interface FieldPlan {
+  readonly changes?: readonly Change[];
+  readonly unknown?: readonly Unknown[];
+  readonly warnings?: readonly Warning[];
+  readonly unpreservable?: readonly Unpreservable[];
+  readonly write?: Value;
+}
+
+export const NOTHING: FieldPlan = {};
+
+/** The field as the dialect has it. Throws if these services do not have it: that is found before a plan is made. */
+export function dialectField({ field }: DesiredField, { dialect }: ObservedState): DialectField {
+  const found = dialect.fields.get(field.name);
+  if (found !== undefined) return found;
+  throw new SetpointError('internal', `${dialect.name} has no field ${field.name}.`);
+}
+
+/** Plans a field that is one readable scalar. */
+export function planPlain(desired: DesiredField, observed: ObservedState): FieldPlan {
+  const { value: declared, source } = desired;
+  const field = dialectField(desired, observed);
   const value =
     typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
-  const actual = observed.record[field.name] ?? (observed.stored ? field.default : null);
+  const actual = observed.values[field.name] ?? (observed.stored ? field.absent : null);
   const unknown = unknownOf(field, value, actual);
   if (unknown !== null && !surelyDiffers(value, actual)) return { unknown: [unknown] };
   if (unknown === null && isSame(field, value, actual)) return NOTHING;
@@ -22,7 +39,7 @@ export function planPlain(
   const sensitive = value instanceof Secret || actual instanceof Secret;
   return {
     ...(unknown === null ? {} : { unknown: [unknown] }),
-    overlay: value === null ? field.clearWith : value,
+    write: value === null ? field.clearWith : value,
     changes: [
       {
         resource: 'settings',
@@ -39,8 +56,8 @@ export function planPlain(
   };
 }
 
-/** Why the two cannot be compared: the reference of the one has no value, or the other is masked. */
-function unknownOf({ name }: Field, declared: Value, actual: Value): Unknown | null {
+/** Why the two cannot be compared: the reference has no value, or the observed value is masked. */
+function unknownOf({ name }: DialectField, declared: Value, actual: Value): Unknown | null {
   const ref = declared instanceof Secret ? declared.ref : null;
   if (declared instanceof UnseenSecret)
     return { path: [name], reason: declared.unseen.reason, ref };
@@ -49,7 +66,7 @@ function unknownOf({ name }: Field, declared: Value, actual: Value): Unknown | n
     : null;
 }
 
-/** A reference never stands for nothing, nor for a text that does not fit what is written around it; a mask is something. */
+/** Whether the two differ although one is not known: a reference is never empty and fits the text around it; a mask is a value. */
 function surelyDiffers(declared: Value, actual: Value): boolean {
   if (isMasked(actual) || actual instanceof UnseenSecret) return isEmpty(declared);
   if (!(declared instanceof UnseenSecret)) return false;
@@ -64,28 +81,19 @@ const REASONS: Readonly<Record<SettingsAction, string>> = {
   rotate: 'will be rotated',
 };
 
-/** What a tainted field held before is masked like what it will hold. */
+/** Masks the old value of a field whose new value is masked. */
 export function concealed(value: Value): Value {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? new Secret(value)
     : value;
 }
 
-export function isEmpty(value: Value | undefined): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    (value instanceof Secret && value.isEmpty())
-  );
-}
-
-function isSame(field: Field, desired: Value, actual: Value): boolean {
+function isSame(field: DialectField, desired: Value, actual: Value): boolean {
   if (field.onNull === 'keeps' && isEmpty(desired) && isEmpty(actual)) return true;
   return sameValue(desired, actual);
 }
 
-function actionFor(field: Field, desired: Value, actual: Value): SettingsAction {
+function actionFor(field: DialectField, desired: Value, actual: Value): SettingsAction {
   if (desired === null || (field.onNull === 'keeps' && isEmpty(desired))) return 'clear';
   return isEmpty(actual) ? 'set' : 'change';
 }

@@ -1,25 +1,20 @@
-import { fieldNamed, fields, isFlag } from '../model/field.ts';
-import { MCP_LISTS, UNNAMED } from '../model/mcp.ts';
+import { fieldNamed, fields } from '../model/field.ts';
+import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isRecord, sameValue, type Value } from '../model/value.ts';
-import type { FieldPlan } from './field-plan.ts';
+import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
-import { planMcp } from './plan-mcp.ts';
-import { isEmpty, planPlain } from './plan-plain.ts';
-import { planSecret } from './plan-secret.ts';
-import { planSecretsStore } from './plan-secrets-store.ts';
-import { hiddenFields, recordToStore, unreadableItems } from './record.ts';
-import type { Rotation } from './rotation.ts';
-import { unpreservableMcp } from './unpreservable.ts';
+import { planMcp, unpreservableMcp } from './plan-mcp.ts';
+import { planPlain, type FieldPlan } from './plan-plain.ts';
+import { planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;
-  /** Values that a corrective write has to carry: with them there is a body though nothing else differs. */
+  /** Values that a corrective write carries: with them there is a write although nothing else differs. */
   readonly along?: ReadonlyMap<string, Value>;
 }
 
@@ -30,7 +25,7 @@ export interface PlanOptions {
 export const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compare: () => 'none' } };
 
 /**
- * The ordered changes that turn the observed into the desired state, and the body that makes them. Pure: the same two states
+ * The ordered changes that turn the observed into the desired state, and the write that makes them. Pure: the same two states
  * give the same plan, and a plan of a state against itself is empty.
  *
  * Removals come first, then the other changes in the order of the specification. A value whose reference is missing, or that
@@ -49,9 +44,9 @@ export function planSettings(
   );
   const changes = plans.flatMap(([, plan]) => plan.changes ?? []);
   const removals = changes.filter((change) => change.action === 'remove');
-  const overlay = new Map<string, Value>();
-  for (const [name, plan] of plans) if (plan.overlay !== undefined) overlay.set(name, plan.overlay);
-  for (const [name, value] of options.along ?? []) overlay.set(name, value);
+  const written = new Map<string, Value>();
+  for (const [name, plan] of plans) if (plan.write !== undefined) written.set(name, plan.write);
+  for (const [name, value] of options.along ?? []) written.set(name, value);
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, plans) : [];
   return {
@@ -66,7 +61,7 @@ export function planSettings(
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
-    record: writes ? recordToStore(observed, overlay) : null,
+    write: writes ? { fields: recordOf(written), observed } : null,
   };
 }
 
@@ -83,34 +78,33 @@ function planField(
 }
 
 /**
- * What the write would lose: secrets of mcp entries that do not come back, and a sandbox_api_key nobody can see. Where the
- * file declares mcp_config, its own plan has said the former.
+ * What the write would lose, if it replaces the whole record: secrets of mcp entries that do not come back, fields that are
+ * hidden, and secrets that the service never reports.
  */
 function unpreservableIn(
   observed: ObservedState,
   plans: readonly (readonly [string, FieldPlan])[],
 ): Unpreservable[] {
+  const { dialect, stored, values, hidden, saved = false } = observed;
+  const lost = plans.flatMap(([, plan]) => plan.unpreservable ?? []);
+  if (dialect.writes === 'fields') return lost;
   const planned = new Set<string>(plans.map(([name]) => name));
-  const mcp = observed.record['mcp_config'];
+  const mcp = values['mcp_config'];
   const carried = planned.has('mcp_config')
     ? []
-    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(mcp, observed.saved === true));
-  const hidden = hiddenFields(observed).map((name): Unpreservable => ({
+    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(mcp, saved));
+  const unknown = hidden.map((name): Unpreservable => ({
     path: [name],
     stops: 'always',
     remedy: 'nothing declares this field; set it by other means',
   }));
-  const unseen = observed.stored && !planned.has('sandbox_api_key');
   const remedy = 'declare it under settings: a reference to keep it, null to clear it';
-  const blind: Unpreservable[] = unseen
-    ? [{ path: ['sandbox_api_key'], stops: 'protected', remedy }]
-    : [];
-  const lost = plans.flatMap(([, plan]) => plan.unpreservable ?? []);
-  if (observed.saved === true) {
-    const unsaid = hidden.filter(({ path: [name = ''] }) => isEmpty(observed.record[name]));
-    return [...lost.filter(({ path }) => path[0] !== 'mcp_config'), ...unsaid, ...blind];
-  }
-  return [...lost, ...carried, ...hidden, ...blind];
+  const silent = [...dialect.fields.values()]
+    .filter(({ name, reads }) => stored && reads === 'nothing' && !planned.has(name))
+    .map(({ name }): Unpreservable => ({ path: [name], stops: 'protected', remedy }));
+  // A snapshot's masks are setpoint's own: the service has what they stand for.
+  const shown = saved ? lost.filter(({ path }) => path[0] !== 'mcp_config') : [...lost, ...carried];
+  return [...shown, ...unknown, ...silent];
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {
@@ -123,9 +117,9 @@ const ORDER: ReadonlyMap<string, number> = new Map(
 );
 
 /** Items of a declared list that this version cannot read: they stay, and nothing is claimed of them. */
-function unreadableIn(desired: DesiredState, { record }: ObservedState): Unknown[] {
+function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown[] {
   return managedLists(desired)
-    .filter((list) => unreadableItems(record['mcp_config'], list).length > 0)
+    .filter((list) => unreadableItems(values['mcp_config'], list).length > 0)
     .map((list) => ({
       path: ['mcp_config', list, UNNAMED],
       reason: 'not an entry that setpoint can read; it is kept as it is',
@@ -133,26 +127,24 @@ function unreadableIn(desired: DesiredState, { record }: ObservedState): Unknown
     }));
 }
 
-/** What the service holds and the file does not manage: never touched, and said. */
+/** What the service holds and the file does not manage. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
+  const { values, secrets, tokens, hidden } = observed;
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
-  const hidden = new Set(hiddenFields(observed));
-  const names = [...new Set([...Object.keys(observed.record), ...hidden])].filter((name) => {
-    if (isFlag(name, observed.record[name]) || declared.has(name)) return false;
-    if (hidden.has(name)) return true;
-    const field = fieldNamed(name);
-    if (typeof field?.setFlag === 'string') return observed.record[field.setFlag] === true;
-    if (name === 'secrets_store') return !isEmptyRecord(observed.record['provider_tokens_set']);
-    const value = observed.record[name];
-    return !isEmpty(value) && !(field !== undefined && sameValue(value, field.default));
-  });
+  const held = new Set([
+    ...Object.keys(values).filter((name) => holdsMoreThanDefault(name, values[name])),
+    ...[...secrets].filter(([, state]) => state === 'stored').map(([name]) => name),
+    ...(tokens.length > 0 ? ['secrets_store'] : []),
+    ...hidden,
+  ]);
   const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
+  const names = [...held].filter((name) => !declared.has(name));
   return [
     ...names.toSorted((a, b) => rank(a) - rank(b)).map((name) => [name]),
     ...desired.unmanaged,
   ];
 }
 
-function isEmptyRecord(value: Value | undefined): boolean {
-  return !isRecord(value) || Object.keys(value).length === 0;
+function holdsMoreThanDefault(name: string, value: Value | undefined): boolean {
+  return !isEmpty(value) && !sameValue(value, fieldNamed(name)?.default);
 }

@@ -1,5 +1,4 @@
-import type { ObservedState } from '../model/state.ts';
-import { sameValue } from '../model/value.ts';
+import { sameState, type ObservedState } from '../model/state.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
@@ -18,13 +17,8 @@ export async function observePastLag(
   for (let attempt = 0; ; attempt++) {
     const look = await unlessAbandoned(input.observer.observe(), input.abandon);
     const pause = PAUSES[attempt];
-    const lags = earlier.some((state) => sameLook(state, look)) && !isDone(look);
+    const lags = earlier.some((state) => sameState(state, look)) && !isDone(look);
     if (!lags || pause === undefined || interruption(input.signal) !== null) return look;
     await input.clock.sleep(pause, input.signal);
   }
-}
-
-/** Whether two observations show the same record. */
-export function sameLook(a: ObservedState, b: ObservedState): boolean {
-  return a.stored === b.stored && sameValue(a.record, b.record);
 }

@@ -26,7 +26,7 @@ const EMPTY: Plan = {
     warnings: [],
     unmanaged: [],
     unpreservable: [],
-    record: null,
+    write: null,
   },
   sandboxes: NO_SANDBOXES,
 };
@@ -49,7 +49,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   let plan = EMPTY;
   let observed: ObservedState | null = null;
   const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
-    unverifiedEnd(status, plan, observed?.dialect ?? null, 'not-sent', error);
+    unverifiedEnd(status, plan, observed?.dialect.name ?? null, 'not-sent', error);
   try {
     let look = await input.observer.observe(input.signal);
     observed = look;
@@ -142,7 +142,13 @@ async function thenSandboxes(
   settings: PartEnd,
 ): Promise<Reconciled> {
   const { steps, unmet } = plan.sandboxes;
-  const end = { plan, dialect, started: new Map(), unknown: settings.unknown, refusals: [] };
+  const end = {
+    plan,
+    dialect: dialect.name,
+    started: new Map(),
+    unknown: settings.unknown,
+    refusals: [],
+  };
   if (settings.error !== null || (steps.length === 0 && unmet.length === 0)) {
     const notSent = sameResult(
       steps.map(({ change }) => change),

@@ -11,10 +11,11 @@ import type {
   SandboxActuator,
   SandboxObserver,
 } from '../model/ports.ts';
-import type { DesiredState, Dialect, ObservedState } from '../model/state.ts';
+import type { DialectName } from '../model/dialect.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
 import type { Refusal, Rule } from '../model/guard.ts';
 import { warningsOf } from '../plan/plan-document.ts';
-import type { Rotation } from '../plan/rotation.ts';
+import type { Rotation } from '../plan/plan-secrets.ts';
 
 /** What one reconcile works with. The two signals stop it: before a write at once, during one only when `abandon` fires. */
 export interface ReconcileInput {
@@ -65,7 +66,7 @@ export interface SandboxProgress {
 export interface Reconciled {
   readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
   readonly plan: Plan;
-  readonly dialect: Dialect | null;
+  readonly dialect: DialectName | null;
   readonly results: ReadonlyMap<Change, Result>;
   /** The ids of sandboxes that were started. */
   readonly started: ReadonlyMap<Change, string>;
@@ -87,7 +88,7 @@ export type PartEnd = Pick<
 export function unverifiedEnd(
   status: Reconciled['status'],
   plan: Plan,
-  dialect: Dialect | null,
+  dialect: DialectName | null,
   result: Result,
   error: SetpointError | null,
 ): Reconciled {

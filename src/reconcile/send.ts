@@ -1,9 +1,9 @@
 import type { SetpointError } from '../model/error.ts';
-import type { ObservedState } from '../model/state.ts';
-import type { ValueRecord } from '../model/value.ts';
+import type { SettingsWrite } from '../model/plan.ts';
+import { sameState, type ObservedState } from '../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
-import { observePastLag, sameLook } from './observe-past-lag.ts';
+import { observePastLag } from './observe-past-lag.ts';
 import type { ReconcileInput } from './reconciled.ts';
 
 /**
@@ -18,7 +18,7 @@ export type Sent =
 const SENDS = 2;
 
 /**
- * Sends a record, twice at most. A second send follows only an observation that shows the service as it was before the first,
+ * Sends a write, twice at most. A second send follows only an observation that shows the service as it was before the first,
  * after the time that a lagging read may take: then the first had no effect, or one that cannot be seen, and sending the same
  * again gives the same. When the observation shows what was declared, an error that the service answered is a warning. When
  * it shows a third state, somebody else is writing, and nothing more is sent. What was sent and not clearly refused is never
@@ -26,12 +26,12 @@ const SENDS = 2;
  */
 export async function send(
   input: ReconcileInput,
-  record: ValueRecord,
+  write: SettingsWrite,
   before: ObservedState,
 ): Promise<Sent> {
   let inDoubt = false;
   for (let attempt = 1; ; attempt++) {
-    const answer = await unlessAbandoned(input.actuator.store(record), input.abandon);
+    const answer = await unlessAbandoned(input.actuator.store(write), input.abandon);
     if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
     const { error } = answer;
     inDoubt ||= answer.kind === 'ambiguous';
@@ -43,7 +43,7 @@ export async function send(
     if (!reached && (!again || interruption(input.signal) !== null)) return failed;
     const now = await observed(input, before, inDoubt);
     if (now === null) return failed;
-    if (!sameLook(before, now))
+    if (!sameState(before, now))
       return reached && isDesired(input, now)
         ? { kind: 'stored', confirmed: false, error }
         : failed;

@@ -4,7 +4,7 @@ import type { Change, Unknown } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { masked } from '../model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
-import { fallenFlags, touchedBetween } from '../plan/untouched.ts';
+import { lostSecrets, touchedBetween } from '../plan/side-effects.ts';
 import { managesField } from '../plan/managed.ts';
 import { observePastLag } from './observe-past-lag.ts';
 import type { ReconcileInput } from './reconciled.ts';
@@ -49,7 +49,7 @@ function compare(
       hint: 'Look at the service: something else writes these settings, or it does not keep what it is sent.',
     }),
   );
-  const fallen = fallenFlags(before, look)
+  const fallen = lostSecrets(before, look)
     .filter(([name]) => !managesField(desired, name ?? ''))
     .map((path): Remainder => ({
       resource: 'settings',

@@ -1,19 +1,17 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import { fieldNamed } from '../model/field.ts';
 import type { Remainder, Result } from '../model/outcome.ts';
 import { formatPath, samePath } from '../model/path.ts';
-import type { Change, SettingsPlan, Warning } from '../model/plan.ts';
+import type { Change, SettingsPlan, SettingsWrite, Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import type { ValueRecord } from '../model/value.ts';
 import { interruption } from './interruption.ts';
-import { writtenSecrets } from '../plan/written-secrets.ts';
-import { mendingRecord } from './mending.ts';
+import { writtenSecrets } from '../plan/plan-secrets.ts';
+import { mendingWrite } from './mending.ts';
 import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
 import { send } from './send.ts';
 import { verify, type Verification } from './verify.ts';
 
 /**
- * Writes the plan's record and looks whether the service has it. One more write may follow where the first had a side effect
+ * Sends the plan's write and checks whether the service has it. One more write may follow where the first had a side effect
  * that the service is known for: a declared secret that fell out, an entry of the server's own that doubled.
  */
 export async function writeAndVerify(
@@ -21,7 +19,7 @@ export async function writeAndVerify(
   plan: SettingsPlan,
   before: ObservedState,
 ): Promise<PartEnd> {
-  const record: ValueRecord = plan.record ?? {};
+  const write = plan.write ?? { fields: {}, observed: before };
   const failed = (
     result: Result,
     error: SetpointError,
@@ -36,12 +34,12 @@ export async function writeAndVerify(
   });
   let putBack: () => Promise<void>;
   try {
-    putBack = await forgotten(input, record);
+    putBack = await forgotten(input, write);
   } catch (thrown) {
     return failed('not-sent', asSetpointError(thrown));
   }
   try {
-    const sent = await send(input, record, before);
+    const sent = await send(input, write, before);
     if (sent.kind === 'not-stored')
       return failed('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear') return failed('unknown', unclear(sent.error));
@@ -49,7 +47,7 @@ export async function writeAndVerify(
     const mended = await mend(input, plan, before, first.look);
     const verification = mended.sent ? await verify(input, before, [first.look]) : first;
     const end = concluded(input, plan, verification, sent.error);
-    const confirmed = mended.confirmed ?? (sent.confirmed ? record : null);
+    const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const warnings = [...end.warnings, ...mended.warnings];
     return await remembered(input, confirmed, { ...end, warnings });
   } catch (thrown) {
@@ -65,15 +63,15 @@ export async function writeAndVerify(
  */
 function forgotten(
   { desired, forget }: ReconcileInput,
-  record: ValueRecord,
+  write: SettingsWrite,
 ): Promise<() => Promise<void>> {
-  return forget(writtenSecrets(desired, record).map(({ path }) => path));
+  return forget(writtenSecrets(desired, write).map(({ path }) => path));
 }
 
 /** What came of the corrective write; `confirmed` is its body, when the service has confirmed that it is stored. */
 interface Mended {
   readonly sent: boolean;
-  readonly confirmed: ValueRecord | null;
+  readonly confirmed: SettingsWrite | null;
   readonly warnings: readonly Warning[];
 }
 
@@ -84,13 +82,13 @@ async function mend(
   before: ObservedState,
   latest: ObservedState,
 ): Promise<Mended> {
-  const record = mendingRecord(input.desired, plan, before, latest);
+  const write = mendingWrite(input.desired, plan, before, latest);
   const unsent = { sent: false, confirmed: null, warnings: [] };
-  if (record === null || interruption(input.signal) !== null) return unsent;
-  const warnings = await unlessKept(forgotten(input, record));
+  if (write === null || interruption(input.signal) !== null) return unsent;
+  const warnings = await unlessKept(forgotten(input, write));
   if (warnings.length > 0) return { ...unsent, warnings };
-  const sent = await send(input, record, latest);
-  const confirmed = sent.kind === 'stored' && sent.confirmed ? record : null;
+  const sent = await send(input, write, latest);
+  const confirmed = sent.kind === 'stored' && sent.confirmed ? write : null;
   return { sent: true, confirmed, warnings };
 }
 
@@ -100,7 +98,7 @@ async function mend(
  */
 async function remembered(
   input: ReconcileInput,
-  confirmed: ValueRecord | null,
+  confirmed: SettingsWrite | null,
   end: PartEnd,
 ): Promise<PartEnd> {
   if (end.status !== 'applied' || confirmed === null) return end;
@@ -147,21 +145,20 @@ function finishedFirst(stopped: SetpointError, error: SetpointError | null): Set
 
 function resultOf(change: Change, { remaining, unknown, look }: Verification): Result {
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
-  if (flagConfirms(change, look)) return 'set';
-  const isBlind = unknown.some(({ path }) => samePath(path, change.path)) || hasNoFlag(change);
+  if (isConfirmedStored(change, look)) return 'set';
+  const isBlind =
+    unknown.some(({ path }) => samePath(path, change.path)) || isNeverReported(change, look);
   return isBlind ? 'unverifiable' : 'verified';
 }
 
-/** A secret of which no answer ever tells whether one is stored. */
-function hasNoFlag({ path: [name = ''] }: Change): boolean {
-  const field = fieldNamed(name);
-  return field?.secret === true && field.setFlag === null;
+/** Whether no service of the dialect reports what the field holds. */
+function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
+  return dialect.fields.get(name)?.reads === 'nothing';
 }
 
-/** A secret that was not set and is now: the flag confirms that one is stored, and not which. */
-function flagConfirms(change: Change, look: ObservedState): boolean {
-  const flag = fieldNamed(change.path[0] ?? '')?.setFlag ?? null;
-  return change.action === 'set' && flag !== null && look.record[flag] === true;
+/** A secret that was not stored and is now: that one is stored is confirmed, and not which. */
+function isConfirmedStored({ action, path: [name = ''] }: Change, look: ObservedState): boolean {
+  return action === 'set' && look.secrets.get(name) === 'stored';
 }
 
 function notConverged(remaining: readonly Remainder[]): SetpointError {

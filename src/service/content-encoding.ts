@@ -1,5 +1,4 @@
-import { foreignCode, standIn } from './stand-in.ts';
-import type { WireFault } from './wire-fault.ts';
+import { foreignCode, withoutText, type WireFault } from './wire-fault.ts';
 
 export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'br';
 
@@ -52,6 +51,6 @@ function unpackFault(error: Error): WireFault {
   return {
     kind: tooLarge ? 'body-too-large' : 'undecodable',
     phase: 'body',
-    cause: standIn(error),
+    cause: withoutText(error),
   };
 }

@@ -1,6 +1,6 @@
 import type { SetpointError } from '../model/error.ts';
 import type { Value } from '../model/value.ts';
-import { decode } from './decode.ts';
+import { decode } from './json.ts';
 import { headerOf, type WireAnswer } from './exchange.ts';
 import { faultError } from './fault-error.ts';
 import { ServiceError } from './service-error.ts';

@@ -1,5 +1,5 @@
 import { EnvHttpProxyAgent, Pool } from 'undici';
-import { foreignCode } from './stand-in.ts';
+import { foreignCode } from './wire-fault.ts';
 
 /** undici's way through HTTPS_PROXY, loaded only where there is one. */
 export function proxyAgent(

@@ -1,7 +1,18 @@
 import type { Clock } from '../model/ports.ts';
 import { interruption } from './fault-error.ts';
-import type { TimeLimits } from './limits.ts';
 import { ServiceError } from './service-error.ts';
+
+/** Until when something may take, such as all that is done about one target's settings: a time of `Clock.monotonic`, in milliseconds. */
+export interface TimeLimits {
+  readonly deadline: number;
+}
+
+export const UNLIMITED: TimeLimits = { deadline: Number.POSITIVE_INFINITY };
+
+/** What one request may still take, in milliseconds; zero or less when the time is used up. */
+export function timeLeft(clock: Clock, limits: TimeLimits, timeout: number): number {
+  return Math.min(timeout, limits.deadline - clock.monotonic());
+}
 
 /** `random` is from 0 to 1; `place` is the request as messages name it. */
 interface RetryOptions {

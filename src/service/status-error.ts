@@ -2,9 +2,13 @@ import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
 import { headerOf } from './exchange.ts';
 import type { Reply } from './json-reply.ts';
-import { redirectTarget } from './redirect-target.ts';
-import { LONGEST_WAIT, retryAfter, seconds } from './retry-after.ts';
-import { ServiceError, type ServiceErrorOptions } from './service-error.ts';
+import {
+  LONGEST_WAIT,
+  retryAfter,
+  seconds,
+  ServiceError,
+  type ServiceErrorOptions,
+} from './service-error.ts';
 
 /** The error for a status other than the one that was hoped for. Nothing of the answer's text is in it. */
 export function statusError(connection: Connection, place: string, reply: Reply): ServiceError {
@@ -85,4 +89,12 @@ function waiting(
     retry: after !== null && after > LONGEST_WAIT ? 'never' : 'again',
     retryAfter: after,
   });
+}
+
+/** Whether a redirect stays at the address. The location itself is not repeated. */
+function redirectTarget(location: string | undefined, base: URL): string {
+  if (location === undefined || !URL.canParse(location, base.href)) return '';
+  return new URL(location, base).origin === base.origin
+    ? ' to another path of the same address'
+    : ' to another address';
 }

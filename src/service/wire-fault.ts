@@ -1,6 +1,3 @@
-import { foreignCode, standIn } from './stand-in.ts';
-import { isTlsCode } from './tls-words.ts';
-
 /** How far a request came: `connect` is before its first byte, `body` after the status. */
 export type Phase = 'connect' | 'headers' | 'body';
 
@@ -26,7 +23,7 @@ export type WireFault = FaultDetail & { readonly phase: Phase; readonly cause: E
 /** What went wrong, read from the code of a foreign error. Nothing of its text is kept. */
 export function faultOf(thrown: unknown, phase: Phase, connectTimeout: number): WireFault {
   const detail = detailOf(thrown, foreignCode(thrown), phase, connectTimeout);
-  return { ...detail, phase, cause: standIn(thrown) };
+  return { ...detail, phase, cause: withoutText(thrown) };
 }
 
 function detailOf(
@@ -69,4 +66,49 @@ function isParserError(thrown: unknown): boolean {
 function tunnelStatus(thrown: unknown): number | null {
   const digits = thrown instanceof Error ? /\((\d{3})\)/.exec(thrown.message)?.[1] : undefined;
   return digits === undefined ? null : Number(digits);
+}
+
+const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'HOSTNAME_MISMATCH',
+]);
+
+export function isTlsCode(code: string): boolean {
+  return (
+    CERTIFICATE_CODES.has(code) ||
+    code === 'EPROTO' ||
+    code === 'UND_ERR_PRX_TLS' ||
+    /^(CERT|CRL)_|^ERR_(SSL|TLS|OSSL)_|^UNABLE_TO_(GET|DECODE|DECRYPT)_|_CERT$|_CRL$|^INVALID_(CA|PURPOSE)$/.test(
+      code,
+    )
+  );
+}
+
+/**
+ * A foreign error without its text, which may quote a header, a body or a url: what is left is its class and its code. This
+ * is what goes into `cause`, since inspecting an error shows its cause.
+ */
+export function withoutText(thrown: unknown): Error {
+  const name = thrown instanceof Error ? thrown.constructor.name : typeof thrown;
+  const code = foreignCode(thrown);
+  return new Error(code === null ? name : `${name} ${code}`);
+}
+
+/** The code of a foreign error, or of the first error inside it that has one. */
+export function foreignCode(thrown: unknown): string | null {
+  for (const error of lineage(thrown)) {
+    if ('code' in error && typeof error.code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(error.code)) {
+      return error.code;
+    }
+  }
+  return null;
+}
+
+function* lineage(thrown: unknown): Generator<Error> {
+  let error = thrown;
+  for (let depth = 0; depth < 4 && error instanceof Error; depth += 1) {
+    yield error;
+    error = error instanceof AggregateError ? error.errors[0] : error.cause;
+  }
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 
 import { startEmulator } from '../../src/emulator/start.ts';
 import { Secret } from '../../src/model/secret.ts';
+import { writeOf } from '../fixture/observed.ts';
 import { failure, KEY, serviceAt } from './service.ts';
 
 it('an empty store is written, and read back with its secrets wrapped', async () => {
@@ -12,20 +13,24 @@ it('an empty store is written, and read back with its secrets wrapped', async ()
     const url = 'https://u:p@mcp.example/sse?token=t';
     const entry = { url: new Secret(url), api_key: new Secret('k') };
     await expect(
-      service.actuator.store({
-        language: 'en',
-        llm_api_key: new Secret('canary-llm'),
-        mcp_config: { sse_servers: [entry] },
-      }),
+      service.actuator.store(
+        writeOf({
+          language: 'en',
+          llm_api_key: new Secret('canary-llm'),
+          mcp_config: { sse_servers: [entry] },
+        }),
+      ),
     ).resolves.toEqual({ kind: 'stored' });
-    const { stored, record } = await service.observer.observe();
+    const { stored, answer } = await service.observer.observe();
     expect(stored).toBe(true);
-    expect(record).toMatchObject({ language: 'en', llm_api_key: null, llm_api_key_set: true });
-    expect(JSON.stringify(record['mcp_config'])).toContain(
+    expect(answer).toMatchObject({ language: 'en', llm_api_key: null, llm_api_key_set: true });
+    expect(JSON.stringify(answer['mcp_config'])).toContain(
       '{"url":"(sensitive)","api_key":"(sensitive)"}',
     );
     await expect(
-      service.actuator.store({ mcp_config: { sse_servers: [{ api_key: new Secret('canary') }] } }),
+      service.actuator.store(
+        writeOf({ mcp_config: { sse_servers: [{ api_key: new Secret('canary') }] } }),
+      ),
     ).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,

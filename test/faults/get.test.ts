@@ -239,10 +239,11 @@ describe('a look answered by something else', () => {
     const server = await rawServer((socket) =>
       socket.write(answer(404, '{"error":"Settings not found"}')),
     );
-    await expect(serviceAt(server.url).observer.observe()).resolves.toEqual({
-      dialect: 'settings-v0',
+    await expect(serviceAt(server.url).observer.observe()).resolves.toMatchObject({
+      dialect: { name: 'settings-v0' },
       stored: false,
-      record: {},
+      values: {},
+      answer: {},
     });
   });
 

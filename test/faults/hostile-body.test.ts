@@ -123,10 +123,11 @@ it.each([
 
 it('M13: keeps __proto__ a key like any other', async () => {
   const server = await answering('{"llm_api_key_set":true,"__proto__":{"polluted":true}}');
-  const { record } = await serviceAt(server.url).observer.observe();
-  expect(Object.getPrototypeOf(record)).toBeNull();
-  expect(Object.keys(record)).toEqual(['llm_api_key_set', '__proto__']);
-  expect(record['polluted']).toBeUndefined();
+  const { answer, values } = await serviceAt(server.url).observer.observe();
+  expect(Object.getPrototypeOf(answer)).toBeNull();
+  expect(Object.keys(answer)).toEqual(['llm_api_key_set', '__proto__']);
+  expect(Object.keys(values)).toEqual(['__proto__']);
+  expect(answer['polluted']).toBeUndefined();
   expect(Object.prototype).not.toHaveProperty('polluted');
 });
 

@@ -5,6 +5,7 @@ import { Secret } from '../../src/model/secret.ts';
 import { ServiceError } from '../../src/service/service-error.ts';
 import { answer, rawServer, STORED } from './raw-server.ts';
 import { KEY, serviceAt, tellsNothing, written } from './service.ts';
+import { writeOf } from '../fixture/observed.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
@@ -185,7 +186,9 @@ describe('a write that may have been applied', () => {
 it('a write reveals what it was given and hides it again', async () => {
   const server = await rawServer((socket) => socket.write(answer(500)));
   const { actuator } = serviceAt(server.url);
-  const result = await actuator.store({ mcp_config: { list: [new Secret('canary-two')] } });
+  const result = await actuator.store(
+    writeOf({ mcp_config: { list: [new Secret('canary-two')] } }),
+  );
   expect(server.requests[0]).toContain('{"mcp_config":{"list":["canary-two"]}}');
   tellsNothing(result);
 });

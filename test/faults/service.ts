@@ -5,10 +5,10 @@ import { SetpointError } from '../../src/model/error.ts';
 import type { Actuator, Observer, WriteAnswer } from '../../src/model/ports.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { ServerSettings } from '../../src/model/state.ts';
-import { settingsActuator } from '../../src/service/actuate.ts';
 import { connect, type Connection, type ConnectOptions } from '../../src/service/connect.ts';
-import { settingsObserver } from '../../src/service/observe.ts';
+import { settingsActuator, settingsObserver } from '../../src/service/settings.ts';
 import { fakeClock, type FakeClock } from './fake-clock.ts';
+import { writeOf } from '../fixture/observed.ts';
 
 export const KEY = 'canary-key-3f9a51c7';
 
@@ -79,7 +79,7 @@ export async function failure({ observer }: Service, signal?: AbortSignal): Prom
 
 /** What became of a write of one secret and one plain field. */
 export async function written({ actuator }: Service): Promise<WriteAnswer> {
-  const answer = await actuator.store({ language: 'en', llm_api_key: new Secret(KEY) });
+  const answer = await actuator.store(writeOf({ language: 'en', llm_api_key: new Secret(KEY) }));
   if (answer.kind !== 'stored') tellsNothing(answer.error);
   return answer;
 }

@@ -17,9 +17,9 @@ describe('a connection', () => {
       server: { headers: new Map([['X-Access', new Secret('pass')]]) },
     });
     await expect(service.observer.observe()).resolves.toMatchObject({
-      dialect: 'settings-v0',
+      dialect: { name: 'settings-v0' },
       stored: true,
-      record: { language: 'en' },
+      values: { language: 'en' },
     });
     await expect(written(service)).resolves.toEqual({ kind: 'stored' });
     const [get = '', post = ''] = server.requests.map((request) => request.toLowerCase());

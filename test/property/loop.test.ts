@@ -4,13 +4,12 @@ import { readTargets } from '../../src/desired/target.ts';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/model/field.ts';
 import type { DesiredState, ObservedState } from '../../src/model/state.ts';
-import { recordOf } from '../../src/model/value.ts';
+
 import { planSettings } from '../../src/plan/plan-settings.ts';
 import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
 import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
 import { outcomeText } from '../../src/render/outcome-text.ts';
 import { planText } from '../../src/render/plan-text.ts';
-import { conceal } from '../../src/service/conceal.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import {
@@ -21,6 +20,7 @@ import {
   sparseSettings,
   storedRecord,
 } from '../fixture/arbitrary.ts';
+import { bodyOf, observedOf } from '../fixture/observed.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { loaded, RECORDED, startStore, type JsonRecord } from '../fixture/store-server.ts';
 
@@ -28,22 +28,18 @@ const OPTIONS = { rotation: [], fingerprints: { compare: () => 'none' as const }
 const STYLE = { color: false, width: null, verbose: true };
 
 function observed(stored: JsonRecord): ObservedState {
-  return {
-    dialect: 'settings-v0',
-    stored: true,
-    record: conceal(recordOf(Object.entries(loaded(stored, RECORDED)))),
-  };
+  return observedOf(loaded(stored, RECORDED));
 }
 
 /** A state that asks for exactly what a record holds. */
 function asDesired(state: ObservedState): DesiredState {
   const declared = fields().filter(
     (field) =>
-      field.readable && state.record[field.name] !== undefined && field.name !== 'secrets_store',
+      field.readable && state.values[field.name] !== undefined && field.name !== 'secrets_store',
   );
   const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
   return {
-    fields: declared.map((field) => ({ field, value: state.record[field.name] ?? null, source })),
+    fields: declared.map((field) => ({ field, value: state.values[field.name] ?? null, source })),
     missing: [],
     unmanaged: [],
     sandboxes: [],
@@ -85,16 +81,16 @@ describe('pure', () => {
           variable: (name: string) => (ENVIRONMENT as Record<string, string>)[name],
           file: () => ({ problem: 'none' }),
         };
-        const { record } = planSettings(resolveSettings(target, source), state, OPTIONS);
+        const record = bodyOf(planSettings(resolveSettings(target, source), state, OPTIONS));
         for (const [name, value] of Object.entries(record ?? {})) {
-          if (!(name in settings)) expect(value, name).toEqual(state.record[name]);
+          if (!(name in settings)) expect(value, name).toEqual(state.answer[name]);
           expect(
             fieldNamed(name)?.setFlag === undefined ||
               fieldNamed(name)?.setFlag === null ||
               name in settings,
           ).toBe(true);
         }
-        for (const name of Object.keys(state.record)) {
+        for (const name of Object.keys(state.answer)) {
           const field = fieldNamed(name);
           const sentBack = field === undefined ? !name.endsWith('_set') : field.readable;
           if (record !== null && sentBack) expect(Object.keys(record)).toContain(name);

@@ -4,8 +4,8 @@ import { readTargets } from '../../src/desired/target.ts';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { isWithin, type Path } from '../../src/model/path.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
-import { settingsIn } from '../../src/service/dialect.ts';
-import { decode } from '../../src/service/decode.ts';
+import { decode } from '../../src/service/json.ts';
+import { recordIn } from '../../src/service/settings-v0/read.ts';
 import type { ReferenceSource } from '../../src/model/ports.ts';
 import type { ObservedState } from '../../src/model/state.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
@@ -86,7 +86,7 @@ function observed(stored: JsonRecord): ObservedState {
   const body = Buffer.from(JSON.stringify(loaded(stored, RECORDED)));
   const decoded = decode(body);
   if (decoded.kind !== 'value') throw new Error('not JSON');
-  const state = settingsIn('GET /api/settings', decoded.value);
+  const state = recordIn('GET /api/settings', decoded.value);
   if (state instanceof Error) throw state;
   return state;
 }

@@ -6,11 +6,10 @@ import { resolveSettings } from '../../src/desired/resolve.ts';
 import { fieldNamed } from '../../src/model/field.ts';
 import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import type { Change } from '../../src/model/plan.ts';
-import { recordOf, type ValueRecord } from '../../src/model/value.ts';
+import type { ValueRecord } from '../../src/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
 import { outcomeText } from '../../src/render/outcome-text.ts';
-import { conceal } from '../../src/service/conceal.ts';
-import { decode } from '../../src/service/decode.ts';
+import { decode } from '../../src/service/json.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { ENVIRONMENT, leaks, sparseSettings, storedRecord } from '../fixture/arbitrary.ts';
@@ -26,6 +25,7 @@ import {
   type Semantics,
   type StoreServer,
 } from '../fixture/store-server.ts';
+import { observedOf } from '../fixture/observed.ts';
 
 /** How many schedules each property runs: a handful in the suite, thousands by hand. */
 const RUNS = Number(process.env['SETPOINT_PROPERTY_RUNS'] ?? 60);
@@ -289,8 +289,7 @@ function stillDiffers(stored: JsonRecord, settings: JsonRecord): readonly Change
   const answer = loaded(stored, RECORDED);
   const read = decode(new TextEncoder().encode(JSON.stringify(answer)));
   if (read.kind !== 'value') throw new Error('no JSON');
-  const record = conceal(recordOf(Object.entries(read.value as ValueRecord)));
-  const state = { dialect: 'settings-v0' as const, stored: true, record };
+  const state = observedOf(read.value as ValueRecord);
   return planSettings(resolveSettings(target, source), state, NOTHING_KNOWN).changes;
 }
 

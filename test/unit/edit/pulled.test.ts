@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readTargets, type LoadedFile } from '../../../src/desired/target.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
+import type { Value } from '../../../src/model/value.ts';
 import { pullEdits } from '../../../src/operations/pull-edits.ts';
 import { Resolved } from '../../../src/operations/redacting.ts';
 import { pullTools } from '../../../src/operations/pull-tools.ts';
-import { conceal } from '../../../src/service/conceal.ts';
+import { observedOf } from '../../fixture/observed.ts';
 
 const READ = { serverGiven: true, several: true };
 
@@ -21,11 +21,7 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
   const looked = targets.flatMap((target) => {
     const record = has[target.name];
     if (record === undefined) return [];
-    const observed = {
-      dialect: 'settings-v0' as const,
-      stored: true,
-      record: conceal(recordOf(Object.entries(record))),
-    };
+    const observed = observedOf(record);
     return [{ target, observed, wish: { adopt, hidden: [], overlay: false } }];
   });
   return pullEdits(files, READ, looked, pullTools({ env, resolved: new Resolved() }, []));

@@ -8,13 +8,12 @@ import { pullEdits } from '../../../src/operations/pull-edits.ts';
 import { pullTools } from '../../../src/operations/pull-tools.ts';
 import { Resolved } from '../../../src/operations/redacting.ts';
 import { claimSandboxes } from '../../../src/plan/claim-sandboxes.ts';
-import { withoutDoubled } from '../../../src/plan/mend-doubled.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
 import { classified } from '../../../src/plan/three-way.ts';
-import { fallenFlags, touchedBetween } from '../../../src/plan/untouched.ts';
-import { decode } from '../../../src/service/decode.ts';
-import { settingsIn } from '../../../src/service/dialect.ts';
+import { lostSecrets, touchedBetween, withoutDoubled } from '../../../src/plan/side-effects.ts';
+import { decode } from '../../../src/service/json.ts';
+import { recordIn } from '../../../src/service/settings-v0/read.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 import { problems, read, source, target, withSettings } from '../desired/reading.ts';
 
@@ -65,7 +64,7 @@ function observed(record: Record<string, unknown>): ObservedState {
   const bytes = Buffer.from(JSON.stringify({ llm_api_key_set: true, language: 'en', ...record }));
   const decoding = decode(bytes);
   if (decoding.kind === 'problem') throw new Error(decoding.problem);
-  const state = settingsIn('the answer', decoding.value);
+  const state = recordIn('the answer', decoding.value);
   if (state instanceof Error) throw state;
   return state;
 }
@@ -79,8 +78,8 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
   },
   'what a write touched': (state) => [
     touchedBetween(state, state, desired),
-    fallenFlags(state, state),
-    withoutDoubled(state.record, state, state, desired),
+    lostSecrets(state, state),
+    withoutDoubled({ fields: {}, observed: state }, state, state, desired),
   ],
   'a pull': (state) => pulled(state, []),
   'a pull that adopts': (state) => pulled(state, 'all'),

@@ -7,8 +7,9 @@ import { digestsUnder } from '../../../src/host/digests.ts';
 import { declaredDigests } from '../../../src/plan/declared-form.ts';
 import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
-import { settingsToSave } from '../../../src/plan/saved-settings.ts';
-import { conceal } from '../../../src/service/conceal.ts';
+import { settingsToSave } from '../../../src/plan/snapshot.ts';
+import type { conceal } from '../../../src/service/settings-v0/conceal.ts';
+import { observedOf } from '../../fixture/observed.ts';
 
 const CANARY = 'canary-5be0d1';
 const SETTINGS = `version: 1
@@ -38,7 +39,7 @@ function desiredWith(secret: string) {
 }
 
 function observed(record: Parameters<typeof conceal>[0]): ObservedState {
-  return { dialect: 'settings-v0', stored: true, record: conceal(record) };
+  return observedOf(record);
 }
 
 /** Digests that keep what they were made of. */
@@ -92,7 +93,7 @@ describe('no digest is made of a value of a reference, or of what only the servi
             { url: 'https://b.example.com/mcp?team=service-only', api_key: 'service-only' },
           ],
         },
-      }).record,
+      }).answer,
       desiredWith(CANARY),
       digests,
     );

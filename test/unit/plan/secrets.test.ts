@@ -6,7 +6,8 @@ import { Secret } from '../../../src/model/secret.ts';
 import type { DesiredState } from '../../../src/model/state.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
 import { planSettings } from '../../../src/plan/plan-settings.ts';
-import type { Rotation } from '../../../src/plan/rotation.ts';
+import type { Rotation } from '../../../src/plan/plan-secrets.ts';
+import { bodyOf, observedOf } from '../../fixture/observed.ts';
 
 const REFERENCE = new Secret('new-value', '${env:LLM_API_KEY}');
 
@@ -37,7 +38,7 @@ function planned(
   const state = desired('llm_api_key', declared ?? null);
   return planSettings(
     { ...state, fields: [...(declared === undefined ? [] : state.fields), ...more] },
-    { dialect: 'settings-v0', stored: true, record },
+    observedOf(record),
     { rotation, fingerprints: { compare: () => known } },
   );
 }
@@ -46,7 +47,7 @@ function planned(
 function sentWith(...given: Parameters<typeof planned>): Value | undefined {
   const [flag, declared, known, rotation] = given;
   const { fields } = desired('language', 'en');
-  return planned(flag, declared, known, rotation, fields).record?.['llm_api_key'];
+  return planned(flag, declared, known, rotation, fields).write?.fields['llm_api_key'];
 }
 
 /** The rows of the table in docs/secrets.md. */
@@ -100,12 +101,11 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
       ['llm_api_key_set', true],
       ['search_api_key', null],
     ]);
-    const plan = planSettings(
-      desired('language', 'fr'),
-      { dialect: 'settings-v0', stored: true, record },
-      { rotation: [], fingerprints: { compare: () => 'none' } },
-    );
-    expect(Object.keys(plan.record ?? {})).toEqual(['language']);
+    const plan = planSettings(desired('language', 'fr'), observedOf(record), {
+      rotation: [],
+      fingerprints: { compare: () => 'none' },
+    });
+    expect(Object.keys(bodyOf(plan) ?? {})).toEqual(['language']);
   });
 
   it('never names its value: every string form is the mask', () => {
@@ -122,11 +122,7 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
 describe('sandbox_api_key, which no answer ever shows', () => {
   const KEY = new Secret('new-value', '${env:SANDBOX_KEY}');
   const change = desired('language', 'fr').fields;
-  const look = (record: Record<string, Value>) => ({
-    dialect: 'settings-v0' as const,
-    stored: true,
-    record: recordOf(Object.entries(record)),
-  });
+  const look = (record: Record<string, Value>) => observedOf(record);
   const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
   const plan = (value: Value, more: DesiredState['fields'], language = 'en') => {
     const state = desired('sandbox_api_key', value);
@@ -146,12 +142,12 @@ describe('sandbox_api_key, which no answer ever shows', () => {
       unknown: [],
       warnings: [],
       unpreservable: [],
-      record: null,
+      write: null,
     });
     const writing = plan(value, change);
     expect(writing).toMatchObject({ unknown: [], warnings: [], unpreservable: [] });
     expect(writing.changes.map(({ path }) => path)).toEqual([['language']]);
-    expect(writing.record).toHaveProperty('sandbox_api_key', sent);
+    expect(bodyOf(writing)).toHaveProperty('sandbox_api_key', sent);
   });
 
   it('undeclared is one warning, and only where a write would happen', () => {
@@ -173,11 +169,7 @@ describe('secrets_store', () => {
     ['provider_tokens', recordOf([['github', recordOf([['token', REFERENCE]])]])],
   ]);
   const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
-  const look = (tokens: Value) => ({
-    dialect: 'settings-v0' as const,
-    stored: true,
-    record: recordOf([['provider_tokens_set', tokens]]),
-  });
+  const look = (tokens: Value) => observedOf({ provider_tokens_set: tokens });
 
   it('is a change while provider_tokens_set does not name what is declared', () => {
     const plan = planSettings(desired('secrets_store', declared), look(recordOf([])), options);
@@ -189,7 +181,7 @@ describe('secrets_store', () => {
         ref: '${env:LLM_API_KEY}',
       },
     ]);
-    expect(plan.record?.['secrets_store']).toBe(declared);
+    expect(plan.write?.fields['secrets_store']).toBe(declared);
   });
 
   it('is of unknown origin once it does, a host of null included', () => {

@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../../src/model/secret.ts';
 import { isRecord, recordOf, WireNumber, type ValueRecord } from '../../../src/model/value.ts';
-import { conceal } from '../../../src/service/conceal.ts';
-import { decode } from '../../../src/service/decode.ts';
-import { encode } from '../../../src/service/encode.ts';
+import { decode, encode } from '../../../src/service/json.ts';
+import { conceal } from '../../../src/service/settings-v0/conceal.ts';
 
 function decoded(text: string): ValueRecord {
   const decoding = decode(Buffer.from(text));

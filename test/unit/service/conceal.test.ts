@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../../src/model/secret.ts';
 import { isRecord, masked, WireNumber, type Value } from '../../../src/model/value.ts';
-import { conceal } from '../../../src/service/conceal.ts';
+import { conceal } from '../../../src/service/settings-v0/conceal.ts';
 
 describe('conceal', () => {
   it('wraps password fields, but not the lack of one', () => {

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 import { isLoopback } from '../../../src/model/loopback.ts';
 import { proxyAddress } from '../../../src/service/network.ts';
-import { retryAfter } from '../../../src/service/retry-after.ts';
-import { foreignCode, standIn } from '../../../src/service/stand-in.ts';
-import { isTlsCode, tlsWords } from '../../../src/service/tls-words.ts';
-import { faultOf } from '../../../src/service/wire-fault.ts';
+import { tlsWords } from '../../../src/service/fault-error.ts';
+import { retryAfter } from '../../../src/service/service-error.ts';
+import { faultOf, foreignCode, isTlsCode, withoutText } from '../../../src/service/wire-fault.ts';
 
 describe('isLoopback', () => {
   it.each([
@@ -75,10 +74,10 @@ describe('a foreign error', () => {
   });
 
   it('M3, M4: leaves its class and its code', () => {
-    const error = standIn(foreign);
+    const error = withoutText(foreign);
     expect(error.message).toBe('TypeError ECONNRESET');
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('canary');
-    expect(standIn('canary').message).toBe('string');
+    expect(withoutText('canary').message).toBe('string');
   });
 
   it('has the code of the first error inside that has one', () => {

@@ -1,12 +1,11 @@
-import type { Value } from '../model/value.ts';
-import type { Connection } from './connect.ts';
-import { faultError } from './fault-error.ts';
-import { headerOf } from './exchange.ts';
-import { jsonOf } from './json-reply.ts';
-import { timeLeft, type TimeLimits } from './limits.ts';
-import { retrying } from './retry.ts';
-import { ServiceError } from './service-error.ts';
-import { statusError } from './status-error.ts';
+import type { Value } from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { faultError } from '../fault-error.ts';
+import { headerOf } from '../exchange.ts';
+import { jsonOf } from '../json-reply.ts';
+import { retrying, timeLeft, type TimeLimits } from '../retry.ts';
+import { ServiceError } from '../service-error.ts';
+import { statusError } from '../status-error.ts';
 
 const LARGEST_LIST = 8 * 1_048_576;
 

@@ -1,6 +1,6 @@
-import type { StartTask } from '../model/ports.ts';
-import type { Conversation, Sandbox, SandboxSpec } from '../model/sandbox.ts';
-import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
+import type { StartTask } from '../../model/ports.ts';
+import type { Conversation, Sandbox, SandboxSpec } from '../../model/sandbox.ts';
+import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
 
 /**
  * The records of /api/v1 as far as setpoint reads them, and no further: keys of sessions and addresses that hold one are left

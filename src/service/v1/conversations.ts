@@ -1,10 +1,10 @@
-import type { Conversing, StartTask } from '../model/ports.ts';
-import { isList } from '../model/value.ts';
-import type { Connection } from './connect.ts';
-import { startTaskIn } from './decode-v1.ts';
-import { ambiguous, post } from './post.ts';
-import { ServiceError } from './service-error.ts';
-import { getV1, listLimits, startTimeout } from './v1-request.ts';
+import type { Conversing, StartTask } from '../../model/ports.ts';
+import { isList } from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { startTaskIn } from './records.ts';
+import { ambiguous, post } from '../post.ts';
+import { ServiceError } from '../service-error.ts';
+import { getV1, listLimits, startTimeout } from './request.ts';
 
 const CONVERSATIONS = '/api/v1/app-conversations';
 const TASKS = `${CONVERSATIONS}/start-tasks`;

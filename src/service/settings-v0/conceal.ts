@@ -1,8 +1,8 @@
-import { fieldNamed } from '../model/field.ts';
-import { bareUrl, Identity, isSensitiveAddress, isSensitiveUrl } from '../model/identity.ts';
-import { isMcpList, type McpList } from '../model/mcp.ts';
-import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
-import { Secret } from '../model/secret.ts';
+import { fieldNamed } from '../../model/field.ts';
+import { bareUrl, Identity, isSensitiveAddress, isSensitiveUrl } from '../../model/identity.ts';
+import { isMcpList, type McpList } from '../../model/mcp.ts';
+import { isSensitiveName, looksLikeToken, shownArgument } from '../../model/secret-words.ts';
+import { Secret } from '../../model/secret.ts';
 import {
   isList,
   isRecord,
@@ -10,8 +10,9 @@ import {
   WireNumber,
   type Value,
   type ValueRecord,
-} from '../model/value.ts';
-import { NumberSecret } from './number-secret.ts';
+} from '../../model/value.ts';
+import { NumberSecret } from '../json.ts';
+import { TOKEN_NAMES } from './dialect.ts';
 
 /**
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
@@ -25,7 +26,7 @@ export function conceal(record: ValueRecord): ValueRecord {
     if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
     if (name === 'mcp_config') return isRecord(value) ? mapRecord(value, concealList) : open(value);
     if (field !== undefined) return open(value);
-    return name === PROVIDERS ? value : concealMember(value, name);
+    return name === TOKEN_NAMES ? value : concealMember(value, name);
   });
 }
 
@@ -33,9 +34,6 @@ export function conceal(record: ValueRecord): ValueRecord {
 function isFlagged(record: ValueRecord, name: string): boolean {
   return fieldNamed(name) === undefined && typeof record[`${name}_set`] === 'boolean';
 }
-
-/** Tells by names which tokens are stored, and holds none. */
-const PROVIDERS = 'provider_tokens_set';
 
 function concealList(value: Value, name: string): Value {
   if (!isMcpList(name) || !isList(value)) return sealed(value);

@@ -1,9 +1,9 @@
-import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
-import type { Connection } from './connect.ts';
-import { isWhole } from './decode-v1.ts';
-import type { TimeLimits } from './limits.ts';
-import { ServiceError } from './service-error.ts';
-import { getV1 } from './v1-request.ts';
+import { isList, isRecord, WireNumber, type Value } from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { isWhole } from './records.ts';
+import type { TimeLimits } from '../retry.ts';
+import { ServiceError } from '../service-error.ts';
+import { getV1 } from './request.ts';
 
 const PAGE = 100;
 const MOST_PAGES = 1000;

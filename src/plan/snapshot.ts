@@ -1,27 +1,37 @@
 import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
-import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import { holdsMask } from '../model/mask.ts';
+import { entriesOf, isMcpList, type McpList } from '../model/mcp.ts';
 import type { SavedDigest } from '../model/observed.ts';
 import type { Path } from '../model/path.ts';
 import type { Digests } from '../model/ports.ts';
 import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isList, isRecord, masked, recordOf, type Json, type Value } from '../model/value.ts';
-import type { ValueRecord } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  masked,
+  recordOf,
+  secretsIn,
+  type Json,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { literalDigest } from './declared-form.ts';
-import { holdsMask } from './holds-mask.ts';
-
-import { withoutTainted } from './tainted.ts';
+import { matchEntries } from './match-entries.ts';
+import { compareEntry } from './mcp-entry.ts';
+import { shownLike } from './plan-mcp-list.ts';
+import { concealed } from './plan-plain.ts';
 
 const MASKED_PART = `?${MASK}`;
 
-/** A record as it is saved, and the digests of masked values that are literals of the file. */
+/** An answer as it is saved, and the digests of masked values that are literals of the file. */
 export interface SavedSettings {
   readonly settings: Json;
   readonly digests: readonly SavedDigest[];
 }
 
 /**
- * A record as an observation shows and saves it: masked, but that a url whose query or userinfo is masked keeps the rest of it.
+ * An answer as `get` shows and saves it: masked, but a url whose query or userinfo is masked keeps the rest of it.
  * A masked value that is the very literal which the file declares there gets a digest. Nothing else does: a digest of a secret
  * that only the service or a reference has could be tried against guesses.
  */
@@ -38,7 +48,7 @@ export function settingsToSave(
   return {
     settings,
     digests: found
-      .filter(({ path }) => isMasked(jsonAt(settings, path)))
+      .filter(({ path }) => isMaskedText(jsonAt(settings, path)))
       .map(({ path, secret }) => ({
         path,
         digest: secret.compareWith((text) => literalDigest(text, digests)),
@@ -47,7 +57,7 @@ export function settingsToSave(
 }
 
 /**
- * The record of a saved observation: what is masked in it is there, and is not known. A masked value that has a digest is the
+ * The answer in a snapshot: what is masked in it is there, and is not known. A masked value that has a digest is the
  * literal of the file with that digest; if the file has none, it is known to be another one.
  */
 export function savedSettings(
@@ -101,7 +111,7 @@ function hiddenIdentity(value: Value): Identity | null {
   return value.endsWith(MASKED_PART) ? new Identity(bareUrl(value)) : Identity.unseen(MASK);
 }
 
-function isMasked(value: Json | undefined): boolean {
+function isMaskedText(value: Json | undefined): boolean {
   return value !== undefined && hiddenIdentity(value) !== null;
 }
 
@@ -127,7 +137,7 @@ interface Literal {
 /** Where the service holds the very text that the file declares in the same place; mcp entries are matched by identity. */
 function literalsIn(actual: Value | undefined, declared: Value | undefined, path: Path): Literal[] {
   if (isList(actual)) {
-    const counterpart = counterparts(declared, path);
+    const counterpart = counterparts(declared, actual, path);
     return actual.flatMap((item, index) =>
       literalsIn(item, counterpart(item, index), [...path, String(index)]),
     );
@@ -140,18 +150,32 @@ function literalsIn(actual: Value | undefined, declared: Value | undefined, path
   return secret !== null && secret.sameAs(actual) ? [{ path, secret }] : [];
 }
 
-/** What is declared for an item of a list: the entry of the same identity, or else what has the same index. */
+/** What is declared for an item of a list: the entry that it is compared with, or else what has the same index. */
 function counterparts(
   declared: Value | undefined,
+  actual: readonly Value[],
   [name, list, ...inner]: Path,
 ): (item: Value, index: number) => Value | undefined {
   if (!isList(declared)) return () => undefined;
   if (name !== 'mcp_config' || !isMcpList(list) || inner.length > 0)
     return (_, index) => declared[index];
-  const entries = new Map(
-    entriesOf(declared).map((entry) => [identityOf(list, entry).shown, entry]),
+  const entries = declaredEntries(list, entriesOf(declared), actual);
+  return (item) => (isRecord(item) ? entries.get(item) : undefined);
+}
+
+/** The declared entry that each observed one is compared with. */
+function declaredEntries(
+  list: McpList,
+  declared: readonly ValueRecord[],
+  actual: readonly Value[],
+): ReadonlyMap<ValueRecord, ValueRecord> {
+  const entries = entriesOf(actual);
+  const differing = (one: number, other: number) =>
+    compareEntry(list, declared[one] ?? {}, entries[other] ?? {}).differing.length;
+  const { pairs } = matchEntries(list, declared, entries, differing);
+  return new Map(
+    pairs.map((pair) => [entries[pair.actual] ?? {}, declared[pair.declared] ?? {}] as const),
   );
-  return (item) => (isRecord(item) ? entries.get(identityOf(list, item).shown) : undefined);
 }
 
 function jsonAt(value: Json, path: Path): Json | undefined {
@@ -169,4 +193,77 @@ function mapped(value: Value, map: (scalar: Value, path: Path) => Value, path: P
   return recordOf(
     Object.entries(value).map(([key, member]) => [key, mapped(member, map, [...path, key])]),
   );
+}
+
+/**
+ * What a service holds, with everything masked that the file reads from a reference: each place that is written as one, whatever
+ * it holds, and the same values wherever else they are. A reference without a value masks its own place and nothing else. The
+ * arguments and variables of programs are open if they are the literals that the committed file has there.
+ */
+function withoutTainted(record: ValueRecord, desired: DesiredState): ValueRecord {
+  const references = desired.fields
+    .flatMap(({ value }) => secretsIn(value))
+    .filter(({ ref }) => ref !== null);
+  const declared = new Map<string, Value>(
+    desired.fields.map(({ field, value }) => [field.name, value]),
+  );
+  return recordOf(
+    Object.entries(record).map(([name, value]) => {
+      const own = declared.get(name);
+      if (own === undefined) return [name, conceal(value, references)];
+      if (name === 'mcp_config' && isRecord(own) && isRecord(value))
+        return [name, conceal(openLists(value, own), references)];
+      return [name, conceal(maskedLike(value, own), references)];
+    }),
+  );
+}
+
+function openLists(config: ValueRecord, declared: ValueRecord): ValueRecord {
+  return recordOf(
+    Object.entries(config).map(([name, value]) => [
+      name,
+      isMcpList(name) && isList(value) && declared[name] !== undefined
+        ? openEntries(name, value, entriesOf(declared[name]))
+        : value,
+    ]),
+  );
+}
+
+function openEntries(
+  list: McpList,
+  values: readonly Value[],
+  declared: readonly ValueRecord[],
+): readonly Value[] {
+  const counterpart = declaredEntries(list, declared, values);
+  return values.map((value) => {
+    const own = isRecord(value) ? counterpart.get(value) : undefined;
+    return own === undefined ? value : maskedLike(shownLike(value, own), own);
+  });
+}
+
+/** What came from a reference may not even be known by its address. */
+const NAMELESS = new Secret('');
+
+/** Masks each place that the file writes as a reference, whatever is there. */
+function maskedLike(value: Value, declared: Value | undefined): Value {
+  if (declared instanceof Secret && declared.ref !== null) return conceal(value, null);
+  if (isList(value) && isList(declared))
+    return value.map((item, index) => maskedLike(item, declared[index]));
+  if (!isRecord(value) || !isRecord(declared)) return value;
+  return recordOf(
+    Object.entries(value).map(([key, member]) => [key, maskedLike(member, declared[key])]),
+  );
+}
+
+/** Masks what is the same as one of the secrets; every scalar where there is no list of them. */
+function conceal(value: Value, secrets: readonly Secret[] | null): Value {
+  if (isList(value)) return value.map((item) => conceal(item, secrets));
+  if (isRecord(value))
+    return recordOf(Object.entries(value).map(([key, member]) => [key, conceal(member, secrets)]));
+  if (value === null) return value;
+  if (value instanceof Secret)
+    return secrets?.some((secret) => secret.sameAs(value)) === false ? value : NAMELESS;
+  return secrets === null || secrets.some((secret) => secret.sameAs(value))
+    ? concealed(value)
+    : value;
 }

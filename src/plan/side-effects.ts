@@ -1,0 +1,190 @@
+import {
+  entriesOf,
+  identityOf,
+  isMcpList,
+  MCP_DEFAULTS,
+  MCP_LISTS,
+  segmentsOf,
+  unmaskedConfig,
+  unreadableItems,
+  UNNAMED,
+  type McpList,
+} from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
+import type { SettingsWrite } from '../model/plan.ts';
+import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
+import {
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { managesEntry, managesField } from './managed.ts';
+import { matchEntries } from './match-entries.ts';
+
+/** Something that a write changed although the file does not manage it. */
+export interface Touched {
+  readonly path: Path;
+  readonly before: Value;
+  readonly after: Value;
+}
+
+/**
+ * What differs between the observations before and after a write, and is not managed. A field may have appeared, and an mcp
+ * entry's defaults may have been filled in; every other difference is listed.
+ */
+export function touchedBetween(
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): Touched[] {
+  return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
+    const now = after.values[name] ?? null;
+    if (name === 'mcp_config') return touchedMcp(value, now, desired);
+    return managesField(desired, name) || sameValue(value, now)
+      ? []
+      : [{ path: [name], before: value, after: now }];
+  });
+}
+
+/** The secrets that were stored before a write and are not any more, as far as the service reports it. */
+export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {
+  const isKnown = (name: string) => before.dialect.fields.has(name);
+  const lost = [...before.secrets]
+    .filter(([name, state]) => state === 'stored' && isLost(after.secrets.get(name), isKnown(name)))
+    .map(([name]) => [name]);
+  const now = new Set(after.tokens);
+  const tokens = before.tokens.filter((name) => !now.has(name));
+  return [...lost, ...tokens.map((name) => ['secrets_store', 'provider_tokens', name])];
+}
+
+/** A field that this version does not know is lost, too, when the service no longer mentions it. */
+function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
+  return state === 'not-stored' || (state === undefined && !isKnown);
+}
+
+function touchedMcp(before: Value, after: Value, desired: DesiredState): Touched[] {
+  const managed = managesField(desired, 'mcp_config');
+  if (!isRecord(before))
+    return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
+  const config = isRecord(after) ? after : {};
+  const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
+    const now = config[name] ?? null;
+    if (isMcpList(name) && isList(value)) return touchedEntries(name, value, now, desired);
+    return managed || sameValue(value, now)
+      ? []
+      : [{ path: ['mcp_config', name], before: value, after: now }];
+  });
+  return [...touchedItems(before, after, desired), ...members];
+}
+
+/** Items that this version cannot read stay, unless the file declares that there is no config at all. */
+function touchedItems(before: Value, after: Value, { fields }: DesiredState): Touched[] {
+  const declared = fields.find(({ field }) => field.name === 'mcp_config');
+  if (declared?.value === null) return [];
+  return MCP_LISTS.flatMap((list): Touched[] => {
+    const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
+    const path = ['mcp_config', list, UNNAMED];
+    return sameValue(was, is) ? [] : [{ path, before: was, after: is }];
+  });
+}
+
+function touchedEntries(
+  list: McpList,
+  before: Value,
+  after: Value,
+  desired: DesiredState,
+): Touched[] {
+  const [was, is] = [entriesOf(before), entriesOf(after)];
+  const [earlier, later] = [segmentsIn(list, was), segmentsIn(list, is)];
+  const touched = (segment: string, entry: Value, now: Value): Touched[] =>
+    managesEntry(desired, list, segment)
+      ? []
+      : [{ path: ['mcp_config', list, segment], before: entry, after: now }];
+  const { pairs, added, removed } = matchEntries(list, was, is, () => 0);
+  return [
+    ...pairs.flatMap((pair) => {
+      const [entry, now] = [was[pair.declared] ?? {}, is[pair.actual] ?? {}];
+      return sameEntry(list, entry, now) ? [] : touched(earlier[pair.declared] ?? '', entry, now);
+    }),
+    ...added.flatMap((index) => touched(earlier[index] ?? '', was[index] ?? {}, null)),
+    ...removed.flatMap(({ actual }) => touched(later[actual] ?? '', null, is[actual] ?? {})),
+  ];
+}
+
+function segmentsIn(list: McpList, entries: readonly ValueRecord[]): string[] {
+  return segmentsOf(entries.map((entry) => identityOf(list, entry)));
+}
+
+function sameEntry(list: McpList, before: ValueRecord, after: ValueRecord): boolean {
+  return sameValue({ ...MCP_DEFAULTS[list], ...before }, { ...MCP_DEFAULTS[list], ...after });
+}
+
+/**
+ * The write that undoes a doubling; null if nothing has doubled. Some servers add mcp entries of their own to what they stored, at
+ * every load; written back, such an entry is there twice. So of an entry that the file does not manage, the copies that have
+ * appeared are the server's own, and as many are stored that should not be: both are left out, the first ones.
+ */
+export function withoutDoubled(
+  write: SettingsWrite,
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): SettingsWrite | null {
+  const config = sentConfigOf(write);
+  if (config === null) return null;
+  const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
+  const mended = MCP_LISTS.flatMap((list) => {
+    const items = config[list];
+    const surplus = surplusOf(list, was, is);
+    if (!isList(items) || surplus.size === 0) return [];
+    const left = items.filter((item) => {
+      const identity = isRecord(item) ? identityOf(list, item) : null;
+      const open = surplus.get(identity?.key ?? '') ?? 0;
+      if (identity === null || identity.key === null || open === 0) return true;
+      if (managesEntry(desired, list, identity.shown)) return true;
+      surplus.set(identity.key, open - 1);
+      return false;
+    });
+    return left.length === items.length ? [] : [[list, left] as const];
+  });
+  if (mended.length === 0) return null;
+  const mcp = recordOf([...Object.entries(config), ...mended]);
+  return {
+    ...write,
+    fields: recordOf([...Object.entries(write.fields), ['mcp_config', mcp]]),
+  };
+}
+
+/** The config that a write leaves on a service whose whole record it replaces. */
+function sentConfigOf({ fields, observed }: SettingsWrite): ValueRecord | null {
+  const config = fields['mcp_config'];
+  if (config !== undefined) return isRecord(config) ? config : null;
+  const stays = observed.values['mcp_config'];
+  return isRecord(stays) ? unmaskedConfig(stays) : null;
+}
+
+/** How many copies to leave out of each entry that is there more often than before, by its identity. */
+function surplusOf(
+  list: McpList,
+  before: Value | undefined,
+  after: Value | undefined,
+): Map<string, number> {
+  const [was, is] = [copiesIn(list, before), copiesIn(list, after)];
+  const doubled = [...was].flatMap(([key, count]): [string, number][] => {
+    const appeared = (is.get(key) ?? 0) - count;
+    return appeared > 0 ? [[key, 2 * appeared]] : [];
+  });
+  return new Map(doubled);
+}
+
+function copiesIn(list: McpList, config: Value | undefined): ReadonlyMap<string, number> {
+  const copies = new Map<string, number>();
+  for (const entry of isRecord(config) ? entriesOf(config[list]) : []) {
+    const { key } = identityOf(list, entry);
+    if (key !== null) copies.set(key, (copies.get(key) ?? 0) + 1);
+  }
+  return copies;
+}

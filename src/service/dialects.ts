@@ -1,0 +1,36 @@
+import type { Dialect, DialectName } from '../model/dialect.ts';
+import type { SetpointError } from '../model/error.ts';
+import type { SettingsWrite } from '../model/plan.ts';
+import type { WriteAnswer } from '../model/ports.ts';
+import type { ObservedState } from '../model/state.ts';
+import type { ValueRecord } from '../model/value.ts';
+import type { Connection } from './connect.ts';
+import type { Reply } from './json-reply.ts';
+import type { TimeLimits } from './retry.ts';
+import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
+import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
+import { storeSettings } from './settings-v0/write.ts';
+
+/** How the services of one dialect are spoken to. Each is a folder here, and a line in the registry below. */
+export interface SpokenDialect {
+  readonly dialect: Dialect;
+  /** The path of the GET that reads the settings. */
+  readonly path: string;
+  /** The observed state in a reply to that GET, or an error that names what answered instead. */
+  read(connection: Connection, place: string, reply: Reply): ObservedState | SetpointError;
+  /** The observed state in an answer that a snapshot holds; null: the store was empty. */
+  saved(answer: ValueRecord | null): ObservedState;
+  /** Sends one write. Never throws for what a service can do. */
+  write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
+}
+
+export const DIALECTS: Readonly<Record<DialectName, SpokenDialect>> = {
+  'settings-v0': {
+    dialect: SETTINGS_V0,
+    path: SETTINGS_PATH,
+    read: settingsIn,
+    saved: (answer) =>
+      answer === null ? { ...EMPTY_STORE, saved: true } : observedState(answer, true),
+    write: storeSettings,
+  },
+};

@@ -1,0 +1,188 @@
+import type { SetpointError } from '../../model/error.ts';
+import { fieldNamed } from '../../model/field.ts';
+import { holdsMask } from '../../model/mask.ts';
+import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import type { ObservedState, SecretState } from '../../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { jsonOf, type Reply } from '../json-reply.ts';
+import { ServiceError } from '../service-error.ts';
+import { statusError } from '../status-error.ts';
+import { conceal } from './conceal.ts';
+import { flaggedField, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
+
+/** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
+export function settingsIn(
+  connection: Connection,
+  place: string,
+  reply: Reply,
+): ObservedState | SetpointError {
+  const { status } = reply;
+  if (status !== 200 && status !== 404) return statusError(connection, place, reply);
+  const read = jsonOf(place, reply);
+  if (status === 200) return 'error' in read ? read.error : recordIn(place, read.json);
+  if ('json' in read)
+    return isEmptyStore(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
+  return reply.body instanceof Uint8Array ? statusError(connection, place, reply) : read.error;
+}
+
+/** What a 404 means by its body: an empty store has this sentence. */
+function isEmptyStore(body: Value): boolean {
+  return isRecord(body) && body['error'] === 'Settings not found';
+}
+
+export const EMPTY_STORE: ObservedState = {
+  dialect: SETTINGS_V0,
+  stored: false,
+  values: recordOf([]),
+  secrets: new Map(),
+  tokens: [],
+  hidden: [],
+  answer: recordOf([]),
+};
+
+/** The observed state in a stored record whose secrets are wrapped. `saved`: the record is from a snapshot. */
+export function observedState(answer: ValueRecord, saved = false): ObservedState {
+  const values = Object.entries(answer).filter(([name, value]) => isShown(name, value));
+  const tokens = answer[TOKEN_NAMES];
+  const secrets = secretsOf(answer);
+  return {
+    dialect: SETTINGS_V0,
+    stored: true,
+    values: recordOf(values),
+    secrets,
+    tokens: isRecord(tokens) ? Object.keys(tokens) : [],
+    hidden: hiddenIn(answer, secrets, saved),
+    answer,
+    ...(saved ? { saved } : {}),
+  };
+}
+
+/** Whether a member is a field that shows what is stored. */
+function isShown(name: string, value: Value): boolean {
+  const field = fieldNamed(name);
+  if (field !== undefined) return field.readable;
+  return name !== TOKEN_NAMES && flaggedField(name, value) === null;
+}
+
+/** Every password field of the specification, and what other flags report. */
+function secretsOf(answer: ValueRecord): Map<string, SecretState> {
+  const secrets = new Map<string, SecretState>();
+  for (const { name, reads } of SETTINGS_V0.fields.values())
+    if (reads === 'presence' || reads === 'nothing') secrets.set(name, 'not-reported');
+  for (const [member, value] of Object.entries(answer)) {
+    const field = flaggedField(member, value);
+    if (field !== null && typeof value === 'boolean')
+      secrets.set(field, value ? 'stored' : 'not-stored');
+  }
+  return secrets;
+}
+
+/**
+ * The fields of a later version that the service holds and does not show: the answer has a mask, or nothing although the
+ * field's flag reports that one is stored. The masks of a snapshot are setpoint's own, and hide nothing.
+ */
+function hiddenIn(
+  answer: ValueRecord,
+  secrets: ReadonlyMap<string, SecretState>,
+  saved: boolean,
+): string[] {
+  return [...new Set([...Object.keys(answer), ...secrets.keys()])].filter((name) => {
+    const value = answer[name];
+    if (fieldNamed(name) !== undefined || !isShown(name, value ?? null)) return false;
+    return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && isMaskOrHoldsOne(value);
+  });
+}
+
+/** In a field that is not known any text may be a secret: asterisks and dots alone are a mask under every name. */
+function isMaskOrHoldsOne(value: Value | undefined): boolean {
+  if (typeof value === 'string') return /^\s*[*•●]{3,}\s*$/.test(value);
+  if (isList(value)) return value.some(isMaskOrHoldsOne);
+  if (isRecord(value)) return Object.values(value).some(isMaskOrHoldsOne);
+  return holdsMask(value);
+}
+
+/**
+ * The observed state in the body of a 200, or an error that names what answered instead. No other request is needed to tell:
+ * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; the agent server inside a sandbox
+ * has `llm_api_key_is_set` under the same path.
+ */
+export function recordIn(place: string, body: Value): ObservedState | SetpointError {
+  if (!isRecord(body)) {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered with JSON that is no object, so it is not the settings of this service.`,
+    );
+  }
+  if ('llm_api_key_is_set' in body) {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered by an agent server, the one inside a sandbox (it reports llm_api_key_is_set).`,
+      { hint: 'Set server.url to the service that runs the sandboxes.' },
+    );
+  }
+  if ('agent_settings' in body) {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered in the later dialect, of /api/v1/settings (it has agent_settings), which this version of setpoint does not speak.`,
+    );
+  }
+  if (typeof body['llm_api_key_set'] !== 'boolean') {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered with an object that has no llm_api_key_set, so it is not the settings of this service.`,
+    );
+  }
+  const long = longList(body['mcp_config']);
+  if (long !== undefined) {
+    return new ServiceError(
+      'response-too-large',
+      `${place} was answered with more than ${MOST_ENTRIES} entries in mcp_config.${long}.`,
+      { hint: 'Remove entries that nobody needs on the service; setpoint reads no more.' },
+    );
+  }
+  return observedState(conceal(spelledOut(body)));
+}
+
+/** An mcp entry written as a bare url is the entry of that url with its defaults. Source: behaviour 1.3. */
+function spelledOut(record: ValueRecord): ValueRecord {
+  const config = record['mcp_config'];
+  if (!isRecord(config)) return record;
+  const lists = URL_LISTS.flatMap((list) => {
+    const entries = config[list];
+    return isList(entries)
+      ? [
+          [
+            list,
+            entries.map((entry) => (typeof entry === 'string' ? entryOf(list, entry) : entry)),
+          ] as const,
+        ]
+      : [];
+  });
+  const spelled = recordOf([...Object.entries(config), ...lists]);
+  return recordOf([...Object.entries(record), ['mcp_config', spelled]]);
+}
+
+const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
+
+function entryOf(list: McpList, url: string): ValueRecord {
+  return recordOf([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
+}
+
+/** Entries that one mcp list may have. */
+const MOST_ENTRIES = 2000;
+
+function longList(config: Value | undefined): string | undefined {
+  if (!isRecord(config)) return undefined;
+  return MCP_LISTS.find((list) => {
+    const entries = config[list];
+    return isList(entries) && entries.length > MOST_ENTRIES;
+  });
+}

@@ -1,0 +1,125 @@
+import { SHORTEST_INSIDE } from '../../model/encodings.ts';
+import { unmaskedConfig } from '../../model/mcp.ts';
+import type { SettingsWrite } from '../../model/plan.ts';
+import type { WriteAnswer } from '../../model/ports.ts';
+import { Redactor } from '../../model/redactor.ts';
+import type { Secret } from '../../model/secret.ts';
+import {
+  isList,
+  isRecord,
+  recordOf,
+  secretsIn,
+  WireNumber,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { jsonOf, type Reply } from '../json-reply.ts';
+import { encode } from '../json.ts';
+import { post } from '../post.ts';
+import type { TimeLimits } from '../retry.ts';
+import { ServiceError } from '../service-error.ts';
+import { SETTINGS_PATH } from './dialect.ts';
+
+/** Sends one POST of the whole record. */
+export async function storeSettings(
+  connection: Connection,
+  write: SettingsWrite,
+  limits: TimeLimits,
+): Promise<WriteAnswer> {
+  const record = recordToStore(write);
+  const answer = await post(connection, {
+    path: SETTINGS_PATH,
+    body: encode(record),
+    timeout: connection.timeout,
+    limits,
+    refused: (place, reply) => refusal(connection, place, reply, record),
+  });
+  return answer.kind === 'done' ? { kind: 'stored' } : answer;
+}
+
+/**
+ * The body of a write. POST replaces the whole record, so the body is what was read, with the written fields over it. Flags and
+ * the loaded secrets_store are never sent back; a password field is sent only if it is written, because a load does not answer
+ * its value. Hidden fields and masks are never sent back: they would be stored in place of what they hide.
+ */
+export function recordToStore({ fields, observed }: SettingsWrite): ValueRecord {
+  const hidden = new Set(observed.hidden);
+  const carried = Object.entries(observed.values)
+    .filter(([name]) => !(name in fields) && !hidden.has(name))
+    .map(
+      ([name, value]) =>
+        [name, name === 'mcp_config' && isRecord(value) ? unmaskedConfig(value) : value] as const,
+    );
+  return recordOf([...carried, ...Object.entries(fields)]);
+}
+
+function refusal(
+  connection: Connection,
+  place: string,
+  reply: Reply,
+  record: ValueRecord,
+): ServiceError {
+  const read = jsonOf(place, reply);
+  const secrets = [...connection.secrets, ...secretsIn(record)];
+  const places = 'json' in read ? refusedPlaces(read.json, secrets) : '';
+  const listed = places === '' ? '' : `: ${places}`;
+  return new ServiceError(
+    'settings-refused',
+    `${place} was refused as invalid (status 422)${listed}.`,
+  );
+}
+
+/** What was sent and must not be shown. */
+interface Hidden {
+  readonly redactor: Redactor;
+  readonly secrets: readonly Secret[];
+}
+
+const MOST = 10;
+const DEEPEST = 12;
+
+/**
+ * What a 422 objects to, in words: `mcp_config.sse_servers.0.url (missing)`. The answer repeats what was sent, secrets too,
+ * so only `loc` and `type` of its details are read, and of those only what looks like a name or a position and neither holds
+ * one of the secrets, in any form or case, nor is a part of one. Empty where there is nothing to tell.
+ */
+function refusedPlaces(body: Value, secrets: readonly Secret[]): string {
+  const details = isRecord(body) && isList(body['detail']) ? body['detail'] : [];
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.addSecret(secret);
+  const hidden = { redactor, secrets };
+  const places = details.flatMap((detail) => refusedPlace(detail, hidden) ?? []);
+  const shown = [...new Set(places)].slice(0, MOST).join(', ');
+  return places.length > MOST ? `${shown} and more` : shown;
+}
+
+function refusedPlace(detail: Value, hidden: Hidden): string | null {
+  if (!isRecord(detail) || !isList(detail['loc'])) return null;
+  const path = detail['loc'][0] === 'body' ? detail['loc'].slice(1) : detail['loc'];
+  const segments = path.slice(0, DEEPEST).map((segment) => segmentText(segment, hidden));
+  const type = detail['type'];
+  const named = typeof type === 'string' && isTelling(type, /^[a-z][a-z0-9_]{0,39}$/, hidden);
+  return `${segments.join('.') || 'the body'}${named ? ` (${type})` : ''}`;
+}
+
+function segmentText(segment: Value, hidden: Hidden): string {
+  if (segment instanceof WireNumber) return '?';
+  if (typeof segment === 'number') return Number.isSafeInteger(segment) ? String(segment) : '?';
+  if (typeof segment !== 'string') return '?';
+  return isTelling(segment, /^[A-Za-z_][A-Za-z0-9_-]{0,39}$/, hidden) ? segment : '?';
+}
+
+function isTelling(text: string, form: RegExp, { redactor, secrets }: Hidden): boolean {
+  return (
+    form.test(text) &&
+    redactor.text(text) === text &&
+    secrets.every((secret) => secret.compareWith((value) => partOf(text, value)) === 'apart')
+  );
+}
+
+/** Short texts are part of any secret. */
+function partOf(text: string, value: string): 'apart' | 'part' {
+  const part = text.length >= SHORTEST_INSIDE && value.toLowerCase().includes(text.toLowerCase());
+  return part ? 'part' : 'apart';
+}
