@@ -1,5 +1,6 @@
 import { IdentityQueues, type Identity } from '../model/identity.ts';
-import { identityOf, type McpList } from '../model/mcp.ts';
+import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
+import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ValueRecord } from '../model/value.ts';
 
 /** A declared entry and the observed entry that it is compared with, by their positions. */
@@ -93,4 +94,69 @@ function isHidden(identity: Identity | undefined): boolean {
 
 function mayBe(one: Identity | undefined, other: Identity | undefined): boolean {
   return one !== undefined && other !== undefined && one.mayBe(other);
+}
+
+/** Positions in the two lists, with the names of the entries in paths. */
+export interface ManagedMatching {
+  readonly pairs: readonly (Pair & { readonly segment: string; readonly observed: string })[];
+  readonly added: readonly { readonly declared: number; readonly segment: string }[];
+  readonly removed: readonly {
+    readonly actual: number;
+    readonly segment: string;
+    readonly certain: boolean;
+  }[];
+  /** Observed entries that the file lists as unmanaged. */
+  readonly unmanaged: readonly { readonly actual: number; readonly segment: string }[];
+}
+
+/**
+ * Matches a declared list with the observed one, without the entries that `unmanaged` lists: by their path in either list, and
+ * by what they are known by. Pairs and added entries are in the order of the file, the rest in that of the service.
+ */
+export function matchManaged(
+  list: McpList,
+  declared: readonly ValueRecord[],
+  actual: readonly ValueRecord[],
+  unmanaged: readonly Path[],
+  distance: (declared: ValueRecord, actual: ValueRecord) => number,
+): ManagedMatching {
+  const wanted = declared.map((entry) => identityOf(list, entry));
+  const found = actual.map((entry) => identityOf(list, entry));
+  const segments = segmentsOf(found);
+  const isExcluded = (segment: string) => isUnmanaged(unmanaged, ['mcp_config', list, segment]);
+  const excluded = new Set(
+    wanted.filter(({ shown }) => isExcluded(shown)).flatMap(({ key }) => key ?? []),
+  );
+  const isKept = (index: number) =>
+    isExcluded(segments[index] ?? '') || excluded.has(found[index]?.key ?? '');
+  const own = [...wanted.keys()].filter((index) => !isExcluded(wanted[index]?.shown ?? ''));
+  const open = [...found.keys()].filter((index) => !isKept(index));
+  const [ownEntries, openEntries] = [
+    own.map((index) => declared[index] ?? {}),
+    open.map((index) => actual[index] ?? {}),
+  ];
+  const matching = matchEntries(list, ownEntries, openEntries, (one, other) =>
+    distance(ownEntries[one] ?? {}, openEntries[other] ?? {}),
+  );
+  const declaredAt = (index: number) => {
+    const at = own[index] ?? -1;
+    return { declared: at, segment: wanted[at]?.shown ?? '' };
+  };
+  const actualAt = (index: number) => {
+    const at = open[index] ?? -1;
+    return { actual: at, segment: segments[at] ?? '' };
+  };
+  return {
+    pairs: matching.pairs
+      .map((pair) => {
+        const { actual: at, segment: observed } = actualAt(pair.actual);
+        return { ...declaredAt(pair.declared), actual: at, observed, certain: pair.certain };
+      })
+      .toSorted((one, other) => one.declared - other.declared),
+    added: matching.added.map(declaredAt),
+    removed: matching.removed.map(({ actual: at, certain }) => ({ ...actualAt(at), certain })),
+    unmanaged: [...found.keys()]
+      .filter(isKept)
+      .map((index) => ({ actual: index, segment: segments[index] ?? '' })),
+  };
 }

@@ -1,12 +1,11 @@
-import type { Identity } from '../model/identity.ts';
-import { identityMember, identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
-import { isUnmanaged, type Path } from '../model/path.ts';
+import { identityMember, type McpList } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
-import { matchEntries, type Pair } from './match-entries.ts';
+import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
   hiddenSecrets,
@@ -30,6 +29,7 @@ export interface ListPlan {
 }
 
 export interface ListContext {
+  readonly list: McpList;
   readonly desired: DesiredField;
   readonly unmanaged: readonly Path[];
   readonly rotation: Rotation;
@@ -41,103 +41,102 @@ export interface ListContext {
  * managed stays where it was. Removals come first. What cannot be compared is listed by its own path, and hides nothing else.
  */
 export function planMcpList(
-  list: McpList,
   declared: readonly ValueRecord[],
   actual: readonly ValueRecord[],
   context: ListContext,
 ): ListPlan {
-  const { hiding, rotation } = context;
-  const pathOf = (segment: string): Path => ['mcp_config', list, segment];
-  const found = actual.map((entry) => identityOf(list, entry));
-  const wanted = declared.map((entry) => identityOf(list, entry));
-  const segments = segmentsOf(found);
-  const names = wanted.map(({ shown }) => shown);
-  const excluded = (segment: string) => isUnmanaged(context.unmanaged, pathOf(segment));
-  const { managed, unmanaged } = split(wanted, found, segments, excluded);
-  const { pairs, added, removed } = matchEntries(
+  const { list, hiding, unmanaged } = context;
+  const matched = matchManaged(
     list,
-    managed.declared.map((index) => declared[index] ?? {}),
-    managed.actual.map((index) => actual[index] ?? {}),
-    (one, other) =>
-      compareEntry(
-        list,
-        declared[managed.declared[one] ?? -1] ?? {},
-        actual[managed.actual[other] ?? -1] ?? {},
-        hiding,
-      ).differing.length,
+    declared,
+    actual,
+    unmanaged,
+    (one, other) => compareEntry(list, one, other, hiding).differing.length,
   );
-  const removals: Change[] = [];
-  const changes: Change[] = [];
-  const unknown: Unknown[] = [];
-  const unpreservable: Unpreservable[] = [];
-  const sent = new Map<number, ValueRecord>();
-  for (const index of unmanaged) {
-    const entry = actual[index] ?? {};
-    sent.set(index, mergedEntry({}, entry));
-    unpreservable.push(...lost(list, segments[index] ?? '', hiddenSecrets(list, entry, hiding)));
-  }
-  for (const { actual: at, certain } of removed) {
-    const index = managed.actual[at] ?? -1;
-    removals.push(removal(pathOf(segments[index] ?? ''), actual[index] ?? {}, certain));
-  }
-  for (const pair of pairs.toSorted(byDeclared)) {
-    const [own, index] = [managed.declared[pair.declared] ?? -1, managed.actual[pair.actual] ?? -1];
-    const [asked, entry] = [declared[own] ?? {}, actual[index] ?? {}];
-    const path = pathOf(names[own] ?? '');
-    const compared = compareEntry(list, asked, entry, hiding);
-    const inside = compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] }));
-    const rotated =
-      compared.differing.length === 0 && isRotated(rotation, path) && secretsIn(asked).length > 0;
-    if (compared.differing.length > 0 || rotated)
-      changes.push(changed(path, asked, entry, compared, rotated, placeOf(context, list, own)));
-    unknown.push(...inside);
-    if (!pair.certain) unknown.push(uncertain(list, path, asked, pathOf(segments[index] ?? '')));
-    sent.set(index, mergedEntry(asked, entry));
-    const undeclared = hiddenSecrets(list, entry, hiding).filter(
-      (name) => asked[name.split('.')[0] ?? ''] === undefined,
-    );
-    unpreservable.push(...lost(list, names[own] ?? '', undeclared));
-  }
-  for (const at of added) {
-    const index = managed.declared[at] ?? -1;
-    const [entry, path] = [declared[index] ?? {}, pathOf(names[index] ?? '')];
-    changes.push(setEntry(path, entry, placeOf(context, list, index)));
-    unknown.push(...missingIn(path, entry));
-  }
-  const entries = [...sent].toSorted(([a], [b]) => a - b).map(([, entry]) => entry);
-  const news = added.map((at) => declared[managed.declared[at] ?? -1] ?? {});
+  const removals = matched.removed.map(({ actual: index, segment, certain }) =>
+    removal(pathOf(list, segment), actual[index] ?? {}, certain),
+  );
+  const kept = matched.unmanaged.map(({ actual: index, segment }) =>
+    keptEntry(list, segment, actual[index] ?? {}, index, hiding),
+  );
+  const paired = matched.pairs.map((pair) =>
+    pairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, context),
+  );
+  const added = matched.added.map(({ declared: index, segment }) =>
+    addedEntry(pathOf(list, segment), declared[index] ?? {}, index, context),
+  );
+  const stay = [...kept, ...paired].toSorted((one, other) => one.index - other.index);
+  const parts = [...paired, ...added];
   return {
     name: list,
-    changes: [...removals, ...changes],
-    unknown,
-    unpreservable,
-    entries: [...entries, ...news],
-    kept: unmanaged.map((index) => actual[index] ?? {}),
+    changes: [...removals, ...parts.flatMap(({ changes }) => changes)],
+    unknown: parts.flatMap(({ unknown }) => unknown),
+    unpreservable: [...kept, ...paired].flatMap(({ unpreservable }) => unpreservable),
+    entries: [...stay, ...added].map(({ entry }) => entry),
+    kept: matched.unmanaged.map(({ actual: index }) => actual[index] ?? {}),
   };
 }
 
-/** The positions of the entries that the file manages, and of the observed ones that it does not. */
-function split(
-  wanted: readonly Identity[],
-  found: readonly Identity[],
-  segments: readonly string[],
-  excluded: (segment: string) => boolean,
-) {
-  const given = new Set(wanted.filter(({ shown }) => excluded(shown)).map(({ key }) => key));
-  const isKept = (index: number) =>
-    excluded(segments[index] ?? '') ||
-    (found[index]?.key !== null && given.has(found[index]?.key ?? ''));
+function pathOf(list: McpList, segment: string): Path {
+  return ['mcp_config', list, segment];
+}
+
+/** What one entry adds to the plan; `entry` is what is sent of it, and `index` its position on the service. */
+interface EntryPlan {
+  readonly changes: readonly Change[];
+  readonly unknown: readonly Unknown[];
+  readonly unpreservable: readonly Unpreservable[];
+  readonly entry: ValueRecord;
+  readonly index: number;
+}
+
+/** An entry that the file does not manage is sent back as it was read. */
+function keptEntry(
+  list: McpList,
+  segment: string,
+  entry: ValueRecord,
+  index: number,
+  hiding: Hiding,
+): EntryPlan {
+  const unpreservable = lost(list, segment, hiddenSecrets(list, entry, hiding));
+  return { changes: [], unknown: [], unpreservable, entry: mergedEntry({}, entry), index };
+}
+
+function pairedEntry(
+  pair: ManagedMatching['pairs'][number],
+  declared: ValueRecord,
+  actual: ValueRecord,
+  { list, hiding, rotation, desired }: ListContext,
+): EntryPlan {
+  const path = pathOf(list, pair.segment);
+  const compared = compareEntry(list, declared, actual, hiding);
+  const differs = compared.differing.length > 0;
+  const rotated = !differs && isRotated(rotation, path) && secretsIn(declared).length > 0;
+  const source = desired.source([list, String(pair.declared)]);
+  const undeclared = hiddenSecrets(list, actual, hiding).filter(
+    (name) => declared[name.split('.')[0] ?? ''] === undefined,
+  );
   return {
-    managed: {
-      declared: [...wanted.keys()].filter((index) => !excluded(wanted[index]?.shown ?? '')),
-      actual: [...found.keys()].filter((index) => !isKept(index)),
-    },
-    unmanaged: [...found.keys()].filter(isKept),
+    changes: differs || rotated ? [changed(path, declared, actual, compared, rotated, source)] : [],
+    unknown: [
+      ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
+      ...(pair.certain ? [] : [uncertain(list, path, declared, pathOf(list, pair.observed))]),
+    ],
+    unpreservable: lost(list, pair.segment, undeclared),
+    entry: mergedEntry(declared, actual),
+    index: pair.actual,
   };
 }
 
-function byDeclared(one: Pair, other: Pair): number {
-  return one.declared - other.declared;
+function addedEntry(
+  path: Path,
+  entry: ValueRecord,
+  index: number,
+  { list, desired }: ListContext,
+): EntryPlan {
+  const source = desired.source([list, String(index)]);
+  const changes = [setEntry(path, entry, source)];
+  return { changes, unknown: missingIn(path, entry), unpreservable: [], entry, index };
 }
 
 /** An observed entry that may be a declared one: a reference or a mask hides what one of the two is known by. */
@@ -173,7 +172,7 @@ function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Cha
     before: null,
     after: entry,
     sensitive: secretsIn(entry).length > 0,
-    ref: refOf(entry),
+    ref: referencesIn(entry),
     reason: 'not set',
     source,
   };
@@ -196,7 +195,7 @@ function changed(
     before,
     after,
     sensitive: secretsIn(after).length > 0 || secretsIn(before).length > 0,
-    ref: refOf(declared),
+    ref: referencesIn(declared),
     reason: rotated
       ? 'will be rotated'
       : `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`,
@@ -239,11 +238,7 @@ function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
   return made;
 }
 
-function refOf(entry: ValueRecord): string | null {
+function referencesIn(entry: ValueRecord): string | null {
   const refs = secretsIn(entry).flatMap((secret) => secret.ref ?? []);
   return refs.length === 0 ? null : [...new Set(refs)].join(', ');
-}
-
-function placeOf({ desired }: ListContext, list: McpList, index: number): Change['source'] {
-  return desired.source([list, String(index)]);
 }

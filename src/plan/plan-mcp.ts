@@ -35,7 +35,8 @@ export function planMcp(
   const lists = MCP_LISTS.filter(
     (list) => declared[list] !== undefined && !isUnmanaged(unmanaged, ['mcp_config', list]),
   ).map((list) =>
-    planMcpList(list, entriesOf(declared[list]), entriesOf(config[list]), {
+    planMcpList(entriesOf(declared[list]), entriesOf(config[list]), {
+      list,
       desired,
       unmanaged,
       rotation,
