@@ -13,7 +13,7 @@ import { sameValue, type Json } from '../model/value.ts';
 import { declaredDigests } from './declared-form.ts';
 import { maskedChange } from './plan-document.ts';
 
-/** What a saved plan says of one target, and what its digests are made with. */
+/** One environment of a saved plan, and what its digests are made with. */
 export interface Approved {
   readonly part: EnvironmentPlan;
   readonly digests: Digests;
@@ -22,14 +22,14 @@ export interface Approved {
 /** Changes that a message names. */
 const MOST_NAMES = 20;
 
-/** A change as the document of a plan has it, masked by what references come to; `approved` is masked alike. */
+/** A change as plan documents have it: the values of references are masked. */
 type Shown = (change: Change<Json>) => Change<Json>;
 
 /**
  * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a plan that was made anew if it has
  * every change of that too: the same action, the same value before and after, and the same digest of what the file declares,
- * which holds masked literals, and a secret by its path and reference. Whoever forges one can only bring about a refusal, or
- * approve what the committed file asks for anyway.
+ * which holds masked literals, and a secret by its path and reference. A forged plan can only cause a refusal, or
+ * approve what the committed file declares in any case.
  */
 export function notCovered(
   plan: Plan,
@@ -51,7 +51,7 @@ export function notCovered(
   );
 }
 
-/** What was approved and is not to be done any more: somebody has done it, or nobody asks for it. */
+/** Warns of approved changes that an apply no longer makes: they are made already, or no longer declared. */
 export function alreadyMade(
   plan: Plan,
   desired: DesiredState,

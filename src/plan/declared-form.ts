@@ -25,7 +25,7 @@ export function declaredDigests(
   ];
 }
 
-/** The digest of one text that stands in the file. */
+/** The digest of one literal of the file. */
 export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): string {
   return quick(JSON.stringify(['literal', text]));
 }
@@ -35,7 +35,7 @@ function termsOf({ kind, whenBusy }: DesiredSandboxes): readonly string[] {
   return [kind, whenBusy];
 }
 
-/** A declared value with references in place of what they stand for, keys in order. */
+/** A declared value with references in place of their values, keys in order. */
 function formOf(value: Value, quick: Digests['quick']): unknown {
   if (value instanceof Secret)
     return value.ref === null

@@ -63,7 +63,7 @@ function isWholeClear({ path, action }: Change): boolean {
   return path.length === 1 && path[0] === 'mcp_config' && action === 'clear';
 }
 
-/** The plan warns of what a write would lose; some of it stops every write, whatever the file says. */
+/** What a write would lose. The plan warns of it, and some of it stops every write, whatever `guards` is. */
 function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
   return settings.unpreservable.map(({ path, stops, remedy }) => ({
     rule: 'lose-unreadable',
@@ -105,7 +105,7 @@ function disabledSafety({ settings }: Plan): Finding[] {
   });
 }
 
-/** Whether a value is this one, also where it came from a reference. */
+/** Whether a value is the expected one, also if it came from a reference. */
 function isValue(value: Value, expected: boolean): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }

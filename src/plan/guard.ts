@@ -5,7 +5,7 @@ import { changesOf, type Plan, type Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { guardRules } from './guard-rules.ts';
 
-/** A plan with the observation it came from, and what its file says of guards. */
+/** A plan with its observation and the guards of its file. */
 export interface Guarded {
   readonly plan: Plan;
   readonly observed: ObservedState;
@@ -32,7 +32,7 @@ export function guardWarnings(guarded: Guarded, allowed: readonly Rule[]): Warni
   }));
 }
 
-/** A rule that is turned on and cannot judge is no protection: that is said. */
+/** Rules that are on and cannot judge this plan. They protect nothing, so each is a warning. */
 function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
   const isOn = (rule: Rule): boolean => guards.on.has(rule) && !allowed.includes(rule);
   const changes = changesOf(plan);
@@ -40,14 +40,14 @@ function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
   const drift =
     isOn('overwrite-drift') && !judged
       ? [
-          'Without --base nothing tells drift from edits: this may overwrite drift. (overwrite-drift)',
+          'Without --base, drift cannot be told from edits: this may overwrite drift. (overwrite-drift)',
         ]
       : [];
   const unknown = plan.settings.unknown.flatMap(({ path, ref }) => {
     const rule = ruleAbout(path);
     if (ref === null || rule === null || !isOn(rule)) return [];
     return [
-      `${formatPath(path)} comes from a reference that was not looked up: an apply may be refused. (${rule})`,
+      `${formatPath(path)} comes from a reference that was not resolved: an apply may be refused. (${rule})`,
     ];
   });
   return [...drift, ...unknown];

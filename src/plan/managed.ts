@@ -15,7 +15,7 @@ export function managedLists(desired: DesiredState): readonly McpList[] {
   return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
 }
 
-/** Whether an entry of a list is the file's business; the segment is the entry's name in paths. */
+/** Whether the file manages an entry of a list; the segment is the entry's name in paths. */
 export function managesEntry(desired: DesiredState, list: McpList, segment: string): boolean {
   return (
     managedLists(desired).includes(list) &&

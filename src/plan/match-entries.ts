@@ -61,7 +61,7 @@ export function matchEntries(
 /** Candidates above this number are paired in their order, whatever they differ in. */
 const MOST_CANDIDATES = 10_000;
 
-/** Pairs what may be one entry though it cannot be told, the closest first. */
+/** Pairs entries that may be the same although one of their identities is hidden, the closest first. */
 function matchHidden(
   wanted: readonly Identity[],
   found: readonly Identity[],

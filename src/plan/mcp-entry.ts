@@ -8,14 +8,14 @@ import type { ValueRecord } from '../model/value.ts';
 
 /**
  * How a declared entry compares with the one the service has. `differing` are the members that surely differ; `unknown` are the
- * values that cannot be compared, each by its path inside the entry: one that the service masks, one whose reference is missing.
+ * values that cannot be compared, each by its path inside the entry: the service masks it, or its reference is missing.
  */
 export interface EntryComparison {
   readonly differing: readonly string[];
   readonly unknown: readonly Unknown[];
 }
 
-/** What an answer does with secrets: in one that masks any, a null may hide a secret too. */
+/** How an answer hides secrets: if it masks any, a null may hide a secret too. */
 export interface Hiding {
   readonly nulls: boolean;
   /** Why a mask cannot be compared. */
@@ -24,7 +24,7 @@ export interface Hiding {
 
 export const PLAIN_ANSWER: Hiding = { nulls: false, reason: 'cannot be read back' };
 
-/** How the mcp secrets of an answer are hidden. In a saved snapshot the masks are setpoint's own: a null there is a null. */
+/** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
 export function hidingIn(config: Value | undefined, saved: boolean): Hiding {
   return saved
     ? { nulls: false, reason: 'masked, cannot be compared' }
@@ -60,7 +60,7 @@ function compareValue(
   if (isSame(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
   if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
   if (actual instanceof UnseenSecret || isMasked(actual)) {
-    // A mask tells that there is a value, which is not what an empty one asks for.
+    // A mask means that there is a value, and an empty one is declared.
     return isEmpty(declared) ? 'differs' : [unknownAt(path, declared, hiding.reason)];
   }
   if (isNullThatHides(path, actual, hiding)) return [unknownAt(path, declared, hiding.reason)];
@@ -78,7 +78,7 @@ function compareUnseen(
   const unknown = [unknownAt(path, declared, declared.unseen.reason)];
   if (isNullThatHides(path, actual, hiding) || isMasked(actual) || actual instanceof UnseenSecret)
     return unknown;
-  // A reference never stands for nothing, nor for a text that does not fit what is written around it.
+  // A reference is never empty, and its text fits what is written around it.
   if (isEmpty(actual)) return 'differs';
   const fits = (text: string) => (declared.mayBe(text) ? 'fits' : 'differs');
   const verdict =
@@ -96,7 +96,7 @@ function compareList(
   actual: readonly Value[],
   hiding: Hiding,
 ): 'differs' | readonly Unknown[] {
-  // One mask may stand for a whole list.
+  // One mask may replace a whole list.
   const [only] = actual;
   if (actual.length === 1 && declared.length > 0 && only !== undefined && isMasked(only))
     return [unknownAt(path, declared, hiding.reason)];
@@ -129,7 +129,7 @@ function compareRecord(
   return unknown;
 }
 
-/** null stands for an empty list, an empty map and an empty text too: the service reads them alike. */
+/** null equals an empty list, an empty map and an empty text: the service reads them alike. */
 function isSame(declared: Value, actual: Value): boolean {
   if (isEmpty(declared) && isEmpty(actual)) return true;
   if (declared === null && isList(actual)) return actual.length === 0;
@@ -137,7 +137,7 @@ function isSame(declared: Value, actual: Value): boolean {
   return sameValue(declared, actual);
 }
 
-/** Whether nothing stands where a service that masks its secrets may hide one. */
+/** Whether an empty value may hide a secret, because the service masks others. */
 function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hiding): boolean {
   const secret = member === 'api_key' || (member === 'env' && variable !== undefined);
   return nulls && secret && isEmpty(actual);

@@ -10,7 +10,7 @@ import { isList, isRecord, type Value, type ValueRecord } from '../model/value.t
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'];
 
-/** Endpoints that move to another host while the key that is stored for them goes along. */
+/** Endpoints that move to another host and take their stored key with them. */
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
   return plan.changes.flatMap((change) => {
     const [name, list = ''] = change.path;
@@ -19,7 +19,7 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Fin
   });
 }
 
-/** The key of the model follows its address unless it is written anew in the same plan. */
+/** The model's key is sent to the new address, unless the same plan writes another key. */
 function baseUrl(
   { path, before, after }: Change,
   plan: SettingsPlan,
@@ -33,7 +33,7 @@ function baseUrl(
   return [{ message, path }];
 }
 
-/** An entry that takes over a key which is stored for entries of other hosts alone. */
+/** An entry that is given a key which only entries of other hosts have. */
 function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
   if (action === 'remove' || !isRecord(after)) return [];
   const mcp = values['mcp_config'];
@@ -123,13 +123,13 @@ function isSameEndpoint(before: string, after: string): boolean {
 
 interface Endpoint {
   readonly host: string;
-  /** Empty where it is the scheme's own. */
+  /** Empty for the scheme's default port. */
   readonly port: string;
   /** `s` is encrypted, empty is not, null is not named. */
   readonly scheme: 's' | '' | null;
 }
 
-/** Nothing stands for the provider's own address; null is an address that programs read in more than one way. */
+/** An empty address is the provider's own; null is an address that programs read in more than one way. */
 function endpointOf(address: string): Endpoint | null {
   const text = address.trim();
   if (text === '') return { host: '', port: '', scheme: null };

@@ -204,7 +204,7 @@ function changed(
 }
 
 /**
- * What the service has, as a plan shows it beside what the file declares: masked wherever that is a secret, and open where it is
+ * An observed value, as a plan shows it beside the declared one: masked if the declared one is a secret, and open if it is
  * one of the literals that the committed file has there, so that a reviewer sees what stays.
  */
 export function shownLike(actual: Value, declared: Value | undefined): Value {

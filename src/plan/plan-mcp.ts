@@ -17,7 +17,7 @@ import { NOTHING, type FieldPlan } from './plan-plain.ts';
 import type { Rotation } from './plan-secrets.ts';
 
 /**
- * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null asks for no entries at all, and
+ * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries at all, and
  * `{}` for three empty lists; unmanaged entries do not count against either.
  */
 export function planMcp(
@@ -90,7 +90,7 @@ function planNull(
 
 /**
  * The config to send: the planned lists over `base`, without what is masked there. Items of the observed config that cannot be
- * read stay in their lists: nobody can tell whether one of them is declared.
+ * read stay in their lists: one of them may be a declared entry.
  */
 function sentConfig(
   base: ValueRecord,

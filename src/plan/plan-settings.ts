@@ -19,8 +19,7 @@ export interface PlanOptions {
 }
 
 /**
- * A comparison that asks for no rotation and knows nothing of what was written before: after a write, where that is history,
- * and where nothing is to be written.
+ * A comparison without rotation and without fingerprints: after a write, and when nothing will be written.
  */
 export const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compare: () => 'none' } };
 
@@ -102,7 +101,7 @@ function unpreservableIn(
   const silent = [...dialect.fields.values()]
     .filter(({ name, reads }) => stored && reads === 'nothing' && !planned.has(name))
     .map(({ name }): Unpreservable => ({ path: [name], stops: 'protected', remedy }));
-  // A snapshot's masks are setpoint's own: the service has what they stand for.
+  // A snapshot's masks are setpoint's own: the service shows the values behind them.
   const shown = saved ? lost.filter(({ path }) => path[0] !== 'mcp_config') : [...lost, ...carried];
   return [...shown, ...unknown, ...silent];
 }

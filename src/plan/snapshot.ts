@@ -32,7 +32,7 @@ export interface SavedSettings {
 
 /**
  * An answer as `get` shows and saves it: masked, but a url whose query or userinfo is masked keeps the rest of it.
- * A masked value that is the very literal which the file declares there gets a digest. Nothing else does: a digest of a secret
+ * A masked value that equals the literal which the file declares there gets a digest. Nothing else does: a digest of a secret
  * that only the service or a reference has could be tried against guesses.
  */
 export function settingsToSave(
@@ -78,7 +78,7 @@ export function savedSettings(
   return isRecord(record) ? record : recordOf([]);
 }
 
-/** The literals of each field that digests speak of, by their own digests. */
+/** The literals of each field that has digests, by digest. */
 function literalsByField(
   known: readonly SavedDigest[],
   { fields }: DesiredState,
@@ -105,7 +105,7 @@ function addressOf(value: Value): Value {
   return shown === undefined ? value : `${shown}${MASKED_PART}`;
 }
 
-/** What may be known of a masked value; null if a value is not masked. */
+/** The identity of a masked value; null if a value is not masked. */
 function hiddenIdentity(value: Value): Identity | null {
   if (typeof value !== 'string' || !value.includes(MASK)) return null;
   return value.endsWith(MASKED_PART) ? new Identity(bareUrl(value)) : Identity.unseen(MASK);
@@ -196,8 +196,8 @@ function mapped(value: Value, map: (scalar: Value, path: Path) => Value, path: P
 }
 
 /**
- * What a service holds, with everything masked that the file reads from a reference: each place that is written as one, whatever
- * it holds, and the same values wherever else they are. A reference without a value masks its own place and nothing else. The
+ * An answer with everything masked that the file reads from a reference: each place that is written as a reference, and the
+ * same values in every other place. A reference without a value masks its own place and nothing else. The
  * arguments and variables of programs are open if they are the literals that the committed file has there.
  */
 function withoutTainted(record: ValueRecord, desired: DesiredState): ValueRecord {
@@ -241,10 +241,10 @@ function openEntries(
   });
 }
 
-/** What came from a reference may not even be known by its address. */
+/** A value from a reference shows nothing, not even the host of its url. */
 const NAMELESS = new Secret('');
 
-/** Masks each place that the file writes as a reference, whatever is there. */
+/** Masks each place that the file writes as a reference. */
 function maskedLike(value: Value, declared: Value | undefined): Value {
   if (declared instanceof Secret && declared.ref !== null) return conceal(value, null);
   if (isList(value) && isList(declared))
@@ -255,7 +255,7 @@ function maskedLike(value: Value, declared: Value | undefined): Value {
   );
 }
 
-/** Masks what is the same as one of the secrets; every scalar where there is no list of them. */
+/** Masks every scalar that equals one of the secrets; all scalars if `secrets` is null. */
 function conceal(value: Value, secrets: readonly Secret[] | null): Value {
   if (isList(value)) return value.map((item) => conceal(item, secrets));
   if (isRecord(value))

@@ -8,8 +8,8 @@ import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
 /**
- * Tells of every change what has moved since the file was last applied: the file (pending), the service (drift) or both
- * (conflict). `base` is that earlier file. A secret that is to be rotated has moved where it is kept, which counts as the file.
+ * Classifies every change by what has changed since the file was last applied: the file (pending), the service (drift) or both
+ * (conflict). `base` is that earlier file. A rotated secret has changed at its source, which counts as the file.
  */
 export function classified(
   plan: Plan,
@@ -24,7 +24,7 @@ export function classified(
   const classOf = (change: Change): ChangeClass => {
     if (change.action === 'rotate') return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
-    // What the earlier file would change now has moved on the service.
+    // If the earlier file would change it now, the service has changed.
     return isDeclared(base, change.path) && moved.has(pathKey(change.path))
       ? 'conflict'
       : 'pending';
@@ -72,7 +72,7 @@ export function declarations({
   };
 }
 
-/** Equality of what two files declare: of a reference without a value only the reference can be compared. */
+/** Whether two files declare the same. References without a value are compared as they are written. */
 function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a instanceof UnseenSecret && b instanceof UnseenSecret) return a.ref === b.ref;

@@ -35,7 +35,7 @@ interface RequestCounts {
 
 interface ConnectionRequest {
   readonly method: 'GET' | 'POST';
-  /** From the root of the service; a path prefix of its address is put before it. */
+  /** From the root of the service; the path prefix of its address is prepended. */
   readonly path: string;
   readonly body: string | null;
   /** Milliseconds; the phases of the request have limits of their own besides. */
@@ -48,7 +48,7 @@ interface ConnectionRequest {
   readonly wantsBody: (status: number) => boolean;
 }
 
-/** One service as it can be reached. `origin` is what may be shown of it; `requests` counts what was really sent. */
+/** One service as it can be reached. `origin` is what may be shown of its address; `requests` counts what was sent. */
 export interface Connection {
   readonly origin: string;
   readonly requests: RequestCounts;
@@ -59,9 +59,9 @@ export interface Connection {
   readonly clock: Clock;
   readonly timeout: number;
   readonly sendsKey: boolean;
-  /** Whether a proxy may stand in between. */
+  /** Whether there may be a proxy in between. */
   readonly proxied: boolean;
-  /** What is sent with every request and must not be told. */
+  /** Sent with every request, and never shown. */
   readonly secrets: readonly Secret[];
   readonly random: () => number;
   /** A request as messages name it: method, and the address as far as it may be shown. */
@@ -75,8 +75,8 @@ const LARGEST_BODY = 1_048_576;
 const LONGEST_TIMER = 2_147_483_647;
 
 /**
- * Makes ready to talk to a service; sends nothing. Throws a SetpointError where an address, a header or a certificate
- * authority cannot be used.
+ * Prepares requests to a service; sends nothing. Throws a SetpointError if an address, a header or a certificate authority
+ * cannot be used.
  */
 export function connect(server: ServerSettings, options: ConnectOptions): Connection {
   const base = baseAddress(server);

@@ -2,7 +2,7 @@ import { foreignCode, withoutText, type WireFault } from './wire-fault.ts';
 
 export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'br';
 
-/** The one encoding of a body; null where there are several, or one that is not read here. */
+/** The one encoding of a body; null if there are several, or one that is not supported. */
 export function contentEncoding(header: string | undefined): ContentEncoding | null {
   const names = (header ?? '')
     .split(',')

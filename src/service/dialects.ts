@@ -11,8 +11,8 @@ import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
 import { storeSettings } from './settings-v0/write.ts';
 
-/** How the services of one dialect are spoken to. Each is a folder here, and a line in the registry below. */
-export interface SpokenDialect {
+/** How to read and write the settings of one dialect. Each dialect is a folder here, and an entry of the registry below. */
+export interface DialectModule {
   readonly dialect: Dialect;
   /** The path of the GET that reads the settings. */
   readonly path: string;
@@ -24,7 +24,7 @@ export interface SpokenDialect {
   write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
 }
 
-export const DIALECTS: Readonly<Record<DialectName, SpokenDialect>> = {
+export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
   'settings-v0': {
     dialect: SETTINGS_V0,
     path: SETTINGS_PATH,

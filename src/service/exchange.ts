@@ -12,13 +12,13 @@ interface WireRequest {
   /** The most bytes that are read of an answer, packed or unpacked. */
   readonly largestBody: number;
   readonly signal: AbortSignal | undefined;
-  /** Whether the body matters under a status; where it does not, the answer is complete without it. */
+  /** Whether the body of a status is read; if not, the answer is complete without it. */
   readonly wantsBody: (status: number) => boolean;
   /** Called as the first byte goes out. */
   readonly onSent: () => void;
 }
 
-/** In milliseconds: until the connection stands, then until an answer begins; and for the whole request. */
+/** In milliseconds: until there is a connection, then until an answer begins; and for the whole request. */
 interface Deadlines {
   readonly connect: number;
   readonly headers: number;
@@ -65,7 +65,7 @@ function givenUp(reason: unknown): WireAnswer {
   return { kind: 'fault', fault: { kind: 'aborted', reason, phase: 'connect', cause: undefined } };
 }
 
-/** A socket can be used again one turn of the event loop after an answer; who asks sooner gets a new one. */
+/** A socket can be reused one turn of the event loop after an answer; a request before that opens a new one. */
 function socketIsFree(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,8 +3,8 @@ import { seconds, ServiceError, type Retry, type ServiceErrorOptions } from './s
 import type { Phase, WireFault } from './wire-fault.ts';
 
 /**
- * The error for a request that got no whole answer. `place` is its method and address, as they may be shown; `proxied` tells
- * that a proxy may stand in between.
+ * The error for a request that got no whole answer. `place` is its method and address, as they may be shown; `proxied`
+ * means that there may be a proxy in between.
  */
 export function faultError(place: string, fault: WireFault, proxied = false): SetpointError {
   const options = (more: ServiceErrorOptions = {}) => ({ cause: fault.cause, ...more });
@@ -18,11 +18,11 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'refused':
       return unreachable('the connection was refused');
     case 'no-route':
-      return unreachable('the network knows no way to the host');
+      return unreachable('there is no route to the host');
     case 'unknown-host':
-      return unreachable('the name of the host is not known (ENOTFOUND)', 'once');
+      return unreachable('the host name is unknown (ENOTFOUND)', 'once');
     case 'lookup-failed':
-      return unreachable('the name of the host could not be looked up just now (EAI_AGAIN)');
+      return unreachable('the host name could not be resolved just now (EAI_AGAIN)');
     case 'proxy':
       return proxyError(place, fault.status, fault.cause);
     case 'tls':
@@ -50,7 +50,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'malformed':
       return new ServiceError(
         'bad-response',
-        `${place} failed: the answer does not follow the rules of HTTP.`,
+        `${place} failed: the answer is not valid HTTP.`,
         options({ retry: 'again' }),
       );
     case 'undecodable':
@@ -62,7 +62,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'foreign-encoding':
       return new ServiceError(
         'bad-response',
-        `${place} failed: the answer is encoded more than once, or in a way that setpoint does not read.`,
+        `${place} failed: the answer has an encoding that setpoint does not support.`,
         options(),
       );
     case 'headers-too-large':
@@ -74,7 +74,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     case 'body-too-large':
       return new ServiceError(
         'response-too-large',
-        `${place} failed: the answer is larger than any of this service.`,
+        `${place} failed: the answer is too large.`,
         options(),
       );
     case 'aborted':
@@ -94,14 +94,14 @@ const TOO_LATE: Readonly<Record<Phase, string>> = {
 /** The error for what was given up from outside; an error of setpoint's own that did so stays what it is. */
 export function interruption(place: string, reason: unknown): SetpointError {
   if (reason instanceof SetpointError) return reason;
-  return new SetpointError('interrupted', `${place} was given up: setpoint was interrupted.`);
+  return new SetpointError('interrupted', `${place} was aborted: setpoint was interrupted.`);
 }
 
 function proxyError(place: string, status: number | null, cause: Error | undefined): ServiceError {
   const answer = status === null ? '' : ` (status ${status})`;
   return new ServiceError(
     'unreachable',
-    `${place} failed: the proxy of HTTPS_PROXY opened no way to it${answer}.`,
+    `${place} failed: the proxy of HTTPS_PROXY refused the tunnel${answer}.`,
     {
       hint: PROXY_HINT,
       cause,
@@ -130,11 +130,11 @@ const NO_TLS_THERE = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LE
 export function tlsWords(code: string): string {
   const words = CERTIFICATE_PROBLEMS.get(code);
   if (words !== undefined) return `the certificate of the service ${words} (${code})`;
-  if (NO_TLS_THERE.has(code)) return `what answers there does not speak TLS (${code})`;
-  return `no trusted connection could be made (${code})`;
+  if (NO_TLS_THERE.has(code)) return `the server there does not use TLS (${code})`;
+  return `no trusted TLS connection could be made (${code})`;
 }
 
-/** What to do about it, where that is not the same as for any certificate. */
+/** What to do about it; undefined if the general advice for certificates holds. */
 function tlsHint(code: string): string | undefined {
   switch (code) {
     case 'CERT_HAS_EXPIRED':

@@ -7,7 +7,7 @@ import { ServiceError } from './service-error.ts';
 
 export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
-/** The JSON of a reply, or the error that says what it holds instead: another content type, half a text, too deep a one. */
+/** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
 export function jsonOf(
   place: string,
   reply: Reply,
@@ -48,9 +48,9 @@ export function jsonOf(
 function notJson(place: string, status: number, contentType: string): ServiceError {
   return new ServiceError(
     'not-this-service',
-    `${place} was answered with ${kindOf(contentType)} where JSON was due (status ${status}).`,
+    `${place} was answered with ${kindOf(contentType)} instead of JSON (status ${status}).`,
     {
-      hint: 'Check server.url, its path prefix too; a sign-in page before the service, or a service without this path, answers so.',
+      hint: 'Check server.url and its path prefix; a sign-in page in front of the service, or a service without this path, answers like this.',
     },
   );
 }
@@ -63,7 +63,7 @@ function kindOf(contentType: string): string {
       return 'no content type';
     case 'text/html':
     case 'application/xhtml+xml':
-      return 'a web page';
+      return 'an HTML page';
     case 'text/plain':
     case 'text/xml':
     case 'application/xml':

@@ -20,7 +20,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 const LARGEST_HEADERS = 16_384;
 
 /**
- * The way to one service. Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, but on this machine itself.
+ * The network to one service. Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED is, except on loopback.
  * The proxy carries https: alone, as a tunnel: it sees the host, and no header.
  */
 export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher> {
@@ -43,12 +43,12 @@ export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher
   });
 }
 
-/** Whether a service may be reached through the proxy at all. */
+/** Whether a service may be reached through a proxy. */
 export function mayProxy(base: URL): boolean {
   return base.protocol === 'https:' && !isLoopback(base.hostname);
 }
 
-/** The address of a proxy as a URL; a bare `host:port` is http, as everywhere. Null where there is none. */
+/** The address of a proxy as a URL; a bare `host:port` is http. Null if there is none. */
 export function proxyAddress(text: string | null): string | null {
   const trimmed = text?.trim() ?? '';
   if (trimmed === '') return null;
@@ -91,7 +91,7 @@ export type ProxyUse =
   | { readonly kind: 'none' | 'not-https' | 'bypassed' }
   | { readonly kind: 'used'; readonly via: string };
 
-/** Throws a usage error where HTTPS_PROXY holds no address. */
+/** Throws a usage error if HTTPS_PROXY is not an address. */
 export function proxyUse(base: URL, proxy: string | null, bypass: string | null): ProxyUse {
   const address = proxyAddress(proxy);
   if (address === null) return { kind: 'none' };

@@ -11,19 +11,19 @@ import { statusError } from './status-error.ts';
 interface Post {
   readonly path: string;
   readonly body: string | null;
-  /** Milliseconds; an answer may begin as late as `headersTimeout`, 10 s where it is not given. */
+  /** Milliseconds; an answer must begin within `headersTimeout` (default: 10 s). */
   readonly timeout: number;
   readonly headersTimeout?: number;
   readonly limits?: TimeLimits;
-  /** What a 422 is told as, where there is more to tell than its status. */
+  /** The error for a 422, if there is more to say than its status. */
   readonly refused?: (place: string, reply: Reply) => SetpointError;
 }
 
-/** `done`: the service said so, with the object it answered. */
+/** `done`: the service confirmed it, with the object that it answered. */
 export type PostAnswer = { readonly kind: 'done'; readonly answer: ValueRecord } | WriteFailure;
 
 /**
- * Sends one POST, once, and tells whether it took effect. A status alone is no proof of success: the body may have been cut,
+ * Sends one POST, once, and reports whether it took effect. A status alone is no proof of success: the body may have been cut,
  * or written by something in between. A request under way is ended by its own deadline alone.
  */
 export async function post(connection: Connection, request: Post): Promise<PostAnswer> {

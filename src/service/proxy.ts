@@ -1,7 +1,7 @@
 import { EnvHttpProxyAgent, Pool } from 'undici';
 import { foreignCode } from './wire-fault.ts';
 
-/** undici's way through HTTPS_PROXY, loaded only where there is one. */
+/** undici's agent for HTTPS_PROXY, loaded only if there is one. */
 export function proxyAgent(
   options: EnvHttpProxyAgent.Options & { readonly maxHeaderSize: number },
 ): EnvHttpProxyAgent {
@@ -12,7 +12,7 @@ export function proxyAgent(
   });
 }
 
-/** undici connects again at once, and without end, where a tunnel is cut with its own code for that; a reset fails the request. */
+/** If a tunnel is cut, undici reconnects at once and without end, by the error's code; as a reset, the request fails. */
 function proxyClient(origin: URL, options: Pool.Options): Pool {
   const pool = new Pool(origin, options);
   const connect = pool.connect.bind(pool);

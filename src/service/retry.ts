@@ -26,8 +26,8 @@ const FIRST_WAIT = 500;
 const LONGEST_BACKOFF = 8_000;
 
 /**
- * A question that is asked again where its error says that this may help: four times in all, with a wait of random length (up
- * to 0.5 s, then 1 s, then 2 s) or the one that the service asked for in between. It never waits past the deadline.
+ * A request that is tried again if its error says that this may help: four times in all, after a wait of random length (up to
+ * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. It never waits past the deadline.
  */
 export function retrying<T>(
   ask: (signal?: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
 import { SetpointError, type ErrorCode } from '../model/error.ts';
 
-/** Whether the same request may be tried again: as often as budgets allow, a single time, or not at all. */
+/** Whether to try the same request again: as often as the time allows, once, or never. */
 export type Retry = 'again' | 'once' | 'never';
 
 export interface ServiceErrorOptions {
@@ -11,8 +11,8 @@ export interface ServiceErrorOptions {
 }
 
 /**
- * What went wrong between here and the service. `retryAfter` is how long the service asked to be left alone, in
- * milliseconds, or null. `cause` is a stand-in with a class name and a code: no text of the other side is in it.
+ * An error of a request to the service. `retryAfter` is the wait that the service asked for, in milliseconds, or null. `cause` has
+ * the class name and code of the foreign error, and none of its text.
  */
 export class ServiceError extends SetpointError {
   readonly retry: Retry;
@@ -28,15 +28,14 @@ export class ServiceError extends SetpointError {
 
 const IMF_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** A wait that no run sits out: whoever is asked for more gives up at once and says so. */
+/** The longest wait, in milliseconds: a request that is told to wait longer fails at once. */
 export const LONGEST_WAIT = 60_000;
 
 const ABSURD = 999_999_999_000;
 
 /**
- * How long a service asks to be left alone, in milliseconds (RFC 9110, 10.2.3): seconds, or a date. A date counts from the
- * date of the same answer, so that a clock that is off here or there does not matter. Null where there is no such header or
- * no sense in it; a date that has passed is zero.
+ * The wait of a Retry-After header, in milliseconds (RFC 9110, 10.2.3): seconds, or a date. A date counts from the Date header of
+ * the same answer, so clocks need not agree. Null if there is no such header or it is invalid; a date in the past is zero.
  */
 export function retryAfter(
   value: string | undefined,

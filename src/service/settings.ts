@@ -8,7 +8,7 @@ import { faultError } from './fault-error.ts';
 import { retrying, timeLeft, UNLIMITED, type TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 
-/** The dialect that is asked for first, and the only one so far. */
+/** The dialect that is tried first, and the only one so far. */
 const FIRST = DIALECTS['settings-v0'];
 
 /**
@@ -65,9 +65,9 @@ async function readSettings(
 
 /** What one GET of the settings shows of a service, whatever it answers. */
 export interface Probe {
-  /** The status of the answer; null where none came. */
+  /** The status of the answer; null if there was none. */
   readonly status: number | null;
-  /** How far the service's clock is ahead of this machine's, in milliseconds; null where the service does not say its time. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds; null if the answer has no Date header. */
   readonly ahead: number | null;
   /** The settings, or why they could not be read. */
   readonly outcome: ObservedState | SetpointError;

@@ -30,9 +30,9 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 410:
     case 415:
     case 421:
-      return error('not-this-service', 'is not known to what answers there');
+      return error('not-this-service', 'is unknown to the server');
     case 408:
-      return error('timed-out', 'took too long for the service', { retry: 'again' });
+      return error('timed-out', 'took the service too long', { retry: 'again' });
     case 409:
     case 412:
     case 423:
@@ -40,12 +40,12 @@ export function statusError(connection: Connection, place: string, reply: Reply)
         retry: 'again',
       });
     case 413:
-      return error('settings-refused', 'was larger than the service takes');
+      return error('settings-refused', 'was larger than the service accepts');
     case 425:
       return error('server-error', 'came too early for the service', { retry: 'again' });
     case 429:
       return waiting(connection, reply, (wait, options) =>
-        error('rate-limited', `was turned away for too many requests${wait}`, options),
+        error('rate-limited', `was refused for too many requests${wait}`, options),
       );
     default:
   }
@@ -55,7 +55,7 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     );
   }
   if (status >= 400) return error('bad-response', 'was refused by the service');
-  return error('bad-response', 'was answered with a success that holds nothing');
+  return error('bad-response', 'was answered with a success and no content');
 }
 
 function refusedKey(place: string, status: number, sent: boolean): ServiceError {
@@ -64,14 +64,14 @@ function refusedKey(place: string, status: number, sent: boolean): ServiceError 
       'unauthorized',
       `The service refused the key that came with ${place} (status ${status}).`,
       {
-        hint: 'Check that the variable of server.api_key holds a key of this service, and server.auth how it is sent.',
+        hint: 'Check that the variable of server.api_key holds a key of this service, and that server.auth matches the service.',
       },
     );
   }
   return new ServiceError(
     'unauthorized',
     `The service refused ${place}, and no key was sent (status ${status}).`,
-    { hint: 'Give server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}.' },
+    { hint: 'Set server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}.' },
   );
 }
 
@@ -85,7 +85,7 @@ function waiting(
     headerOf(headers, 'date'),
     clock.now(),
   );
-  return error(after === null ? '' : `, to be tried again in ${seconds(after)}`, {
+  return error(after === null ? '' : `, retry after ${seconds(after)}`, {
     retry: after !== null && after > LONGEST_WAIT ? 'never' : 'again',
     retryAfter: after,
   });

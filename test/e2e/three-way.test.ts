@@ -112,7 +112,7 @@ describe('with --base', () => {
     expect(store.posts()).toBe(0);
     const [blind] = (await plan({ text, env: {} })).environments;
     expect(blind?.warnings.at(-1)?.message).toContain(
-      'Without --base nothing tells drift from edits',
+      'Without --base, drift cannot be told from edits',
     );
     const lifted = await apply({ text, base, env: {}, allow: ['overwrite-drift'] });
     expect(lifted.environments).toMatchObject([

@@ -276,7 +276,7 @@ describe('a look answered by something else', () => {
   });
 
   it.each([
-    ['text/html; charset=utf-8', 'a web page'],
+    ['text/html; charset=utf-8', 'an HTML page'],
     ['text/plain', 'text/plain'],
     ['application/canary', 'another content type'],
     ['', 'no content type'],

@@ -315,7 +315,7 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
 
   it.each([
     [
-      'a web page',
+      'an HTML page',
       answer(200, '<html>canary', { 'content-type': 'text/html' }),
       'not-this-service',
     ],

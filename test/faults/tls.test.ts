@@ -51,7 +51,7 @@ it('says so where nothing speaks TLS', async () => {
   const server = await greeter();
   const error = await failure(serviceAt(server));
   expect(error.code).toBe('tls');
-  expect(error.message).toContain('does not speak TLS');
+  expect(error.message).toContain('does not use TLS');
 });
 
 it('names the connection where the handshake hangs', async () => {

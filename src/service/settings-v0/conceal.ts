@@ -17,7 +17,7 @@ import { TOKEN_NAMES } from './dialect.ts';
 /**
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
  * that are known to hold no secret, urls that carry userinfo, a query or a fragment, fields of a later version that have a
- * flag, and whatever is under a name that says it is a secret. Of fields that are not known, texts that look like tokens too.
+ * flag, and whatever has the name of a secret. In unknown fields also texts that look like tokens.
  */
 export function conceal(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
@@ -30,7 +30,7 @@ export function conceal(record: ValueRecord): ValueRecord {
   });
 }
 
-/** A flag tells whether a secret is stored: a field of a later version that has one is a secret, whatever its name says. */
+/** A flag reports whether a secret is stored: a field of a later version that has one is a secret, whatever its name. */
 function isFlagged(record: ValueRecord, name: string): boolean {
   return fieldNamed(name) === undefined && typeof record[`${name}_set`] === 'boolean';
 }
@@ -69,7 +69,7 @@ function concealMember(value: Value, name: string): Value {
   return isSensitiveName(name) ? sealed(value) : unknown(value);
 }
 
-/** A value of a field that is not known, under a name that says nothing. */
+/** A value of an unknown field whose name is not that of a secret. */
 function unknown(value: Value): Value {
   if (typeof value === 'string' && looksLikeToken(value)) return new Secret(value);
   if (isList(value)) return value.map(unknown);

@@ -7,7 +7,7 @@ export const SETTINGS_PATH = '/api/settings';
 /** The member of an answer whose keys name the provider tokens that are stored. */
 export const TOKEN_NAMES = 'provider_tokens_set';
 
-/** What the specification says of each field. */
+/** Each field as the specification defines it. */
 export const SETTINGS_V0: Dialect = {
   name: 'settings-v0',
   writes: 'record',
@@ -26,7 +26,7 @@ function readsOf({ name, readable, secret, setFlag }: Field): DialectField['read
 }
 
 /**
- * The field that a member of an answer is the flag of: it tells whether a secret is stored, and is never sent back. Null if the
+ * The field that a member of an answer is the flag of. A flag reports whether a secret is stored, and is never sent back. Null if the
  * member is no flag. A boolean whose name ends in `_set` is one, whether this version knows the field or not.
  */
 export function flaggedField(member: string, value: unknown): string | null {

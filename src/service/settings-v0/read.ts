@@ -131,7 +131,7 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
   if ('agent_settings' in body) {
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered in the later dialect, of /api/v1/settings (it has agent_settings), which this version of setpoint does not speak.`,
+      `${place} was answered in the later dialect, of /api/v1/settings (it has agent_settings), which this version of setpoint does not support.`,
     );
   }
   if (typeof body['llm_api_key_set'] !== 'boolean') {
@@ -145,7 +145,7 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
     return new ServiceError(
       'response-too-large',
       `${place} was answered with more than ${MOST_ENTRIES} entries in mcp_config.${long}.`,
-      { hint: 'Remove entries that nobody needs on the service; setpoint reads no more.' },
+      { hint: 'Remove unused entries on the service; setpoint reads no more.' },
     );
   }
   return observedState(conceal(spelledOut(body)));

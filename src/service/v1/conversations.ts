@@ -44,5 +44,5 @@ async function task(
   const found = first === undefined ? null : startTaskIn(first);
   if (found !== null) return found;
   const place = connection.place('GET', TASKS);
-  throw new ServiceError('bad-response', `${place} was answered without the task asked for.`);
+  throw new ServiceError('bad-response', `${place} was answered without the requested task.`);
 }

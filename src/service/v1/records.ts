@@ -71,7 +71,7 @@ function nameIn(record: ValueRecord, key: string): string | null {
   return text === null || text.length > LONGEST_ID ? null : text;
 }
 
-/** A state in the service's own word, cut where no word is that long. */
+/** A state in the service's own word, cut to a length that no real word has. */
 function stateIn(record: ValueRecord, key: string): string | null {
   const text = textIn(record, key);
   return text === null || text.length <= LONGEST_STATE ? text : `${text.slice(0, LONGEST_STATE)}…`;

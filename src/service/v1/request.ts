@@ -29,11 +29,11 @@ export interface V1Answer {
   readonly json: Value;
   /** Bytes of the body, unpacked. */
   readonly size: number;
-  /** The time the service says it is, in milliseconds since 1970; that of this machine where it says none. */
+  /** The time the service says it is, in milliseconds since 1970; this machine's if there is no Date header. */
   readonly at: number;
 }
 
-/** One GET of /api/v1, tried again where that helps. `also` is a status besides 200 that is no error. */
+/** One GET of /api/v1, tried again if that may help. `also` is a status besides 200 that is no error. */
 export function getV1(
   connection: Connection,
   path: string,
@@ -60,8 +60,8 @@ export function getV1(
     });
     if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
     const { status, headers } = answer;
-    const said = Date.parse(headerOf(headers, 'date') ?? '');
-    const at = Number.isNaN(said) ? clock.now() : said;
+    const date = Date.parse(headerOf(headers, 'date') ?? '');
+    const at = Number.isNaN(date) ? clock.now() : date;
     if (status === also) return { status, json: null, size: 0, at };
     if (status !== 200) throw statusError(connection, place, answer);
     const read = jsonOf(place, answer);

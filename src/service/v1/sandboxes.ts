@@ -41,7 +41,7 @@ export function sandboxObserver(connection: Connection): SandboxObserver {
 }
 
 /**
- * GET /app-conversations lists, by the specification. The server that was observed wants ids there (422) and lists under
+ * GET /app-conversations lists, by the specification. Real servers require ids there (422) and list under
  * /search; others answer a whole list, or a first page.
  */
 async function conversations(
@@ -58,7 +58,7 @@ async function conversations(
   return (await listPages(connection, path, conversationIn, limits, signal)).items;
 }
 
-/** Null where there is more of it. */
+/** Null if there is a next page. */
 function wholeListIn(place: string, json: Value): readonly Conversation[] | null {
   const { items, next } = isList(json) ? { items: json, next: null } : pageIn(place, json);
   return next === null ? itemsIn(place, items, conversationIn) : null;

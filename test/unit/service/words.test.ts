@@ -103,8 +103,8 @@ describe('a foreign error', () => {
   });
 });
 
-it('what TLS refuses is told in words', () => {
+it('TLS problems are named', () => {
   expect(tlsWords('CERT_HAS_EXPIRED')).toContain('has expired');
-  expect(tlsWords('ERR_SSL_TLSV1_ALERT_UNKNOWN_CA')).toContain('no trusted connection');
+  expect(tlsWords('ERR_SSL_TLSV1_ALERT_UNKNOWN_CA')).toContain('no trusted TLS connection');
   expect(isTlsCode('ECONNRESET')).toBe(false);
 });
