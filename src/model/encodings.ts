@@ -6,7 +6,7 @@ export const SHORTEST_INSIDE = 6;
 
 const LONGEST_JSON = 64 * 1024;
 
-/** A secret as it may be written, in one case: `inside` are looked for in text, `whole` are what a text as a whole may be. */
+/** A secret as it may be written, in one case: `inside` are its forms inside of a text, `whole` its forms as a whole text. */
 export interface Forms {
   readonly whole: ReadonlySet<string>;
   readonly inside: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export function formsOf(value: string): Forms {
   return { whole, inside };
 }
 
-/** In one case, unit by unit: places stay where they are. */
+/** In one case, unit by unit, so that positions stay the same. */
 export function folded(text: string): string {
   if (/^[\u0000-\u007F]*$/.test(text)) return text.toLowerCase();
   let low = '';
@@ -137,7 +137,7 @@ function bytes(value: string): string[] {
   const forms = [raw.toString('hex')];
   for (const shift of [0, 1, 2]) {
     const shifted = Buffer.concat([Buffer.alloc(shift), raw]);
-    // The characters at both ends are made of bits of what stands beside the value.
+    // The characters at both ends hold bits of the text beside the value.
     const from = shift === 0 ? 0 : shift + 1;
     const to = Math.floor((shifted.length * 8) / 6);
     for (const encoding of ['base64', 'base64url'] as const) {

@@ -5,9 +5,9 @@ export type FieldName = (typeof FIELDS)[number]['name'];
 /**
  * What is known of one field of the Settings resource; made from the annotations of schemas/settings.schema.json.
  * - `secret`: cannot be read back; posted only when the plan lists it.
- * - `setFlag`: the field of the answer that tells whether a secret is stored.
+ * - `setFlag`: the member of the answer that reports whether a secret is stored.
  * - `onNull`: what the store does with null: it clears, keeps the value it has, or refuses.
- * - `clearWith`: what does clear a field whose store keeps it on null.
+ * - `clearWith`: what clears a field that null does not clear.
  */
 export interface Field {
   readonly name: FieldName;

@@ -1,5 +1,5 @@
 /**
- * Whether one of the globs matches a text as a whole; `*` stands for any characters but a slash. Slashes at a glob's end do not
+ * Whether one of the globs matches a text as a whole; `*` matches any characters but a slash. Slashes at a glob's end do not
  * count. Without backtracking: each part between two stars is searched for once, from left to right, so that neither a glob nor
  * a text takes more steps than the product of their lengths.
  */

@@ -13,15 +13,15 @@ export const RULES = [
 ] as const;
 export type Rule = (typeof RULES)[number];
 
-/** What a file says of its guards. `on` are the rules that refuse; the others only warn. */
+/** The guards of a file. The rules in `on` refuse; the others only warn. */
 export interface GuardSettings {
   readonly on: ReadonlySet<Rule>;
   readonly maxChanges: number | null;
-  /** Why nothing may be written at all; null where it may. */
+  /** Why nothing may be written; null if writes are allowed. */
   readonly frozen: string | null;
 }
 
-/** Why an apply refuses a plan: the rule, what it found, where (`[]` for the whole plan), and how to lift it. */
+/** Why an apply refuses a plan: the rule, what it found, the path (`[]` for the whole plan), and how to lift it. */
 export interface Refusal {
   readonly rule: Rule | 'frozen';
   readonly message: string;
@@ -29,5 +29,5 @@ export interface Refusal {
   readonly path: Path;
 }
 
-/** What a rule has found in a plan, and where. */
+/** What a rule found in a plan, and its path. */
 export type Finding = Pick<Refusal, 'message' | 'path'>;

@@ -19,7 +19,7 @@ export class Identity {
     this.#literals = literals;
   }
 
-  /** An identity that is not known here: masked, or behind a reference without a value. `literals` is the text around it. */
+  /** An unknown identity: masked, or behind a reference without a value. `literals` is the text around it. */
   static unseen(shown: string, literals: readonly string[] | null = null): Identity {
     return new Identity(shown, null, literals);
   }
@@ -33,7 +33,7 @@ export class Identity {
     return this.#key !== null && this.#key === other.#key;
   }
 
-  /** Whether the two may be one, as far as it can be told. */
+  /** Whether the two may be the same, as far as is known. */
   mayBe(other: Identity): boolean {
     if (this.#key !== null && other.#key !== null) return this.#key === other.#key;
     if (this.#key === null && other.#key === null) return true;
@@ -101,7 +101,7 @@ interface AddressParts {
 /** The schemes for which browsers read `\\` as `/`, and do not count the slashes behind the colon. */
 const SPECIAL = /^(?:(?:https?|wss?|ftp):[\\/]*|[\\/]{2,})/i;
 const OTHER = /^[a-z][a-z0-9+.-]*:\/\//i;
-/** A colon that no number of a port follows: what stands before it is no host. */
+/** A colon without a port number after it: the text before it is no host. */
 const NO_PORT = /:(?!\d*$)/;
 
 /**
@@ -114,7 +114,7 @@ export function addressParts(address: string): AddressParts {
   const text = special === undefined ? address.trim() : flat;
   const prefix = special ?? OTHER.exec(text)?.[0] ?? '';
   const rest = text.slice(prefix.length);
-  // What stands in a reference belongs to the reference.
+  // Punctuation inside of a reference is part of the reference.
   const known = rest.includes('${')
     ? rest.replaceAll(/\$\{[^{}]*\}/g, (reference) => '$'.repeat(reference.length))
     : rest;

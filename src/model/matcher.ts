@@ -1,5 +1,5 @@
 /**
- * Finds many texts in one, in a time that grows with the text alone: what is looked for are secrets, which have no place in a
+ * Finds many texts in one, in time linear to the text. The texts are secrets, which must not be put into a
  * regular expression. Most texts hold none, so that the automaton is made only for one that holds the beginning of a pattern.
  */
 export class Matcher {
@@ -92,7 +92,7 @@ class Automaton {
     return added;
   }
 
-  /** The state that a unit leads to; 0 where it leads nowhere. */
+  /** The next state for a unit; 0 if there is none. */
   #step(state: number, unit: number): number {
     if (state === 0) return this.#root.get(unit) ?? 0;
     let child = this.#child[state] ?? 0;

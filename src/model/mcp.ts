@@ -10,7 +10,7 @@ export function isMcpList(name: string | undefined): name is McpList {
   return MCP_LISTS.some((list) => list === name);
 }
 
-/** What the service fills in where a member of an entry is left out. */
+/** What the service fills in for a member that an entry leaves out. */
 export const MCP_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
   sse_servers: { api_key: null },
   stdio_servers: { args: [], env: {} },

@@ -1,4 +1,4 @@
-/** The versions of Node that setpoint runs on; package.json says the same, and a test keeps them in step. */
+/** The versions of Node that setpoint runs on; the same as in package.json; a test compares them. */
 export const NODE_RANGE = '^20.19.0 || >=22.12.0';
 
 /** Whether a version such as 20.19.1 is among them. */

@@ -6,7 +6,7 @@ import type { Json } from './value.ts';
 export const RESOURCES = ['settings', 'sandboxes', 'specs', 'conversations'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null where the service says none. */
+/** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null if the service does not report one. */
 export interface SandboxReport {
   readonly id: string;
   readonly spec: string | null;
@@ -16,7 +16,7 @@ export interface SandboxReport {
 
 export interface SpecReport {
   readonly id: string;
-  /** The one that is started where none is named: the first. */
+  /** Whether this spec is started if none is named: the first is. */
   readonly default: boolean;
 }
 
@@ -35,20 +35,20 @@ export interface SavedDigest {
 
 /** Digests under the salt of the document: of the address with its path prefix, and of masked literals of the file. */
 export interface ObservedDigests {
-  /** Null where the file reads the address from a reference, or it is not known. */
+  /** Null if the address comes from a reference, or is not known. */
   readonly address: string | null;
   readonly values: readonly SavedDigest[];
 }
 
-/** What one target's service has. A resource that was not asked for, or could not be looked at, is null. */
+/** What the service of one environment has. A resource that was not requested, or could not be read, is null. */
 export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: DialectName | null;
-  /** `stored` and `empty` tell of the settings; `seen`, where they were not asked for. */
+  /** `stored` and `empty`: of the settings; `seen`: the settings were not requested. */
   readonly status: 'stored' | 'empty' | 'seen' | 'error';
   readonly settings: Json;
-  /** What a plan against this is held to; null where the document is not to be saved. */
+  /** What a plan against this is checked with; null if the document is not for saving. */
   readonly digests: ObservedDigests | null;
   readonly sandboxes: readonly SandboxReport[] | null;
   readonly specs: readonly SpecReport[] | null;
@@ -62,7 +62,7 @@ export interface ObservedDocument {
   readonly kind: 'observed';
   readonly tool: Tool;
   readonly observed_at: string;
-  /** What its digests were made with, 128 random bits in hex; null where it has none. */
+  /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly resources: readonly Resource[];
   readonly environments: readonly EnvironmentObserved[];

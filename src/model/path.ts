@@ -16,7 +16,7 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-/** The segments of a path as a person wrote it; null where it is none. */
+/** The segments of a path as a person wrote it; null if it is not a path. */
 export function parsePath(text: string): Path | null {
   const segments: string[] = [];
   const token = /\.?([A-Za-z_][A-Za-z0-9_-]*)|\[("(?:[^"\\]|\\.)*")\]|\[([^[\]"]+)\]/y;
@@ -56,12 +56,12 @@ function unquote(text: string): string | null {
   }
 }
 
-/** A text that is the same for the same path and for no other, to look paths up by. */
+/** A key for maps: the same for the same path, and for no other. */
 export function pathKey(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** The keys of lists of paths: a list is asked about every path of an answer. */
+/** The keys of each list of paths, made once: a list is searched for every path of an answer. */
 const KEYS = new WeakMap<readonly Path[], ReadonlySet<string>>();
 
 function keysOf(paths: readonly Path[]): ReadonlySet<string> {

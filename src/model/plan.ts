@@ -18,8 +18,8 @@ export type ActionCounts = Readonly<Record<Action, number>>;
 
 /**
  * One difference between the file and the service, and what an apply would do about it. One per declared field; in mcp
- * lists one per entry; one per sandbox, whose path is its id, or, for one to be started, the spec and a number (`#1`).
- * `sensitive` where a masked value is part of it; `ref` names the references it came from.
+ * lists one per entry; one per sandbox, whose path is its id, or the spec and a number (`#1`) before it is started.
+ * `sensitive` if a masked value is part of it; `ref` names the references it came from.
  */
 export interface Change<V = Value> {
   readonly resource: 'settings' | 'sandbox';
@@ -31,11 +31,11 @@ export interface Change<V = Value> {
   readonly ref: string | null;
   readonly reason: string;
   readonly source: Source | null;
-  /** What has moved since the file was last applied; absent where that cannot be told. */
+  /** What has changed since the file was last applied; absent if that is not known. */
   readonly class?: ChangeClass;
 }
 
-/** `pending`: the file has moved; `drift`: the service has; `conflict`: both have. */
+/** `pending`: the file has changed; `drift`: the service has; `conflict`: both have. */
 export type ChangeClass = 'pending' | 'drift' | 'conflict';
 
 /** A declared value that could not be compared; never claimed equal, and no change of its own. */
@@ -64,10 +64,10 @@ export type WarningCode =
   | 'sandbox-gone'
   | 'snapshot-old';
 
-/** Something a write would lose because the service does not say it: the rule `lose-unreadable` speaks of these. */
+/** Something that a write would lose because the service does not show it. The rule `lose-unreadable` reports these. */
 export interface Unpreservable {
   readonly path: Path;
-  /** `always` stops every write; `protected` only where the guard lose_unreadable is on. */
+  /** `always` stops every write; `protected` only if the guard lose_unreadable is on. */
   readonly stops: 'always' | 'protected';
   readonly remedy: string;
 }
@@ -79,7 +79,7 @@ export interface SettingsWrite {
 }
 
 /**
- * What is to be done about the settings. `write` is null if there is nothing to write; `unpreservable` is empty unless a write
+ * The plan of the settings. `write` is null if there is nothing to write; `unpreservable` is empty unless a write
  * would lose something.
  */
 export interface SettingsPlan {
@@ -104,7 +104,7 @@ export interface UnmetSandbox extends Warning {
   readonly hint: string;
 }
 
-/** What is to be done about the sandboxes: resumes before starts within an item, items in the order of the file. */
+/** The plan of the sandboxes: resumes before starts within an item, items in the order of the file. */
 export interface SandboxPlan {
   readonly steps: readonly SandboxStep[];
   readonly unmet: readonly UnmetSandbox[];
@@ -125,7 +125,7 @@ export function changesOf({ settings, sandboxes }: Plan): Change[] {
   return [...settings.changes, ...sandboxes.steps.map(({ change }) => change)];
 }
 
-/** Who ran something, on which commit, and where it can be read up; null where the pipeline does not say. */
+/** Who ran something, on which commit, and the url of the run; null if the pipeline does not report it. */
 export interface Run {
   readonly actor: string | null;
   readonly commit: string | null;
@@ -144,12 +144,12 @@ export interface ErrorReport {
   readonly hint: string;
 }
 
-/** One target's part of the plan document. `complete` is false where something could not be compared or looked at. */
+/** The plan of one environment. `complete` is false if something could not be compared or read. */
 export interface EnvironmentPlan {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: DialectName | null;
-  /** When the snapshot was taken that this was planned against; null where the service itself was looked at. */
+  /** When the snapshot was taken that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
   readonly status: 'in-sync' | 'differs' | 'error';
   readonly complete: boolean;
@@ -159,14 +159,14 @@ export interface EnvironmentPlan {
   /** Why an apply would refuse this plan: every reason. */
   readonly refusals: readonly Refusal[];
   readonly unmanaged: readonly Path[];
-  /** What an approval is held to; null in a plan that is not to be saved, and where there is an error. */
+  /** What an approval is checked with; null in a plan that is not for saving, and if there is an error. */
   readonly digests: PlanDigests | null;
   readonly error: ErrorReport | null;
 }
 
 /** Digests under the salt of the document: of the resolved address with its path prefix, and of what the file declares for each change. */
 export interface PlanDigests {
-  /** Null where the address is not known. */
+  /** Null if the address is not known. */
   readonly address: string | null;
   /** In the order of `changes`. */
   readonly changes: readonly string[];
@@ -179,7 +179,7 @@ export interface PlanDocument {
   readonly tool: Tool;
   readonly created_at: string;
   readonly run: Run;
-  /** What its digests were made with, 128 random bits in hex; null where it has none. */
+  /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];
   readonly summary: Summary;
@@ -204,7 +204,7 @@ export function countActions(changes: Iterable<{ readonly action: Action }>): Ac
   return counts;
 }
 
-/** A plan as if it were of some of its targets alone. */
+/** A plan of some of its environments. */
 export function partOf(
   document: PlanDocument,
   environments: readonly EnvironmentPlan[],

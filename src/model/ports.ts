@@ -6,14 +6,14 @@ import type { ObservedState } from './state.ts';
 
 /** Reads the service. A command that only reads is handed nothing else. */
 export interface Observer {
-  /** One look at the settings. Throws a SetpointError where the service cannot be read or believed. */
+  /** Reads the settings once. Throws a SetpointError if the service cannot be read, or its answer cannot be trusted. */
   observe(signal?: AbortSignal): Promise<ObservedState>;
 }
 
 /**
- * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: it did not, as far as the answer tells; `retry`
- * tells whether the same write may be tried again, `reached` whether the service has seen it at all. `ambiguous`: it may have,
- * and only another observation can tell.
+ * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: the answer says that it did not; `retry` tells
+ * whether the same write may be tried again, `reached` whether the service received it. `ambiguous`: it may have, and only
+ * another observation shows.
  */
 export type WriteAnswer = { readonly kind: 'stored' } | WriteFailure;
 
@@ -34,7 +34,7 @@ export interface Actuator {
 
 /** Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. */
 export interface SandboxObserver {
-  /** `at` is the service's own time of the look, in milliseconds since 1970; `within` is how long it may take, in milliseconds. */
+  /** `at` is the service's own time of the observation, in milliseconds since 1970; `within` is a time limit in milliseconds. */
   sandboxes(
     signal?: AbortSignal,
     within?: number,
@@ -51,7 +51,7 @@ export type StartAnswer = { readonly kind: 'started'; readonly id: string } | Wr
  * twice it makes two sandboxes. That a pause or a resume is stored means that it has begun.
  */
 export interface SandboxActuator {
-  /** Starts one sandbox from a spec; from the service's default where it is null. */
+  /** Starts one sandbox from a spec; from the service's default if it is null. */
   start(spec: string | null): Promise<StartAnswer>;
   resume(id: string): Promise<WriteAnswer>;
   pause(id: string): Promise<WriteAnswer>;
@@ -89,9 +89,9 @@ export interface Fingerprints {
 
 /** Where the values of references come from. */
 export interface ReferenceSource {
-  /** Nothing is looked up: every reference stands for a value that is not known here. */
+  /** References are not resolved: each is a value that is not known here. */
   readonly withheld?: boolean;
-  /** Told what a text with references came to, and the text as the file writes it. */
+  /** Called with each value that a text with references resolves to, and the text as the file writes it. */
   readonly resolved?: (value: string, ref: string) => void;
   variable(name: string): string | undefined;
   /** The text of a file, one trailing newline dropped, or why it may not be read. */
@@ -100,7 +100,7 @@ export interface ReferenceSource {
 
 /**
  * Digests that tell whether two values are the same, for documents that are saved: under a salt of the document's own.
- * `quick` is for what stands in the committed file, `slow` for what must not be guessed.
+ * `quick` is for literals of the committed file, `slow` for what must not be guessed.
  */
 export interface Digests {
   readonly salt: string;

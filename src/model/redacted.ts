@@ -9,7 +9,7 @@ type JsonRecord = { readonly [key: string]: Json };
 
 /**
  * Members that hold words of documents' own, or what a person named outside of any reference: a code, an enum, a time, the
- * name of a target or variable, a file, a reference as it is written. They are the same whatever a secret is.
+ * name of an environment or variable, a file, a reference as it is written. Secrets do not change them.
  */
 const KEPT: ReadonlySet<string> = new Set([
   'action',
@@ -79,7 +79,7 @@ export function redacted<D>(document: D, redactor: Redactor): D {
   return part(document as Part, '', redactor) as D;
 }
 
-/** Parts that nothing is masked in are the same as they were. */
+/** Parts without a masked value are returned unchanged. */
 function part(value: Part, key: string, redactor: Redactor): Part {
   if (value === null || value === undefined || KEPT.has(key)) return value;
   if (VALUES.has(key)) return json(value, redactor);
@@ -109,7 +109,7 @@ function recordPart(record: JsonRecord, redactor: Redactor): JsonRecord {
 
 function memberPart(record: JsonRecord, name: string, member: Json, redactor: Redactor): Part {
   if (name !== 'path' || !isList(member)) return part(member, name, redactor);
-  // A person wrote the path of an explanation; where it is about no setting, it leads to what only the file has.
+  // A person wrote the path of an explanation; outside of the settings it leads to what only the file has.
   if (record['kind'] === 'explanation' && record['part'] !== 'settings') return member;
   return record['resource'] === 'sandbox'
     ? sandboxPath(member, redactor)
@@ -124,7 +124,7 @@ function listOf(
   return items.every((item, index) => item === list[index]) ? list : items;
 }
 
-/** An id; of one that is to be started its spec, or `default`, and a number. */
+/** The path of a sandbox: its id; before it is started its spec, or `default`, and a number. */
 function sandboxPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
   return listOf(path, (segment, index) => {
@@ -161,7 +161,7 @@ function isNameOfField(name: string): boolean {
   );
 }
 
-/** A value of the file or the service. Two keys that look alike when they are masked stay two. */
+/** A value of the file or the service. Two keys that are masked alike stay two. */
 function json(value: Json, redactor: Redactor): Json {
   if (typeof value === 'string') return redactor.text(value);
   if (typeof value === 'number') return redactor.number(value);

@@ -3,14 +3,14 @@ import { Matcher } from './matcher.ts';
 import { MASK, type Secret } from './secret.ts';
 import { withoutUrlSecrets } from './text-urls.ts';
 
-/** What is looked for, in one case: what a text may be as a whole, with its reference, and what may be inside of one. */
+/** The forms of secrets, in one case: whole texts with their reference, and parts of texts. */
 interface Prepared {
   readonly whole: ReadonlyMap<string, string | null>;
   readonly inside: Matcher;
 }
 
 /**
- * Masks in any text what references came to: the whole text where it is such a value, of any length, and what is inside of
+ * Masks the values of references in any text: the whole text if it is such a value, of any length, and what is inside of
  * other text from six characters on; as it is, in any case, and in every form of encodings.ts. Urls lose their userinfo,
  * query and fragment. Linear in the text; nothing is made ready before the first text.
  */
@@ -25,7 +25,7 @@ export class Redactor {
     this.#forms = forms;
   }
 
-  /** Takes in a value, and the text of the file that it is the whole of; null where it is a part, or not known. */
+  /** Adds a value, and the text of the file that it is the whole of; null if it is a part, or not known. */
   add(value: string, ref: string | null): void {
     if (value.trim() === '' || folded(value) === MASKED) return;
     const known = this.#values.get(value);
@@ -60,12 +60,12 @@ export class Redactor {
     return whole.has(low) || whole.has(low.trim()) || inside.spans(low).length > 0;
   }
 
-  /** A number of a document; the mask where it is such a value. */
+  /** A number of a document; the mask if it is such a value. */
   number(number: number): number | string {
     return this.#numbers.has(number) ? MASK : number;
   }
 
-  /** A text for which documents show a reference: the reference where it is the whole of its value. */
+  /** A text in documents: its reference if it is the whole value of one. */
   reference(text: string): string {
     const ref = this.#values.size === 0 ? undefined : this.#prepared().whole.get(folded(text));
     return ref ?? this.text(text);

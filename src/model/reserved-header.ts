@@ -1,4 +1,4 @@
-/** Headers that say where a message goes, how it is framed and what its body is; they are the client's own. */
+/** Headers of routing, framing and content, which only the client sets. */
 const RESERVED: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',

@@ -2,7 +2,7 @@ import type { Source } from './source.ts';
 
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
- * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, where the service does not say.
+ * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, if the service does not report it.
  * What a listing carries besides, keys of sessions among it, is not kept. Source: behaviour 3.2.
  */
 export interface Sandbox {
@@ -17,7 +17,7 @@ export interface SandboxSpec {
   readonly id: string;
 }
 
-/** A conversation as the service lists it. `status` is what it is at: idle, running, paused, finished, …; null where that is not known. */
+/** A conversation as the service lists it. `status`: idle, running, paused, finished, …; null if it is not known. */
 export interface Conversation {
   readonly id: string;
   readonly sandbox: string | null;
@@ -28,15 +28,15 @@ export interface Conversation {
 /** How an apply of `sandboxes:` sees the service. */
 export interface ObservedSandboxes {
   readonly sandboxes: readonly Sandbox[];
-  /** The specs there are; null where nothing declared names one. */
+  /** The specs of the service; null if the file names none. */
   readonly specs: readonly SandboxSpec[] | null;
-  /** The sandboxes in which a conversation runs; null where that has not been looked up. */
+  /** The sandboxes in which a conversation runs; null if that was not read. */
   readonly busy: ReadonlySet<string> | null;
-  /** The service's own time of the look, in milliseconds since 1970. */
+  /** The service's own time of the observation, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** An item that counts: at least, or with `surplus: 'pause'` exactly, `running` are up. Without `spec` it counts what nobody else claims. */
+/** An item that counts: at least, or with `surplus: 'pause'` exactly, `running` are up. Without `spec` it counts what no other item claims. */
 export interface CountedSandboxes {
   readonly kind: 'counted';
   readonly spec: string | null;

@@ -2,7 +2,7 @@ import { looksLikeMask } from './mask.ts';
 import { isSensitiveUrl } from './identity.ts';
 import { MASK } from './secret.ts';
 
-/** Words that hold one of the others and say nothing of a secret. */
+/** Words that contain one of the others and do not mean a secret. */
 const INNOCENT =
   /keyboard|keyword|keybind|keymap|keystroke|keynote|keyframe|monkey|turkey|hockey|tokeni[sz]|(?:max|min|num)_(?:[a-z]+_)?tokens|author(?!i[sz])|(?:no|use|skip|enable|disable|require)_o?auth|passive|passenger|passage|passport|pass_?through|bypass|compass/g;
 /** Wherever they are in a name. */
@@ -15,7 +15,7 @@ const SECRET_WORD =
 const ABOUT =
   /_(?:types?|mode|methods?|enabled|disabled|required|url|uri|endpoint|host|port|provider|scheme|realm|ttl|timeout)$/;
 
-/** Whether a name says, to setpoint or to people, that what it holds is a secret: the one rule for fields, variables and flags. */
+/** Whether a name means a secret: the one rule for fields, variables and flags. */
 export function isSensitiveName(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -36,7 +36,7 @@ export function looksLikeToken(text: string): boolean {
 
 const CREDENTIALS = /\b(?:bearer|basic|token|apikey)\s+\S|:\/\/[^\s/?#]*@/i;
 
-/** Whether a text looks like a secret, whatever it is called: a token, credentials in a url or header, letters at random, a mask. */
+/** Whether a text looks like a secret, whatever its name: a token, credentials in a url or header, letters at random, a mask. */
 export function isSecretText(text: string): boolean {
   return looksLikeMask(text) || saysSecret(text) || isRandom(text);
 }

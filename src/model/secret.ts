@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { Identity } from './identity.ts';
 import { fitsLiterals } from './literals.ts';
 
-/** What stands for a sensitive value wherever one would be shown: fixed, so that it tells neither length nor equality. */
+/** Shown in place of every sensitive value. It is fixed, so that it shows neither length nor equality. */
 export const MASK = '(sensitive)';
 
 export type Scalar = string | number | boolean;
@@ -36,12 +36,12 @@ export class Secret {
     return this.#value === (other instanceof Secret ? other.#value : other);
   }
 
-  /** What a comparison kept elsewhere (a fingerprint) says of the value; the value goes in, only the verdict comes out. */
+  /** The verdict of a comparison of the value; only the verdict leaves. */
   compareWith<T extends string>(compare: (value: string) => T): T {
     return compare(String(this.#value));
   }
 
-  /** Whether there is a value at all: the service answers an empty text where nothing is stored. */
+  /** Whether the value is an empty text, which the service answers if nothing is stored. */
   isEmpty(): boolean {
     return this.#value === '';
   }
@@ -67,10 +67,10 @@ export class Secret {
   }
 }
 
-/** Why the value of an UnseenSecret is not known, and what can be told about it all the same. */
+/** Why the value of an UnseenSecret is not known, and what is known about it. */
 export interface Unseen {
   readonly reason: string;
-  /** The reference that has no value here; null for a value that a saved snapshot masks. */
+  /** The reference that has no value here; null for a value that a snapshot masks. */
   readonly missing: string | null;
   /** The text around the references; null if any text may be meant. */
   readonly literals: readonly string[] | null;
@@ -79,8 +79,7 @@ export interface Unseen {
 const MASKED: Unseen = { reason: 'masked', missing: null, literals: null };
 
 /**
- * A value that is not known here: a reference without a value, or what a saved snapshot masks. It equals nothing, and it never
- * leaves: `reveal()` gives no text. `mayBe` tells whether a text fits the literal text around the references.
+ * A value that is not known here: a reference without a value, or what a snapshot masks. It equals nothing, and it is never sent: `reveal()` gives no text. `mayBe` tells whether a text fits the literal text around the references.
  */
 export class UnseenSecret extends Secret {
   readonly unseen: Unseen;

@@ -6,7 +6,7 @@ export interface SmokeStep {
   readonly seconds: number;
 }
 
-/** One target's try. `conversation` and `sandbox` are what it leaves behind, as far as the service told. */
+/** The smoke test of one environment. `conversation` and `sandbox` remain on the service, as far as it reported them. */
 export interface EnvironmentSmoke {
   readonly name: string;
   readonly origin: string | null;

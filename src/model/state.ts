@@ -7,7 +7,7 @@ import type { Secret } from './secret.ts';
 import type { Source } from './source.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
-/** A declared field whose references have been looked up. */
+/** A declared field with its references resolved. */
 export interface DesiredField {
   readonly field: Field;
   readonly value: Value;
@@ -15,30 +15,30 @@ export interface DesiredField {
   readonly source: (path?: Path) => Source;
 }
 
-/** A reference without a value: where it is under settings, why it has none, and the reference. */
+/** A reference without a value: its path under settings, why it has none, and the reference. */
 export interface MissingReference {
   readonly path: Path;
   readonly reason: string;
   readonly ref: string;
 }
 
-/** What one target's file asks for. Only managed fields are in it; order is the specification's. */
+/** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
   /** An apply refuses to begin with any; a plan compares everything around them. */
   readonly missing: readonly MissingReference[];
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
-  /** Where there are none, nothing is asked of the service's sandboxes, and nothing is asked about them. */
+  /** If there are none, the service's sandboxes are neither read nor changed. */
   readonly sandboxes: readonly DesiredSandboxes[];
   readonly guards: GuardSettings;
 }
 
-/** How a target is reached. Secrets are resolved; nothing has been sent. */
+/** How a service is reached, with secrets resolved. */
 export interface ServerSettings {
   /** The address without a trailing slash, path prefix included; or `embedded:` and what follows it. */
   readonly url: string;
-  /** What may be shown of the url: the reference, where it came from one. */
+  /** What may be shown of the url: the reference, if it came from one. */
   readonly origin: string;
   readonly apiKey: Secret | null;
   readonly auth: 'session-key' | 'bearer' | 'both';
@@ -46,7 +46,7 @@ export interface ServerSettings {
   readonly caFile: string | null;
 }
 
-/** Whether a secret is stored, as far as the service tells. */
+/** Whether a secret is stored, as far as the service reports it. */
 export type SecretState = 'stored' | 'not-stored' | 'not-reported';
 
 /** What the service answered, by setpoint's own names of the fields. Sensitive values are wrapped. */

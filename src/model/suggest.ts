@@ -1,4 +1,4 @@
-/** The candidate a person most likely meant, or null where none is near: at most a third of the letters differ. */
+/** The candidate that a person most likely meant: at most a third of the letters differ. Null if there is none. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;

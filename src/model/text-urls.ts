@@ -3,10 +3,10 @@ import { MASK } from './secret.ts';
 
 const WORD = /[^\s"<>`]+/g;
 const SCHEME = /(?:[a-z][a-z0-9+.-]{0,30}:)?[\\/]{2}|(?:https?|wss?|ftp):/i;
-/** What ends a sentence, or what the word is put in. */
+/** What may follow a url in a sentence, or enclose it. */
 const ENDINGS = new Set(")].,;:!?'}");
 
-/** How paths tell a second entry alike from the first. */
+/** The suffix of a path's second equal entry. */
 const ORDINAL = /^#\d{1,4}(?:$|\])/;
 
 /** A text whose urls have lost their userinfo, query and fragment: what may be a secret in them is the mask. */

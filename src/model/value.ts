@@ -1,6 +1,6 @@
 import { Secret } from './secret.ts';
 
-/** A number whose text would not survive a JavaScript number, kept as the service wrote it. */
+/** A number that a JavaScript number would change, kept as the service wrote it. */
 export class WireNumber {
   readonly token: string;
 
@@ -8,7 +8,7 @@ export class WireNumber {
     this.token = token;
   }
 
-  /** The number, or its text where a JavaScript number cannot hold it. */
+  /** The number, or its text if a JavaScript number cannot hold it. */
   toJSON(): number | string {
     const number = exactly(this.token);
     return Number.isNaN(number) ? this.token : number;
@@ -80,7 +80,7 @@ function sameNumber(a: WireNumber, b: Value): boolean {
   return typeof b === 'number' && exactly(a.token) === b;
 }
 
-/** The number a token writes, or NaN where a JavaScript number cannot hold it. */
+/** The number a token writes, or NaN if a JavaScript number cannot hold it. */
 function exactly(token: string): number {
   const number = Number(token);
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? Number.NaN : number;

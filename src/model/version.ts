@@ -1,6 +1,6 @@
 import type { Tool } from './plan.ts';
 
-/** This version; package.json says the same, and a test keeps them in step. */
+/** This version; the same as in package.json; a test compares them. */
 export const VERSION = '0.1.0';
 
 export const TOOL: Tool = { name: 'setpoint', version: VERSION };
