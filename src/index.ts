@@ -1,6 +1,6 @@
 export { plan } from './operations/plan.ts';
 export { apply, type ApplyRequest } from './operations/apply.ts';
-export { drift } from './operations/drift.ts';
+export { drift } from './operations/plan.ts';
 export { pull, type PullRequest } from './operations/pull.ts';
 export { init } from './operations/init.ts';
 export type { InitRequest } from './operations/initial.ts';
@@ -85,7 +85,7 @@ export type {
   TargetCheck,
 } from './model/doctor.ts';
 export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.ts';
-export type { SandboxProgress } from './reconcile/reconciled.ts';
+export type { SandboxProgress } from './reconcile/contract.ts';
 export type { ValidationDocument } from './model/validation.ts';
 export type { Clock } from './model/ports.ts';
 export type { DialectName } from './model/dialect.ts';

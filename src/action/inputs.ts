@@ -1,7 +1,7 @@
 import { getInput } from '@actions/core';
 import { SetpointError } from '../model/error.ts';
 import { choicesHint } from '../model/suggest.ts';
-import { parseAge } from '../operations/parse-age.ts';
+import { parseAge } from '../operations/flag-values.ts';
 
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
 export type Command = (typeof COMMANDS)[number];

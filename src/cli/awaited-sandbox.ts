@@ -1,4 +1,4 @@
-import type { SandboxProgress } from '../reconcile/reconciled.ts';
+import type { SandboxProgress } from '../reconcile/contract.ts';
 import type { Awaited } from './progress-view.ts';
 
 const VERBS = {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret } from '../model/fingerprint.ts';
 import { samePath, type Path } from '../model/path.ts';
-import type { Fingerprints } from '../model/ports.ts';
+import type { FingerprintStore } from '../model/ports.ts';
 import { readOptional } from './read-optional.ts';
 import { writeAside } from './write-aside.ts';
 import { writePlace } from './write-place.ts';
@@ -37,17 +37,6 @@ export interface FingerprintedService {
   readonly address: string;
 }
 
-/** Fingerprints of the secrets last written to one service. */
-export interface FingerprintFile extends Fingerprints {
-  /**
-   * Drops what is known of some secrets, durably: when it resolves, a crash does not bring it back. What it resolves to puts
-   * that back, for when the write has surely had no effect. Throws output-failed when the file cannot be replaced.
-   */
-  forget(paths: readonly Path[]): Promise<() => Promise<void>>;
-  /** Takes in what was written; the file is replaced as a whole. Throws output-failed when it cannot be. */
-  remember(written: readonly WrittenSecret[], at: number): Promise<void>;
-}
-
 /**
  * The fingerprints of one service in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
  * path and value, so that alike secrets have unlike fingerprints, and nobody without the key can try values. Without a key,
@@ -58,7 +47,7 @@ export async function fingerprintFile(
   path: string,
   key: string,
   service: FingerprintedService,
-): Promise<FingerprintFile> {
+): Promise<FingerprintStore> {
   const hmac = key === '' ? null : await hmacUnder(key);
   const own = hmac === null ? null : keyed(hmac, service);
   const read = (): readonly Entry[] =>

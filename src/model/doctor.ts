@@ -13,8 +13,8 @@ export type TargetCheck =
   | 'sandboxes';
 
 /**
- * One thing that was looked at. `warning`: it works, and is worth knowing; `skipped`: it could not be judged, because of
- * another that failed. `remedy` is what to do, and `code` the error that an apply would end with.
+ * The result of one check. `warning`: it works, and is worth knowing; `skipped`: it could not be judged, because another one
+ * failed. `remedy` is what to do, and `code` the error that an apply would end with.
  */
 export interface Check<Name extends string = MachineCheck | TargetCheck> {
   readonly name: Name;
@@ -31,7 +31,7 @@ export interface EnvironmentHealth {
   readonly checks: readonly Check<TargetCheck>[];
 }
 
-/** What `doctor` found: on this machine, and of each target. schemas/doctor.schema.json is its schema. */
+/** What `doctor` found: on this machine, and of each environment. schemas/doctor.schema.json is its schema. */
 export interface DoctorDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'health';
@@ -40,11 +40,11 @@ export interface DoctorDocument {
   readonly environments: readonly EnvironmentHealth[];
 }
 
-export function passed<Name extends string>(name: Name, found: string): Check<Name> {
+export function passedCheck<Name extends string>(name: Name, found: string): Check<Name> {
   return { name, status: 'passed', found, remedy: null, code: null };
 }
 
-export function warned<Name extends string>(
+export function warnedCheck<Name extends string>(
   name: Name,
   found: string,
   remedy: string,
@@ -52,13 +52,13 @@ export function warned<Name extends string>(
   return { name, status: 'warning', found, remedy, code: null };
 }
 
-export function failed<Name extends string>(
+export function failedCheck<Name extends string>(
   name: Name,
   { code, message, hint }: ErrorReport,
 ): Check<Name> {
   return { name, status: 'failed', found: message, remedy: hint, code };
 }
 
-export function skipped<Name extends string>(name: Name, why: string): Check<Name> {
+export function skippedCheck<Name extends string>(name: Name, why: string): Check<Name> {
   return { name, status: 'skipped', found: `not checked: ${why}`, remedy: null, code: null };
 }

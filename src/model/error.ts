@@ -1,12 +1,14 @@
+import type { ErrorReport } from './plan.ts';
+
 /**
- * Every way setpoint ends without having done what was asked. `exit` is the exit code of the command, `hint` what to do
- * unless the place that raised it knows better. docs/errors.md says the same; a test keeps them in step.
+ * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
+ * throws it knows better. docs/errors.md lists the same; a test keeps them in step.
  */
 export const ERRORS = {
   usage: { exit: 3, hint: 'Run setpoint help COMMAND for its flags.' },
   'file-unreadable': {
     exit: 3,
-    hint: 'Check the path, and that the file may be read.',
+    hint: 'Check the path, and that the file can be read.',
   },
   'file-dirty': { exit: 3, hint: 'Commit the changes, or pull with --force.' },
   'file-changed': { exit: 3, hint: 'Run it again.' },
@@ -37,14 +39,14 @@ export const ERRORS = {
     exit: 5,
     hint: 'Fix the problems listed, or have the policy changed; no flag lifts it.',
   },
-  'guard-refused': { exit: 5, hint: 'Look at the plan; --allow RULE lifts a rule for one run.' },
+  'guard-refused': { exit: 5, hint: 'Check the plan; --allow RULE lifts a rule for one run.' },
   'not-covered': {
     exit: 6,
     hint: 'Plan again, have that plan approved, and apply it.',
   },
   'other-origin': {
     exit: 6,
-    hint: 'Use the one that was made for this environment.',
+    hint: 'Use the plan or snapshot that was made for this environment.',
   },
   'not-in-snapshot': {
     exit: 6,
@@ -62,7 +64,7 @@ export const ERRORS = {
     exit: 1,
     hint: 'Check the certificate of the service; server.ca_file names a certificate authority of your own.',
   },
-  'timed-out': { exit: 9, hint: 'Try again, or give it longer with --timeout.' },
+  'timed-out': { exit: 9, hint: 'Try again, or wait longer with --timeout.' },
   redirected: {
     exit: 1,
     hint: 'Set server.url to the address of the service itself; redirects are never followed.',
@@ -70,7 +72,7 @@ export const ERRORS = {
   'not-this-service': { exit: 1, hint: 'Check server.url, its path prefix too.' },
   'dialect-not-spoken': {
     exit: 1,
-    hint: 'This version of setpoint speaks GET and POST /api/settings.',
+    hint: 'This version of setpoint supports GET and POST /api/settings.',
   },
   'bad-response': {
     exit: 1,
@@ -98,7 +100,7 @@ export const ERRORS = {
   terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
-  skipped: { exit: 0, hint: 'Fix the environment before it, or apply with --keep-going.' },
+  skipped: { exit: 0, hint: 'Fix the environment that failed, or apply with --keep-going.' },
   internal: {
     exit: 1,
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
@@ -108,8 +110,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The one error class. `message` is setpoint's own sentence and safe to print; `cause` may hold a foreign error, whose text
- * may carry secrets, and is never printed.
+ * The only error class. `message` is setpoint's own sentence and safe to print; `cause` may be a foreign error, whose text may
+ * contain secrets, and is never printed.
  */
 export class SetpointError extends Error {
   readonly code: ErrorCode;
@@ -125,7 +127,12 @@ export class SetpointError extends Error {
   }
 }
 
-/** Any thrown thing as a SetpointError. What is not ours is a defect: its text is not shown. */
+/** An error as documents carry it. */
+export function errorReport({ code, message, hint }: SetpointError): ErrorReport {
+  return { code, message, hint };
+}
+
+/** Anything thrown, as a SetpointError. Another error is a defect of setpoint: its text is not shown. */
 export function asSetpointError(thrown: unknown): SetpointError {
   if (thrown instanceof SetpointError) return thrown;
   const name = thrown instanceof Error ? thrown.constructor.name : typeof thrown;

@@ -5,7 +5,7 @@ import type { Source } from './source.ts';
 import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 
-/** Which block a value stands in: those at the top, those of the environment, or those of the base file. */
+/** The block that declares a value: at the top, in the environment, or in the base file. */
 export type Block = 'top' | 'environment' | 'base';
 
 /** Where a value comes from. */
@@ -14,7 +14,7 @@ export interface Origin {
   readonly block: Block;
 }
 
-/** How a reference may stand at a place: as the `whole` value only, `inside` text, or not at all. */
+/** Where a value may contain a reference: as the `whole` value only, `inside` text, or nowhere. */
 export type ReferenceForm = 'whole' | 'inside' | 'none';
 
 /** What the store does with a field of the settings: see Field. */
@@ -26,7 +26,7 @@ export interface StoreReport {
   readonly later: boolean;
 }
 
-/** What a place of the file takes and means, as the schema says. `types` are JSON Schema's; without `default` there is none. */
+/** What a path of the file accepts and means, from the schema. `types` are JSON Schema's; without `default` there is none. */
 export interface Meaning {
   readonly description: string;
   readonly types: readonly string[];
@@ -55,8 +55,8 @@ export interface DeclaredReport extends Origin {
 }
 
 /**
- * One target's part: what its file declares, and what an apply would do about it. `looked`: the service was asked;
- * `not-observed`: it was not, because that was not wanted, or because nothing of the place is kept there.
+ * One environment's part: what its file declares, and what an apply would do about it. `not-observed`: the service was not
+ * read, because of `offline`, or because it keeps nothing of this path.
  */
 export interface EnvironmentExplained {
   readonly name: string;
@@ -79,7 +79,7 @@ export interface ExplainDocument {
   readonly kind: 'explanation';
   readonly tool: Tool;
   readonly path: Path;
-  /** What the place belongs to: the settings, the sandboxes, or what only the file knows of. */
+  /** What the path belongs to: the settings, the sandboxes, or what only the file has. */
   readonly part: 'settings' | 'sandboxes' | 'file';
   readonly meaning: Meaning;
   readonly environments: readonly EnvironmentExplained[];

@@ -4,9 +4,9 @@ import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 
 /**
- * What became of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
+ * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
  * not which), `unverifiable` (sent, and cannot be read back), `not-sent` (nothing was sent, or the service refused it and stored
- * nothing), `unknown` (sent, and not seen since: it may be stored).
+ * nothing), `unknown` (sent, and not observed since: it may be stored).
  */
 export type Result = 'verified' | 'set' | 'unverifiable' | 'not-sent' | 'unknown';
 
@@ -16,7 +16,7 @@ export interface OutcomeChange extends Change<Json> {
   readonly sandbox?: string;
 }
 
-/** A difference that was still there after the write: masked, like everything in a document. */
+/** A difference that remains after the write: masked, like everything in a document. */
 export interface Remainder {
   readonly resource: Change['resource'];
   readonly path: readonly string[];
@@ -43,7 +43,7 @@ export interface EnvironmentOutcome {
   readonly error: ErrorReport | null;
 }
 
-/** What an apply did, written on every end of it. schemas/outcome.schema.json is its schema. Times are ISO 8601, UTC. */
+/** What an apply did, on every end. schemas/outcome.schema.json is its schema. Times are ISO 8601, UTC. */
 export interface OutcomeDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'outcome';

@@ -1,13 +1,14 @@
 import type { SetpointError } from './error.ts';
+import type { WrittenSecret } from './fingerprint.ts';
 import type { Path } from './path.ts';
 import type { SettingsWrite } from './plan.ts';
 import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
 
-/** Reads the service. A command that only reads is handed nothing else. */
-export interface Observer {
-  /** Reads the settings once. Throws a SetpointError if the service cannot be read, or its answer cannot be trusted. */
-  observe(signal?: AbortSignal): Promise<ObservedState>;
+/** Reads the settings: of a service, or of a snapshot. A command that only reads gets no actuator. */
+export interface Observer<O extends ObservedState | null = ObservedState> {
+  /** Reads the settings once. Throws a SetpointError if they cannot be read or believed. */
+  observe(signal?: AbortSignal): Promise<O>;
 }
 
 /**
@@ -32,15 +33,18 @@ export interface Actuator {
   store(write: SettingsWrite): Promise<WriteAnswer>;
 }
 
-/** Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. */
-export interface SandboxObserver {
-  /** `at` is the service's own time of the observation, in milliseconds since 1970; `within` is a time limit in milliseconds. */
+/**
+ * Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. `Missing` is null for a
+ * snapshot, which may lack specs and conversations.
+ */
+export interface SandboxObserver<Missing = never> {
+  /** `at` is the service's own time of the answer, in milliseconds since 1970; `within` is how long it may take, in milliseconds. */
   sandboxes(
     signal?: AbortSignal,
     within?: number,
   ): Promise<{ readonly sandboxes: readonly Sandbox[]; readonly at: number }>;
-  specs(signal?: AbortSignal): Promise<readonly SandboxSpec[]>;
-  conversations(signal?: AbortSignal): Promise<readonly Conversation[]>;
+  specs(signal?: AbortSignal): Promise<readonly SandboxSpec[] | Missing>;
+  conversations(signal?: AbortSignal): Promise<readonly Conversation[] | Missing>;
 }
 
 /** `started`: the service named the sandbox. */
@@ -80,11 +84,20 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * What is known of the secret last written under a path: the same value, another one, or nothing.
- */
+/** What is known of the secret last written under a path: the same value, another one, or nothing. */
 export interface Fingerprints {
   compare(path: Path, value: string): 'same' | 'different' | 'none';
+}
+
+/** Fingerprints of the secrets last written to one service. */
+export interface FingerprintStore extends Fingerprints {
+  /**
+   * Drops the fingerprints under some paths, durably: once it resolves, a crash does not bring them back. The result puts them
+   * back, for a write that surely had no effect. Throws output-failed if the file cannot be replaced.
+   */
+  forget(paths: readonly Path[]): Promise<() => Promise<void>>;
+  /** Keeps the fingerprints of what was written, at a time in milliseconds since 1970. Throws output-failed if it cannot. */
+  remember(written: readonly WrittenSecret[], at: number): Promise<void>;
 }
 
 /** Where the values of references come from. */

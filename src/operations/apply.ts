@@ -1,4 +1,4 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
 import {
   changesOf,
@@ -10,51 +10,42 @@ import { redacted } from '../model/redacted.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import type { Rule } from '../model/guard.ts';
-import { alreadyMade, notCovered, type Approved } from '../plan/approval.ts';
-import { maskedChange } from '../plan/plan-document.ts';
-import type { Rotation } from '../plan/plan-secrets.ts';
+import { alreadyMade, type Approved } from '../plan/approval.ts';
+import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
+import type { Reconciled, SandboxProgress } from '../reconcile/contract.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import type { Reconciled, SandboxProgress } from '../reconcile/reconciled.ts';
-import { settingsActuator, settingsObserver } from '../service/settings.ts';
+import { settingsActuator } from '../service/settings.ts';
 import { sandboxActuator } from '../service/v1/sandboxes.ts';
-import { allowedRules } from './allowed-rules.ts';
 import { approvedParts } from './approved.ts';
-import { classifierFor } from './base.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
-import { plannedEnvironment } from './environment-plan.ts';
-import { errorReport } from './error-report.ts';
-import { fingerprintsOf } from './fingerprints.ts';
-import { originOf } from './look-at.ts';
 import { withTarget } from './open-target.ts';
-import { parseRotation } from './parse-rotation.ts';
-import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
+import type { PlanRequest } from './options.ts';
+import { planInput, planningFor, type Planning } from './planning.ts';
 import { checkPolicy } from './policy.ts';
-import { prepareTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { prepareTargets, shownOrigin, whyNotApplied, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { sandboxObserverOf } from './sandbox-observer.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
 
 export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
-  /** A saved plan: nothing is done but what stands in it. Absent: whatever the plan is. */
+  /** A saved plan, beyond which nothing is done. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
-  /** Go on with the next target where one did not end well. */
+  /** Go on with the next environment if one did not end well. */
   readonly keepGoing?: boolean | undefined;
-  /** Shown each plan that has changes, before guards and questions. */
+  /** Receives each plan that has changes, before guards and questions. */
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
-  /** Asked before each write, by the target's name; one at a time. Absent: every plan is approved. */
+  /** Approves each write, by the environment's name; asked one at a time. Absent: every plan is approved. */
   readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
-  /** Told what the sandboxes that are waited for are at, by the target's name. */
+  /** Receives the state of the sandboxes that are waited for, by the environment's name. */
   readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
-  /** Gives up what is in flight; the outcome then says that its state is unknown. */
+  /** Abandons what is in flight; its state in the outcome is then unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
 
 /**
- * Reconciles each target once, one after another in the order given, and stops at the first that does not end well.
- * Every file, key and reference is checked before the first request to any target. The outcome says of every change what
- * became of it, on every end. Throws a SetpointError where nothing was begun.
+ * Reconciles each environment once, one after another in the order given, and stops at the first that does not end well.
+ * Every file, key and reference is checked before the first request to any. The outcome has a result for every change, on
+ * every end. Throws a SetpointError if nothing was begun.
  */
 export function apply(request: ApplyRequest): Promise<OutcomeDocument> {
   return redacting(request, applied);
@@ -68,20 +59,14 @@ async function applied(request: Running<ApplyRequest>): Promise<OutcomeDocument>
   const prepared = prepareTargets(targets, request);
   const problem = whyNotApplied(prepared);
   if (problem !== null) throw problem;
-  const rotation = parseRotation(
-    request.rotate,
-    prepared.map(({ desired }) => desired),
-  );
-  const allowed = allowedRules(request);
-  const classifier = classifierFor(request, prepared);
+  const planning = planningFor(request, prepared);
   const approved = await approvedParts(request.approved, prepared, request.resolved);
   let stopped = false;
   // A person is asked one thing at a time.
   const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
-  const outcomes = await sideBySide(prepared, parallel, async (target) => {
-    if (stopped || interruption(request.signal) !== null) return notBegun(target, request);
-    const part = approved.get(target) ?? null;
-    const outcome = await applyTarget(target, request, { rotation, allowed, classifier, part });
+  const outcomes = await inParallel(prepared, parallel, async (one) => {
+    if (stopped || interruption(request.signal) !== null) return notBegun(one, request);
+    const outcome = await applyTarget(one, request, planning, approved.get(one) ?? null);
     stopped ||= outcome.error !== null && request.keepGoing !== true;
     return outcome;
   });
@@ -96,87 +81,70 @@ async function applied(request: Running<ApplyRequest>): Promise<OutcomeDocument>
   };
 }
 
-/** How the targets of one apply are dealt with; `part` is what the saved plan says of this one, where there is such a plan. */
-interface Approach {
-  readonly rotation: Rotation;
-  readonly allowed: readonly Rule[];
-  readonly classifier: ReturnType<typeof classifierFor>;
-  readonly part: Approved | null;
-}
-
 async function applyTarget(
   prepared: Prepared,
   request: Running<ApplyRequest>,
-  { rotation, allowed, classifier, part }: Approach,
+  planning: Planning,
+  approved: Approved | null,
 ): Promise<EnvironmentOutcome> {
   const { target, desired, warnings } = prepared;
   const redact = <D>(document: D): D => redacted(document, request.resolved.of(target.name));
-  const origin = originOf(prepared);
-  const clock = request.clock ?? SYSTEM_CLOCK;
+  const about = {
+    name: target.name,
+    origin: shownOrigin(prepared),
+    observed_at: null,
+    digests: null,
+  };
   try {
-    const fingerprints = await fingerprintsOf(prepared, request);
     return await withTarget(prepared, request, async (open) => {
       const reconciled = await reconcile({
-        desired,
-        rotation,
-        allowed,
-        observer: settingsObserver(open.connection, open.limits),
-        actuator: settingsActuator(open.connection, open.limits),
-        sandboxes: {
-          observer: sandboxObserverOf(open),
-          actuator: sandboxActuator(open.connection),
+        ...(await planInput(prepared, open, request, planning)),
+        approved,
+        actuators: {
+          settings: settingsActuator(open.connection, open.limits),
+          sandboxes: sandboxActuator(open.connection),
         },
-        wait: request.wait ?? DEFAULT_WAIT,
-        progress: (waiting) => request.onProgress?.(target.name, redact(waiting)),
-        clock,
-        fingerprints,
-        cover: (plan) => (part === null ? null : notCovered(plan, desired, part, redact)),
-        classify: classifier(prepared, { rotation, fingerprints }),
-        forget: (paths) => fingerprints.forget(paths),
-        remember: (written) => fingerprints.remember(written, clock.now()),
-        signal: request.signal,
-        abandon: request.abandon,
-        announce: async (plan, observed) => {
-          const where = { name: target.name, origin, observed_at: null };
-          const terms = { warnings, allowed, sealing: null };
-          const shown = plannedEnvironment(plan, observed, desired, where, terms);
-          await request.onPlan?.(redact(shown));
-        },
+        announce: async (planned) =>
+          request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
+        progress: (waiting) => request.onProgress?.(target.name, redact(waiting)),
+        abandon: request.abandon,
       });
-      const outcome = outcomeOf(prepared, reconciled, allowed, { ...open.connection.requests });
-      if (part === null || reconciled.dialect === null) return outcome;
-      const made = alreadyMade(reconciled.plan, desired, part, redact);
-      return { ...outcome, warnings: [...outcome.warnings, ...made] };
+      const made =
+        approved === null || reconciled.dialect === null
+          ? []
+          : alreadyMade(reconciled.plan, desired, approved);
+      const requests = { ...open.connection.requests };
+      return outcomeOf(prepared, reconciled, made, { allowed: planning.allowed, requests });
     });
   } catch (thrown) {
-    return failed(prepared, asSetpointError(thrown));
+    return failedOutcome(prepared, asSetpointError(thrown));
   }
 }
 
 function outcomeOf(
   prepared: Prepared,
-  reconciled: Reconciled,
-  allowed: readonly Rule[],
-  requests: EnvironmentOutcome['requests'],
+  { plan, results, started, error, ...ended }: Reconciled,
+  made: EnvironmentOutcome['warnings'],
+  { allowed, requests }: Pick<EnvironmentOutcome, 'allowed' | 'requests'>,
 ): EnvironmentOutcome {
   return {
     name: prepared.target.name,
-    origin: originOf(prepared),
-    dialect: reconciled.dialect,
-    status: reconciled.status,
+    origin: shownOrigin(prepared),
+    dialect: ended.dialect,
+    status: ended.status,
     allowed,
-    changes: changesOf(reconciled.plan).map((change) => ({
+    changes: changesOf(plan).map((change) => ({
       ...maskedChange(change),
-      result: reconciled.results.get(change) ?? 'not-sent',
-      ...startedAs(reconciled.started.get(change)),
+      result: results.get(change) ?? 'not-sent',
+      ...startedAs(started.get(change)),
     })),
-    remaining: reconciled.remaining,
-    unknown: reconciled.unknown,
-    warnings: [...prepared.warnings, ...reconciled.warnings],
-    refusals: reconciled.refusals,
+    remaining: ended.remaining,
+    unknown: ended.unknown,
+    warnings: [...prepared.warnings, ...ended.warnings, ...made],
+    refusals: ended.refusals,
     requests,
-    error: reconciled.error === null ? null : errorReport(reconciled.error),
+    error: error === null ? null : errorReport(error),
   };
 }
 
@@ -185,10 +153,10 @@ function startedAs(sandbox: string | undefined): { readonly sandbox?: string } {
   return sandbox === undefined ? {} : { sandbox };
 }
 
-function failed(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
+function failedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
   return {
     name: prepared.target.name,
-    origin: originOf(prepared),
+    origin: shownOrigin(prepared),
     dialect: null,
     status: 'failed',
     allowed: [],
@@ -205,6 +173,6 @@ function failed(prepared: Prepared, error: SetpointError): EnvironmentOutcome {
 function notBegun(prepared: Prepared, request: ApplyRequest): EnvironmentOutcome {
   const why =
     interruption(request.signal) ??
-    new SetpointError('skipped', 'Not begun: a target before it did not end well.');
-  return failed(prepared, why);
+    new SetpointError('skipped', 'Not begun: an environment before it did not end well.');
+  return failedOutcome(prepared, why);
 }

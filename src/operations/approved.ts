@@ -4,14 +4,12 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { originOf } from './look-at.ts';
-import type { Prepared } from './prepare.ts';
+import { shownOrigin, type Prepared } from './prepare.ts';
 import type { Resolved } from './redacting.ts';
 
 /**
- * What a saved plan says of each target that is to be applied; nothing where there is no saved plan. Throws, before a request
- * to any, where it says nothing of one or has no digests to hold it to (not-covered), or speaks of another address
- * (other-origin).
+ * The part of a saved plan for each environment that is to be applied; empty without a saved plan. Throws, before a request to
+ * any, if the plan has no part for one or no digests (not-covered), or was made for another address (other-origin).
  */
 export async function approvedParts(
   approved: PlanDocument | undefined,
@@ -24,11 +22,15 @@ export async function approvedParts(
   const digests = await digestsFor(salt);
   const parts = new Map<Prepared, Approved>();
   for (const one of prepared)
-    parts.set(one, { part: await partFor(one, environments, digests, resolved), digests });
+    parts.set(one, {
+      part: await partFor(one, environments, digests, resolved),
+      digests,
+      redactor: resolved.of(one.target.name),
+    });
   return parts;
 }
 
-/** Both sides are compared as documents have them: masked by the values of the references now. */
+/** Both sides are compared as documents carry them: masked by what the references come to now. */
 async function partFor(
   prepared: Prepared,
   environments: readonly EnvironmentPlan[],
@@ -38,9 +40,9 @@ async function partFor(
   const { name } = prepared.target;
   const part = environments.find((environment) => environment.name === name);
   if (part === undefined)
-    throw new SetpointError('not-covered', `The saved plan says nothing of ${name}.`);
+    throw new SetpointError('not-covered', `The saved plan does not contain ${name}.`);
   const redactor = resolved.of(name);
-  const { origin } = redacted({ origin: originOf(prepared) }, redactor);
+  const { origin } = redacted({ origin: shownOrigin(prepared) }, redactor);
   const shown = redacted(part, redactor);
   if (shown.origin !== origin) {
     const message = `The saved plan of ${name} was made for ${shown.origin ?? 'no address'}, and this would apply to ${origin ?? 'none'}.`;
@@ -56,7 +58,7 @@ async function partFor(
   );
 }
 
-/** Without them nothing tells whether what is masked in the plan is what the file says now. */
+/** Without digests nothing tells whether what is masked in the plan is what the file declares now. */
 function withoutDigests(): SetpointError {
   return new SetpointError(
     'not-covered',

@@ -1,4 +1,10 @@
-import { failed, passed, warned, type Check, type MachineCheck } from '../model/doctor.ts';
+import {
+  failedCheck,
+  passedCheck,
+  warnedCheck,
+  type Check,
+  type MachineCheck,
+} from '../model/doctor.ts';
 import { ERRORS } from '../model/error.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
 import { check } from './validate.ts';
@@ -12,7 +18,7 @@ export function checkFiles(options: Options): Check<MachineCheck> {
   if (first !== undefined) {
     const { file, line, column, message, hint } = first;
     const others = errors.length === 1 ? '' : ` (the first of ${errors.length} problems)`;
-    return failed('file', {
+    return failedCheck('file', {
       code: 'settings-invalid',
       message: `${file}:${line}:${column}: ${message}${others}`,
       hint: errors.length === 1 ? hint : `${hint} ${ERRORS['settings-invalid'].hint}`,
@@ -22,6 +28,6 @@ export function checkFiles(options: Options): Check<MachineCheck> {
   const names = `${files.join(', ')} ${verb} valid, for ${targets.map(({ name }) => name).join(', ')}`;
   const [warning] = diagnostics;
   return warning === undefined
-    ? passed('file', names)
-    : warned('file', `${names}; ${warning.message}`, warning.hint);
+    ? passedCheck('file', names)
+    : warnedCheck('file', `${names}; ${warning.message}`, warning.hint);
 }

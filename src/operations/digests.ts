@@ -4,15 +4,15 @@ import { declaredAddress, originOf } from '../desired/resolve-server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Prepared } from './prepare.ts';
 
-/** Digests for a document, under a new salt or that of a saved one. Loaded here: most runs save nothing. */
+/** Digests for a document, under a new salt or that of a saved one. Loaded only here: most runs save nothing. */
 export async function digestsFor(salt?: string): Promise<Digests> {
   const { digestsUnder } = await import('../host/digests.ts');
   return digestsUnder(salt);
 }
 
 /**
- * The digest of a target's resolved address with its path prefix, null where that is not known. An address from a reference
- * is a secret, and a slow digest is all that is kept of it.
+ * The digest of a target's resolved address with its path prefix; null if that is not known. An address from a reference is a
+ * secret, and a slow digest is all that is kept of it.
  */
 export async function addressDigest(prepared: Prepared, digests: Digests): Promise<string | null> {
   const written = writtenAddressDigest(prepared, digests);
@@ -20,13 +20,13 @@ export async function addressDigest(prepared: Prepared, digests: Digests): Promi
   return digests.slow(addressText(prepared.server.url));
 }
 
-/** The same of an address that is written out; null where it came from a reference. */
+/** The same of an address that is written out; null if it came from a reference. */
 export function writtenAddressDigest({ server }: Prepared, { quick }: Digests): string | null {
   if (server instanceof SetpointError || server.origin !== originOf(server.url)) return null;
   return quick(addressText(server.url));
 }
 
-/** The same of the address that a file names, nothing looked up. */
+/** The same of the address that a file names, without resolving references. */
 export function declaredAddressDigest(target: Target, { quick }: Digests): string | null {
   const url = declaredAddress(target);
   return url === null ? null : quick(addressText(url));

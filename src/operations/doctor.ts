@@ -1,27 +1,36 @@
 import type { Target } from '../desired/target.ts';
-import type { DoctorDocument } from '../model/doctor.ts';
+import { THIS_NODE } from '../host/this-node.ts';
+import {
+  failedCheck,
+  passedCheck,
+  warnedCheck,
+  type Check,
+  type DoctorDocument,
+  type MachineCheck,
+} from '../model/doctor.ts';
 import { SetpointError } from '../model/error.ts';
+import { matches } from '../model/glob.ts';
+import { isInNodeRange, NODE_RANGE } from '../model/node-range.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { TOOL } from '../model/version.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
+import { checkEnvironment } from './check-environment.ts';
 import { checkFiles } from './check-files.ts';
-import { checkMachine } from './check-machine.ts';
-import { checkTarget } from './check-target.ts';
-import { SIDE_BY_SIDE, type Options } from './options.ts';
+import { PARALLEL_READS, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 /**
- * Checks this machine, the settings files, and of every target whether it can be reached and believed; sends only GET. A
- * failure stops no other check that still makes sense. Throws a SetpointError where the names or flags are not right.
+ * Checks this machine, the settings files, and whether the service of every environment can be reached and believed; sends
+ * only GET. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
  */
 export function doctor(options: Options): Promise<DoctorDocument> {
   return redacting(options, examined);
 }
 
 async function examined(options: Running<Options>): Promise<DoctorDocument> {
-  const machine = checkMachine(options.env);
+  const machine = machineChecks(options.env);
   const file = checkFiles(options);
   const prepared = file.status === 'failed' ? [] : prepareAll(selectTargets(options), options);
   return {
@@ -29,13 +38,13 @@ async function examined(options: Running<Options>): Promise<DoctorDocument> {
     kind: 'health',
     tool: TOOL,
     checks: [...machine, file],
-    environments: await sideBySide(prepared, options.parallel ?? SIDE_BY_SIDE, (target) =>
-      checkTarget(target, options),
+    environments: await inParallel(prepared, options.parallel ?? PARALLEL_READS, (target) =>
+      checkEnvironment(target, options),
     ),
   };
 }
 
-/** A key that would go to two origins goes to none. */
+/** A key that would be sent to two origins is sent to none. */
 function prepareAll(targets: readonly Target[], options: Running<Options>): readonly Prepared[] {
   try {
     return prepareTargets(targets, options);
@@ -45,4 +54,83 @@ function prepareAll(targets: readonly Target[], options: Running<Options>): read
       .flatMap((target) => prepareTargets([target], options))
       .map((one) => (one.server instanceof SetpointError ? one : { ...one, server: thrown }));
   }
+}
+
+type Env = Options['env'];
+
+function machineChecks(env: Env, node = THIS_NODE): Check<MachineCheck>[] {
+  return [nodeCheck(node), certificatesCheck(env), debuggingCheck(env)];
+}
+
+function nodeCheck(node: string): Check<MachineCheck> {
+  if (isInNodeRange(node)) return passedCheck('node', `Node ${node}`);
+  return failedCheck('node', {
+    code: 'usage',
+    message: `setpoint does not run on Node ${node}; it needs ${NODE_RANGE}.`,
+    hint: 'Install one of those versions.',
+  });
+}
+
+function certificatesCheck(env: Env): Check<MachineCheck> {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')
+    return passedCheck('certificates', 'certificates are checked');
+  return warnedCheck(
+    'certificates',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set: setpoint still checks certificates, and sends nothing over https to other machines.',
+    'Unset it; server.ca_file names a certificate authority of your own.',
+  );
+}
+
+/** Sections of NODE_DEBUG that print what goes over the wire. */
+const WIRE = ['http', 'http2', 'https', 'net', 'tls', 'stream', 'undici', 'fetch'];
+
+/** Options of Node that show what this process holds to other code or a file: its variables, and headers with the key. */
+const REVEALING = [
+  'require',
+  'import',
+  'loader',
+  'experimental-loader',
+  'inspect',
+  'inspect-brk',
+  'inspect-wait',
+  'tls-keylog',
+  'trace-tls',
+  'trace-env',
+  'report-on-signal',
+  'report-on-fatalerror',
+  'report-uncaught-exception',
+  'heapsnapshot-signal',
+  'heapsnapshot-near-heap-limit',
+  'heap-prof',
+];
+
+function debuggingCheck(env: Env): Check<MachineCheck> {
+  const sections = sectionsIn(env['NODE_DEBUG'] ?? '').join(', ');
+  const options = optionsIn(env['NODE_OPTIONS'] ?? '').map((option) => `--${option}`);
+  const found = [
+    ...(sections === '' ? [] : [`NODE_DEBUG (${sections})`]),
+    ...(options.length === 0 ? [] : [`NODE_OPTIONS (${options.join(', ')})`]),
+  ];
+  if (found.length === 0)
+    return passedCheck('debugging', 'no NODE_DEBUG or similar that would print requests');
+  return warnedCheck(
+    'debugging',
+    `${found.join(' and ')} may show headers with the key, or values of variables.`,
+    'Unset NODE_DEBUG and NODE_OPTIONS when secrets are set.',
+  );
+}
+
+function sectionsIn(text: string): string[] {
+  const globs = text
+    .split(',')
+    .map((part) => part.trim().toLowerCase())
+    .filter((glob) => glob !== '');
+  return WIRE.filter((section) => matches(section, globs));
+}
+
+function optionsIn(text: string): string[] {
+  const words = text.split(/\s+/).map((word) => word.replaceAll('_', '-').replace(/=.*$/s, ''));
+  return REVEALING.filter(
+    (option) => words.includes(`--${option}`) || (option === 'require' && words.includes('-r')),
+  );
 }

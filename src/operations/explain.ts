@@ -1,7 +1,7 @@
 import { declaredAt } from '../desired/declared-at.ts';
 import { fieldPath, type FieldPath } from '../desired/field-path.ts';
 import { meaningOf } from '../desired/meaning.ts';
-import { originOf as placeOf } from '../desired/origin.ts';
+import { originOf } from '../desired/origin.ts';
 import { referenceReports } from '../desired/reference-reports.ts';
 import { resolveServer } from '../desired/resolve-server.ts';
 import { unmanagedOf } from '../desired/resolve.ts';
@@ -9,78 +9,63 @@ import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
-import { isUnmanaged } from '../model/path.ts';
-import { FORMAT_VERSION } from '../model/plan.ts';
+import { isUnmanaged, isWithin, type Path } from '../model/path.ts';
+import { FORMAT_VERSION, type Change } from '../model/plan.ts';
+import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
-import { lookAt, originOf } from './look-at.ts';
-import { SIDE_BY_SIDE, type Options } from './options.ts';
-import { plannedAt } from './planned-at.ts';
-import { prepareTargets } from './prepare.ts';
+import { maskedChange } from '../plan/plan-document.ts';
+import { sandboxWarnings } from '../plan/plan-environment.ts';
+import type { PlanInput } from '../reconcile/contract.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
+import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { observeTarget } from './open-target.ts';
+import { PARALLEL_READS, type Options } from './options.ts';
+import { planInput } from './planning.ts';
+import { prepareTargets, shownOrigin } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 export interface ExplainRequest extends Options {
-  /** A field, or what stands in one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
+  /** A field, or a part of one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
   readonly path: string;
-  /** Look at no service: say nothing of what an apply would do. */
+  /** Read no service, and leave out what an apply would do. */
   readonly offline?: boolean | undefined;
 }
 
 /**
- * What a place of the file means, what each target declares there and where, and what an apply would do about it. Reads only:
- * one look at the settings, or at the sandboxes where it is about them. Throws a SetpointError where there is no such place.
+ * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
+ * Reads only: the settings once, or the sandboxes if the path is about them. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {
-  return redacting(request, explained);
+  return redacting(request, explainAll);
 }
 
-async function explained(request: Running<ExplainRequest>): Promise<ExplainDocument> {
-  const place = fieldPath(request.path);
-  if ('hint' in place)
-    throw new SetpointError('usage', 'There is nothing at that path.', { hint: place.hint });
+async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocument> {
+  const field = fieldPath(request.path);
+  if ('hint' in field)
+    throw new SetpointError('usage', 'There is nothing at that path.', { hint: field.hint });
   const targets = selectTargets(request);
-  const looks = request.offline !== true && place.part !== 'file';
+  const observes = request.offline !== true && field.part !== 'file';
   return {
     format_version: FORMAT_VERSION,
     kind: 'explanation',
     tool: TOOL,
-    path: place.path,
-    part: place.part,
-    meaning: meaningOf(place),
-    environments: looks
-      ? await looked(targets, place, request)
-      : targets.map((target) => declaredBy(target, place, request)),
+    path: field.path,
+    part: field.part,
+    meaning: meaningOf(field),
+    environments: observes
+      ? await observeAll(targets, field, request)
+      : targets.map((target) => declaredBy(target, field, request)),
   };
 }
 
-function looked(
-  targets: readonly Target[],
-  place: FieldPath,
-  request: Running<ExplainRequest>,
-): Promise<EnvironmentExplained[]> {
-  const prepared = prepareTargets(targets, request);
-  return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (one) => {
-    const declared = { ...declaredBy(one.target, place, request), origin: originOf(one) };
-    return lookAt<EnvironmentExplained>(one, request, {
-      open: async (open) => ({
-        ...declared,
-        status: 'observed',
-        ...(await plannedAt(place, one, open, request)),
-      }),
-      failed: (error) => ({ ...declared, status: 'error', error }),
-    });
-  });
-}
-
-/** What can be said without a look. */
+/** What is known without the service. */
 function declaredBy(
   target: Target,
-  place: FieldPath,
+  { path, part, filePath }: FieldPath,
   request: Running<ExplainRequest>,
 ): EnvironmentExplained {
   const source = sourceFor([target.name], request);
-  const { path, part, filePath } = place;
   const node = declaredAt(target, filePath);
   const own = resolveServer(target, source);
   return {
@@ -89,12 +74,93 @@ function declaredBy(
     dialect: null,
     status: 'not-observed',
     declared:
-      node === undefined ? null : { value: shownValue(node, filePath), ...placeOf(target, node) },
+      node === undefined ? null : { value: shownValue(node, filePath), ...originOf(target, node) },
     unmanaged: part === 'settings' && isUnmanaged(unmanagedOf(target), path),
     references: referenceReports(node, filePath, source),
     changes: [],
     unknown: [],
     warnings: [],
     error: null,
+  };
+}
+
+function observeAll(
+  targets: readonly Target[],
+  field: FieldPath,
+  request: Running<ExplainRequest>,
+): Promise<EnvironmentExplained[]> {
+  const prepared = prepareTargets(targets, request);
+  return inParallel(prepared, request.parallel ?? PARALLEL_READS, (one) => {
+    const declared = { ...declaredBy(one.target, field, request), origin: shownOrigin(one) };
+    return observeTarget<EnvironmentExplained>(one, request, {
+      open: async (open) => {
+        const input = await planInput(one, open, request, NO_FLAGS);
+        const { warnings, ...found } = await plannedAt(field, input);
+        return {
+          ...declared,
+          ...found,
+          status: 'observed',
+          warnings: [...one.warnings, ...warnings],
+        };
+      },
+      failed: (error) => ({ ...declared, status: 'error', error }),
+    });
+  });
+}
+
+const NO_FLAGS = { rotation: [], allowed: [], bases: null };
+
+type PlannedAt = Pick<EnvironmentExplained, 'dialect' | 'changes' | 'unknown' | 'warnings'>;
+
+/** The part of the plan that is about a path. What the path is not about is not read. */
+function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
+  return field.part === 'sandboxes' ? sandboxesAt(field, input) : settingsAt(field, input);
+}
+
+async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
+  const desired = { ...input.desired, sandboxes: [] };
+  const { plan, observed: settings } = await observeAndPlan({ ...input, desired });
+  const { changes, unknown, warnings } = plan.settings;
+  const isWhole = filePath.length === 1;
+  const isAbout = (other: { readonly path: Path }): boolean =>
+    isWhole || isWithin(other.path, path) || isWithin(path, other.path);
+  return {
+    dialect: settings.dialect.name,
+    changes: changes
+      .filter((change) => isAbout(change) && (isWhole || touches(change, path)))
+      .map(maskedChange),
+    unknown: unknown.filter(isAbout),
+    warnings: warnings.filter(isAbout),
+  };
+}
+
+/** Whether a change of a whole mcp entry changes one member of it. */
+function touches({ path: entry, before, after, action }: Change, path: Path): boolean {
+  if (path.length <= entry.length || entry.length !== 3) return true;
+  const inner = path.slice(entry.length);
+  const [was, becomes] = [memberAt(before, inner), memberAt(after, inner)];
+  if (action === 'rotate') return secretsIn(becomes).length > 0;
+  return !sameValue(was ?? null, becomes ?? null);
+}
+
+function memberAt(value: Value | undefined, path: Path): Value | undefined {
+  return path.reduce<Value | undefined>((inner, key) => {
+    if (isList(inner)) return inner[Number(key)];
+    return isRecord(inner) ? inner[key] : undefined;
+  }, value);
+}
+
+/** `sandboxes` is about all items, `sandboxes[0]` and its members about the first. */
+async function sandboxesAt({ filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
+  const observers = { ...input.observers, settings: { observe: async () => null } };
+  const { plan } = await observeAndPlan<null>({ ...input, observers });
+  const [, number] = filePath;
+  const item = number === undefined ? undefined : input.desired.sandboxes[Number(number)];
+  const steps = plan.sandboxes.steps.filter((step) => number === undefined || step.item === item);
+  return {
+    dialect: null,
+    changes: steps.map(({ change }) => maskedChange(change)),
+    unknown: [],
+    warnings: sandboxWarnings(plan.sandboxes),
   };
 }

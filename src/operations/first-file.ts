@@ -8,9 +8,8 @@ import { isObject, sameJson, type JsonObject } from '../edit/json-value.ts';
 import { flowText } from '../edit/value-text.ts';
 import { isThere } from '../host/read-optional.ts';
 import type { Initial, InitRequest } from './initial.ts';
-import { originOf } from './look-at.ts';
-import { observedBy } from './observed-by.ts';
-import { prepareTargets } from './prepare.ts';
+import { observeSettings } from './open-target.ts';
+import { prepareTargets, shownOrigin } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
 import type { Running } from './redacting.ts';
 import { pullEdits } from './pull-edits.ts';
@@ -37,7 +36,7 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   const file: LoadedFile = { path, text, base: null };
   const [prepared] = prepareTargets([targetOf(file)], { ...request, server: undefined });
   if (prepared === undefined) throw unwritable();
-  const observed = await observedBy(prepared, request);
+  const observed = await observeSettings(prepared, request);
   const tools = pullTools(request, [prepared.target.name]);
   const wish = { adopt: 'all', hidden: hiddenIn(prepared), overlay: false } as const;
   const looked = { target: prepared.target, observed, wish };
@@ -52,7 +51,7 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   return {
     before: null,
     text: written,
-    origin: originOf(prepared),
+    origin: shownOrigin(prepared),
     observed,
     variables: [
       ...(keyed ? [{ name: KEY, path: ['server', 'api_key'] }] : []),

@@ -13,25 +13,22 @@ import type { Conversation, Sandbox } from '../model/sandbox.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
-import { settingsObserver } from '../service/settings.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
-import { lookAt, originOf } from './look-at.ts';
-import type { OpenTarget } from './open-target.ts';
-import { SIDE_BY_SIDE, type Options } from './options.ts';
-import { prepareTargets, type Prepared } from './prepare.ts';
+import { observeTarget, type OpenTarget } from './open-target.ts';
+import { PARALLEL_READS, type Options } from './options.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { sandboxObserverOf } from './sandbox-observer.ts';
 import { selectTargets } from './select.ts';
 
 export interface GetRequest extends Options {
-  /** What to look at. Default: the settings. */
+  /** What to read. Default: the settings. */
   readonly resources?: readonly Resource[] | undefined;
-  /** Whether the document gets the digests without which no plan is made against it. Default: true. */
+  /** Whether the document gets digests, without which no plan can be made against it. Default: true. */
   readonly digests?: boolean | undefined;
 }
 
-/** What every target's service has, masked. Reads only. */
+/** What the service of every environment has, masked. Reads only. */
 export function get(request: GetRequest): Promise<ObservedDocument> {
   return redacting(request, got);
 }
@@ -41,7 +38,7 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const prepared = prepareTargets(selectTargets(request), request);
   const at = new Date(clock.now()).toISOString();
   const digests = request.digests === false ? null : await digestsFor();
-  const environments = await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
+  const environments = await inParallel(prepared, request.parallel ?? PARALLEL_READS, (target) =>
     observedOf(target, request, resources, digests),
   );
   return {
@@ -63,7 +60,7 @@ function observedOf(
 ): Promise<EnvironmentObserved> {
   const nothing = {
     name: prepared.target.name,
-    origin: originOf(prepared),
+    origin: shownOrigin(prepared),
     dialect: null,
     status: 'seen' as const,
     settings: null,
@@ -72,16 +69,18 @@ function observedOf(
     specs: null,
     conversations: null,
   };
-  return lookAt<EnvironmentObserved>(prepared, options, {
+  return observeTarget<EnvironmentObserved>(prepared, options, {
     open: async (target) => {
-      const asked = <T>(resource: Resource, look: () => Promise<T>): Promise<T | null> =>
-        resources.includes(resource) ? look() : Promise.resolve(null);
-      const observer = sandboxObserverOf(target);
+      const ifNamed = <T>(resource: Resource, read: () => Promise<T>): Promise<T | null> =>
+        resources.includes(resource) ? read() : Promise.resolve(null);
+      const observer = target.observers.sandboxes;
       const { signal } = options;
-      const settings = await asked('settings', () => settingsOf(target, prepared, digests, signal));
-      const found = await asked('sandboxes', () => observer.sandboxes(signal));
-      const specs = await asked('specs', () => observer.specs(signal));
-      const conversations = await asked('conversations', () => observer.conversations(signal));
+      const settings = await ifNamed('settings', () =>
+        settingsOf(target, prepared, digests, signal),
+      );
+      const found = await ifNamed('sandboxes', () => observer.sandboxes(signal));
+      const specs = await ifNamed('specs', () => observer.specs(signal));
+      const conversations = await ifNamed('conversations', () => observer.conversations(signal));
       return {
         ...nothing,
         ...settings,
@@ -96,12 +95,12 @@ function observedOf(
 }
 
 async function settingsOf(
-  { connection, limits }: OpenTarget,
+  { observers }: OpenTarget,
   prepared: Prepared,
   digests: Digests | null,
   signal: AbortSignal | undefined,
 ): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings' | 'digests'>> {
-  const { dialect, stored, answer } = await settingsObserver(connection, limits).observe(signal);
+  const { dialect, stored, answer } = await observers.settings.observe(signal);
   if (!stored)
     return {
       dialect: dialect.name,

@@ -8,9 +8,8 @@ import { keyVariable, withEnvironment } from '../edit/new-environment.ts';
 import { editableFiles } from './editable-files.ts';
 import type { Initial, InitRequest } from './initial.ts';
 import { InvalidSettings } from './load.ts';
-import { originOf } from './look-at.ts';
-import { observedBy } from './observed-by.ts';
-import { prepareTargets } from './prepare.ts';
+import { observeSettings } from './open-target.ts';
+import { prepareTargets, shownOrigin } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
 import { pullEdits } from './pull-edits.ts';
 import type { Running } from './redacting.ts';
@@ -43,7 +42,7 @@ export async function newEnvironment(
   const begun: LoadedFile = { ...file, text };
   const [prepared] = prepareTargets([targetNamed(begun, name)], { ...options, env });
   if (prepared === undefined) throw unwritable();
-  const observed = await observedBy(prepared, { ...options, env });
+  const observed = await observeSettings(prepared, { ...options, env });
   const wish = { adopt: 'all', hidden: hiddenIn(prepared), overlay: true } as const;
   const looked = { target: prepared.target, observed, wish };
   const edits = pullEdits([begun], READ, [looked], pullTools({ ...options, env }, [name]));
@@ -53,7 +52,7 @@ export async function newEnvironment(
   return {
     before: file.text,
     text: edits.texts.get(file.path) ?? text,
-    origin: originOf(prepared),
+    origin: shownOrigin(prepared),
     observed,
     variables: [
       ...(added.keyed ? [{ name: variable, path: ['server', 'api_key'] }] : []),

@@ -1,30 +1,79 @@
 import { dirname, resolve } from 'node:path';
-import { SetpointError } from '../model/error.ts';
-import type { ServerSettings } from '../model/state.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
+import type { ErrorReport } from '../model/plan.ts';
+import type { Observer, SandboxObserver } from '../model/ports.ts';
+import type { ObservedState, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
+import { interruption } from '../reconcile/interruption.ts';
 import { connect, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
+import { sandboxObserver } from '../service/v1/sandboxes.ts';
+import { settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
-import { proxyVariables } from './proxy-variables.ts';
 
-/** A connection to a target's service, and the time its settings may take. */
+/** A connection to the service of an environment, and what reads it. */
 export interface OpenTarget {
   readonly connection: Connection;
-  /** Until when the settings may take, in milliseconds of the clock's monotonic. */
+  readonly observers: { readonly settings: Observer; readonly sandboxes: SandboxObserver };
+  /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
   readonly limits: TimeLimits;
-  /** Does what does not count towards that time: asking a person, looking at the sandboxes. */
+  /** Does work that does not count towards that time: asking a person, reading the sandboxes. */
   readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
   close(): Promise<void>;
+}
+
+/** Opens a target for some work, and closes it however that ends. */
+export async function withTarget<T>(
+  prepared: Prepared,
+  options: Options,
+  work: (target: OpenTarget) => Promise<T>,
+): Promise<T> {
+  const open = await openTarget(prepared, options);
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
+/** Reads from a target; if that fails, `failed` makes the environment's part of the document. */
+export async function observeTarget<T>(
+  prepared: Prepared,
+  options: Options,
+  on: {
+    readonly open: (target: OpenTarget) => Promise<T>;
+    readonly failed: (error: ErrorReport) => T;
+  },
+): Promise<T> {
+  try {
+    return await withTarget(prepared, options, on.open);
+  } catch (thrown) {
+    return on.failed(errorReport(interruption(options.signal) ?? asSetpointError(thrown)));
+  }
+}
+
+/** Reads the settings of a target. Throws a SetpointError if that fails. */
+export async function observeSettings(
+  prepared: Prepared,
+  options: Options,
+): Promise<ObservedState> {
+  try {
+    return await withTarget(prepared, options, ({ observers }) =>
+      observers.settings.observe(options.signal),
+    );
+  } catch (thrown) {
+    throw interruption(options.signal) ?? asSetpointError(thrown);
+  }
 }
 
 const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
-/** Opens the way to a target's service; `embedded:` starts the service here, on loopback, with its store beside the file. */
+/** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
 async function openTarget({ target, server }: Prepared, options: Options): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
   const clock = options.clock ?? SYSTEM_CLOCK;
@@ -41,16 +90,26 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
   const limits = { deadline: clock.monotonic() + 4 * timeout };
+  const aside = async <T>(work: () => Promise<T>): Promise<T> => {
+    const begun = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      limits.deadline += clock.monotonic() - begun;
+    }
+  };
+  const sandboxes = sandboxObserver(connection);
   return {
     connection,
     limits,
-    aside: async (work) => {
-      const begun = clock.monotonic();
-      try {
-        return await work();
-      } finally {
-        limits.deadline += clock.monotonic() - begun;
-      }
+    aside,
+    observers: {
+      settings: settingsObserver(connection, limits),
+      sandboxes: {
+        sandboxes: (signal, within) => aside(() => sandboxes.sandboxes(signal, within)),
+        specs: (signal) => aside(() => sandboxes.specs(signal)),
+        conversations: (signal) => aside(() => sandboxes.conversations(signal)),
+      },
     },
     close: async () => {
       await connection.close();
@@ -59,22 +118,19 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
   };
 }
 
-/** Opens a target for some work, and closes it whatever comes of that. */
-export async function withTarget<T>(
-  prepared: Prepared,
-  options: Options,
-  work: (target: OpenTarget) => Promise<T>,
-): Promise<T> {
-  const open = await openTarget(prepared, options);
-  try {
-    return await work(open);
-  } finally {
-    await open.close();
-  }
+/** The proxy that the variables name, and what bypasses it; null if they name none. */
+export function proxyVariables(env: Options['env']): {
+  readonly url: string | null;
+  readonly bypass: string | null;
+} {
+  return {
+    url: env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null,
+    bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
+  };
 }
 
 /** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */
-export function embeddedStore({ url }: ServerSettings, folder: string): string | null {
+export function embeddedStore({ url }: Pick<ServerSettings, 'url'>, folder: string): string | null {
   if (!url.startsWith('embedded:')) return null;
   const path = url.slice('embedded:'.length);
   return writePlace(resolve(folder, path === '' ? BARE_STORE : path), folder);

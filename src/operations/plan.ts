@@ -1,39 +1,36 @@
 import { SetpointError } from '../model/error.ts';
-import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { planDocument } from '../plan/plan-document.ts';
-import { planSettings } from '../plan/plan-settings.ts';
-import type { Rotation } from '../plan/plan-secrets.ts';
-import { planOfSandboxes } from '../reconcile/look-at-sandboxes.ts';
-import { settingsObserver } from '../service/settings.ts';
-import { allowedRules } from './allowed-rules.ts';
-import { classifierFor } from './base.ts';
+import { failedEnvironment, planDocument } from '../plan/plan-document.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { failedEnvironment, plannedEnvironment } from './environment-plan.ts';
-import { fingerprintsOf } from './fingerprints.ts';
-import { lookAt, originOf } from './look-at.ts';
-import { SIDE_BY_SIDE, type PlanRequest } from './options.ts';
+import { observeTarget } from './open-target.ts';
+import { PARALLEL_READS, type PlanRequest } from './options.ts';
+import { planInput, plannedEnvironment, planningFor, type Planning } from './planning.ts';
 import { checkPolicy } from './policy.ts';
-import { prepareTargets, type Prepared } from './prepare.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
-import { parseRotation } from './parse-rotation.ts';
 import { selectTargets } from './select.ts';
-import { sandboxObserverOf } from './sandbox-observer.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
 
 /**
- * Looks at every target and plans, reading only. A target that cannot be looked at has status `error` in the document.
- * Throws a SetpointError where nothing could be looked at because the files, names or flags are not right.
+ * Plans every environment, reading only. One that cannot be observed has status `error` in the document. Throws a SetpointError
+ * if nothing could be observed because files, names or flags are wrong.
  */
 export function plan(request: PlanRequest): Promise<PlanDocument> {
-  return redacting(request, planned);
+  return redacting(request, planAll);
 }
 
-async function planned(request: Running<PlanRequest>): Promise<PlanDocument> {
+/** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
+export async function drift(
+  options: Omit<PlanRequest, 'snapshot' | 'rotate' | 'allow'>,
+): Promise<PlanDocument> {
+  return plan(options);
+}
+
+async function planAll(request: Running<PlanRequest>): Promise<PlanDocument> {
   const { clock = SYSTEM_CLOCK, env, snapshot } = request;
   const at = clock.now();
   const targets = selectTargets(request);
@@ -44,61 +41,40 @@ async function planned(request: Running<PlanRequest>): Promise<PlanDocument> {
     });
   }
   const digests = request.digests === false ? null : await digestsFor();
-  const made = { at, run: runInfo(env), salt: digests?.salt ?? null };
-  if (snapshot === undefined)
-    return planDocument(await planTargets(targets, request, digests), made);
-  const { planAgainstSnapshot } = await import('./plan-against-snapshot.ts');
-  return planDocument(await planAgainstSnapshot(targets, snapshot, request, digests), made);
+  const environments =
+    snapshot === undefined
+      ? await planServices(targets, request, digests)
+      : await (await import('./snapshot.ts')).planSnapshot(targets, snapshot, request, digests);
+  return planDocument(environments, { at, run: runInfo(env), salt: digests?.salt ?? null });
 }
 
-function planTargets(
+function planServices(
   targets: readonly Target[],
   request: Running<PlanRequest>,
   digests: Digests | null,
 ): Promise<readonly EnvironmentPlan[]> {
   const prepared = prepareTargets(targets, request);
-  const rotation = parseRotation(
-    request.rotate,
-    prepared.map(({ desired }) => desired),
-  );
-  const classifier = classifierFor(request, prepared);
-  const allowed = allowedRules(request);
-  return sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
-    planTarget(target, request, { rotation, classifier, allowed, digests }),
+  const planning = planningFor(request, prepared);
+  return inParallel(prepared, request.parallel ?? PARALLEL_READS, (one) =>
+    planService(one, request, planning, digests),
   );
 }
 
-interface Approach {
-  readonly rotation: Rotation;
-  readonly classifier: ReturnType<typeof classifierFor>;
-  readonly allowed: readonly Rule[];
-  readonly digests: Digests | null;
-}
-
-async function planTarget(
+async function planService(
   prepared: Prepared,
   request: PlanRequest,
-  { rotation, classifier, allowed, digests }: Approach,
+  planning: Planning,
+  digests: Digests | null,
 ): Promise<EnvironmentPlan> {
-  const { target, desired, warnings } = prepared;
-  const where = { name: target.name, origin: originOf(prepared), observed_at: null };
+  const { target, warnings } = prepared;
+  const about = { name: target.name, origin: shownOrigin(prepared), observed_at: null };
   const sealing =
     digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
-  return lookAt<EnvironmentPlan>(prepared, request, {
-    open: async (target) => {
-      const { signal } = request;
-      const observed = await settingsObserver(target.connection, target.limits).observe(signal);
-      const planning = { rotation, fingerprints: await fingerprintsOf(prepared, request) };
-      const whole = classifier(prepared, planning)(
-        {
-          settings: planSettings(desired, observed, planning),
-          sandboxes: await planOfSandboxes(sandboxObserverOf(target), desired.sandboxes, signal),
-        },
-        observed,
-      );
-      const terms = { warnings, allowed, sealing };
-      return plannedEnvironment(whole, observed, desired, where, terms);
+  return observeTarget<EnvironmentPlan>(prepared, request, {
+    open: async (open) => {
+      const input = await planInput(prepared, open, request, planning);
+      return plannedEnvironment(input, about, warnings, sealing);
     },
-    failed: (error) => failedEnvironment(where, error, warnings),
+    failed: (error) => failedEnvironment(about, error, warnings),
   });
 }

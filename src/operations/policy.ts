@@ -8,24 +8,24 @@ import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
 import type { Options } from './options.ts';
 
-/** Settings that a policy does not allow, every place of them. */
+/** Settings that a policy does not allow: every violation. */
 export class PolicyViolated extends SetpointError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const count = diagnostics.length;
     const places = counted(count, 'place');
-    super('policy-violated', `The policy does not allow what the settings ask for, in ${places}.`);
+    super('policy-violated', `The policy does not allow the settings, in ${places}.`);
     this.diagnostics = diagnostics;
   }
 }
 
-const LARGEST = 1024 * 1024;
+const LARGEST_POLICY = 1024 * 1024;
 
 /**
- * Judges what targets declare by `--policy`, a JSON Schema (2020-12) from outside the settings, over `{server, settings,
- * sandboxes, guards, unmanaged}` with references as they are written. Nothing is sent. Throws PolicyViolated, and
- * file-unreadable where the policy is none.
+ * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over `{server, settings,
+ * sandboxes, guards, unmanaged}` with references as they are written. Sends nothing. Throws PolicyViolated, and
+ * file-unreadable if the policy cannot be used.
  */
 export async function checkPolicy(targets: readonly Target[], options: Options): Promise<void> {
   if (options.policy === undefined) return;
@@ -34,7 +34,7 @@ export async function checkPolicy(targets: readonly Target[], options: Options):
     if (validate(JSON.parse(JSON.stringify(declaredData(target))))) return [];
     return (validate.errors ?? []).flatMap((error) => violation(target, error));
   });
-  if (diagnostics.length > 0) throw new PolicyViolated(unlike(diagnostics));
+  if (diagnostics.length > 0) throw new PolicyViolated(withoutRepeats(diagnostics));
 }
 
 async function newAjv(): Promise<Ajv2020> {
@@ -46,7 +46,7 @@ async function newAjv(): Promise<Ajv2020> {
 }
 
 function compiled(path: string, ajv: Ajv2020) {
-  const read = readText(path, LARGEST);
+  const read = readText(path, LARGEST_POLICY);
   try {
     const schema: unknown = 'text' in read ? JSON.parse(read.text) : null;
     if (typeof schema === 'object' && schema !== null) return ajv.compile(schema);
@@ -63,7 +63,7 @@ function notPolicy(path: string, cause?: unknown): SetpointError {
   });
 }
 
-/** The words of the validator speak of the policy alone; nothing that the file holds is in them. */
+/** The validator's message is about the policy alone: it contains nothing from the file. */
 function violation(
   target: Target,
   { instancePath, message = 'does not fit' }: { instancePath: string; message?: string },
@@ -76,15 +76,15 @@ function violation(
   if (place === null) return [];
   const finding = {
     code: 'policy',
-    message: `${target.name}: the policy says that this ${message}.`,
+    message: `${target.name}: the policy does not allow this value: it ${message}.`,
     hint: 'Change it to what the policy allows.',
     path,
   } as const;
   return [diagnostic(place.file, place.at, finding)];
 }
 
-/** A place in a block that several targets share is told once for each of them; the same twice is told once. */
-function unlike(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** A violation in a block that several environments share is listed once for each of them, and not twice for one. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {
     const key = JSON.stringify([file, line, column, message]);

@@ -20,7 +20,7 @@ import { fileIdentity } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
 import { sourceFor, type Resolved, type Running } from './redacting.ts';
 
-/** A target with everything looked up, and nothing sent. `server` is the error where it must not or cannot be reached. */
+/** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
 export interface Prepared {
   readonly target: Target;
   readonly server: ServerSettings | SetpointError;
@@ -28,7 +28,12 @@ export interface Prepared {
   readonly warnings: readonly Warning[];
 }
 
-/** Looks up the references of all targets, and judges where keys may travel, before a request is sent to any. */
+/** The origin as it may be shown; null if it is not known. */
+export function shownOrigin({ server }: Prepared): string | null {
+  return server instanceof SetpointError ? null : server.origin;
+}
+
+/** Resolves the references of all targets, and judges where keys may travel, before a request is sent to any. */
 export function prepareTargets(
   targets: readonly Target[],
   options: Running<Options>,
@@ -47,9 +52,9 @@ export function prepareTargets(
 }
 
 /** Variables that a hint names. */
-const MOST_NAMES = 20;
+const MOST_VARIABLES = 20;
 
-/** The first reason why an apply must not begin: any target's, before a request to any. */
+/** The first reason why an apply must not begin, of any target; null if there is none. */
 export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | null {
   const missing: string[] = [];
   for (const { target, server, desired } of prepared) {
@@ -62,13 +67,13 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
   const message = `Some references cannot be used. ${missing.join(' ')}`;
   const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
   const names = [...new Set(unset.map(([, name = '']) => name))];
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  const more = names.length > MOST_VARIABLES ? ` and ${names.length - MOST_VARIABLES} more` : '';
   return new SetpointError(
     'reference-missing',
     message,
     names.length === 0
       ? {}
-      : { hint: `Set ${names.slice(0, MOST_NAMES).join(', ')}${more}, and run again.` },
+      : { hint: `Set ${names.slice(0, MOST_VARIABLES).join(', ')}${more}, and run again.` },
   );
 }
 
@@ -77,7 +82,7 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
   const desired = resolveSettings(target, source);
   const own = resolveServer(target, source);
   if ('server' in own) notePaths(target, own.server, options.resolved);
-  const address = options.server === undefined ? null : addressOf(options.server);
+  const address = options.server === undefined ? null : givenAddress(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
     const { server, warnings } = elsewhere(target, address, own, options);
     return {
@@ -105,7 +110,7 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
   return { target, desired, warnings: [], server: allowed(target, found.server, policy) };
 }
 
-/** The files that a server's references lead to: messages name them by their whole path. */
+/** Masks the files that a server's references lead to: messages name them by their whole path. */
 function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Resolved): void {
   const paths = {
     url: url.startsWith('embedded:') ? url.slice('embedded:'.length) : null,
@@ -133,7 +138,7 @@ export function travelError({ code, message, hint }: TravelProblem): SetpointErr
 
 type OwnServer = ReturnType<typeof resolveServer>;
 
-function addressOf(given: string): string {
+function givenAddress(given: string): string {
   const url = given.trim().replace(/\/+$/, '');
   if (isAddress(url)) return url;
   throw new SetpointError(
@@ -142,13 +147,13 @@ function addressOf(given: string): string {
   );
 }
 
-/** Whether the file's own address, as far as it is known, has the origin of another. */
+/** Whether the file's own address, if it is known, has the same origin as another. */
 function isSameOrigin(own: OwnServer, address: string): boolean {
   const url = 'server' in own ? own.server.url : own.url;
   return url !== null && url !== '' && isAddress(url) && originOf(url) === originOf(address);
 }
 
-/** `--server` at another origin than the file's: SETPOINT_API_KEY goes there, or no key. */
+/** `--server` with another origin than the file's: SETPOINT_API_KEY is sent there, or no key. */
 function elsewhere(
   target: Target,
   url: string,

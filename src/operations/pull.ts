@@ -18,12 +18,12 @@ import { uncommittedChanges } from '../host/git-status.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { editableFiles, fileLimit, textsOf } from './editable-files.ts';
-import { lookAt, originOf } from './look-at.ts';
-import { SIDE_BY_SIDE, type Options } from './options.ts';
-import { prepareTargets, type Prepared } from './prepare.ts';
+import { observeTarget } from './open-target.ts';
+import { PARALLEL_READS, type Options } from './options.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { hiddenIn, pullTools } from './pull-tools.ts';
 import { pullEdits, type Looked, type PullEdits } from './pull-edits.ts';
 import { pulledReport } from './pulled-report.ts';
@@ -56,7 +56,7 @@ async function pulled(request: Running<PullRequest>): Promise<PullDocument> {
   const prepared = prepareTargets(selectTargets(request), request);
   const writes = request.check !== true && request.text === undefined;
   if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
-  const looks = await sideBySide(prepared, request.parallel ?? SIDE_BY_SIDE, (target) =>
+  const looks = await inParallel(prepared, request.parallel ?? PARALLEL_READS, (target) =>
     lookOf(target, request),
   );
   const stopped = interruption(request.signal);
@@ -78,7 +78,7 @@ async function pulled(request: Running<PullRequest>): Promise<PullDocument> {
   await show(files, edits, request);
   if (writes) await write(files, edits, request);
   return documentOf(
-    prepared.map((one) => pulledReport(one.target.name, originOf(one), edits, tools, writes)),
+    prepared.map((one) => pulledReport(one.target.name, shownOrigin(one), edits, tools, writes)),
     statuses(files, edits, writes),
   );
 }
@@ -91,7 +91,7 @@ interface Look {
 }
 
 function lookOf(prepared: Prepared, options: Options): Promise<Look> {
-  return lookAt<Look>(prepared, options, {
+  return observeTarget<Look>(prepared, options, {
     open: async ({ connection, limits }) => {
       const observed = await settingsObserver(connection, limits).observe(options.signal);
       return { prepared, observed, error: null };
@@ -169,7 +169,7 @@ function failed(looks: readonly Look[]): (prepared: Prepared) => EnvironmentPull
     const { error = null } = looks.find((look) => look.prepared === prepared) ?? {};
     return {
       name: prepared.target.name,
-      origin: originOf(prepared),
+      origin: shownOrigin(prepared),
       status: error === null ? 'skipped' : 'error',
       pulled: [],
       left: [],

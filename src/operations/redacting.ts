@@ -6,7 +6,7 @@ import { Redactor } from '../model/redactor.ts';
 import { referenceSource } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
 
-/** What the references of one run came to, all of them and those of each target: see Redactor. */
+/** The values of the references of one run, all of them and those of each target: see Redactor. */
 export class Resolved {
   readonly #forms = new Map<string, Forms>();
   readonly all = new Redactor(this.#forms);
@@ -20,17 +20,17 @@ export class Resolved {
     return redactor;
   }
 
-  /** Takes in a value that a target's documents must not show. */
+  /** Adds a value that a target's documents must not show. */
   add(target: string, value: string, ref: string | null): void {
     this.all.add(value, ref);
     this.of(target).add(value, ref);
   }
 }
 
-/** What an operation works with: what it was asked, and what its references come to. */
+/** What an operation works with: its request, and the values of its references. */
 export type Running<R extends Options> = R & { readonly resolved: Resolved };
 
-/** Where references of targets are looked up; every value that comes of it is masked in what the run says of them. */
+/** Resolves references of targets; every value that it gives is masked in their documents. */
 export function sourceFor(
   targets: readonly string[],
   { env, resolved }: Running<Options>,
@@ -55,8 +55,8 @@ export function sourceFor(
 }
 
 /**
- * Runs an operation so that nothing of what its references come to leaves it: its document is masked, each target's part by
- * that target's values and the rest by all of them, and so is an error that it throws.
+ * Runs an operation so that no value of its references leaves it: its document is masked, each target's part by that target's
+ * values and the rest by all of them, and so is an error that it throws.
  */
 export async function redacting<R extends Options, D extends object>(
   request: R,

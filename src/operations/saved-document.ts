@@ -17,23 +17,23 @@ interface SavedDocuments {
 
 type Kind = keyof SavedDocuments;
 
-const LARGEST = 64 * 1024 * 1024;
+const LARGEST_DOCUMENT = 64 * 1024 * 1024;
 
 /**
- * A document that setpoint has printed as JSON, of one of the kinds asked for. What stands in it is believed in its form alone:
- * anybody may have written it. Throws file-unreadable; no message holds what is in the file.
+ * Reads a document that setpoint printed as JSON, of one of the given kinds. Only its form is trusted: anybody may have written
+ * it. Throws file-unreadable; no message contains anything from the file.
  */
 export async function readSaved<K extends Kind>(
   path: string,
   kinds: readonly K[],
 ): Promise<SavedDocuments[K]> {
-  const document = parsed(path);
-  const kind = kinds.find((known) => known === kindOf(document));
-  if (kind === undefined || !(await fits(kind, document))) throw notSaved(path, kinds);
-  return completed(kind, document) as SavedDocuments[K];
+  const document = parsedDocument(path);
+  const kind = kinds.find((known) => known === documentKind(document));
+  if (kind === undefined || !(await fitsSchema(kind, document))) throw notSaved(path, kinds);
+  return withLaterMembers(kind, document) as SavedDocuments[K];
 }
 
-/** What the documents of an earlier version do not have. Without digests one is no approval, and no plan is made against it. */
+/** What the documents of an earlier version lack. One without digests approves nothing, and no plan is made against it. */
 const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', object>>>> = {
   plan: { root: { salt: null }, environment: { digests: null, refusals: [] } },
   observed: { root: { salt: null }, environment: { digests: null } },
@@ -41,7 +41,7 @@ const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', objec
   validation: { root: {}, environment: {} },
 };
 
-function completed(kind: Kind, document: unknown): unknown {
+function withLaterMembers(kind: Kind, document: unknown): unknown {
   if (!isObject(document) || !Array.isArray(document['environments'])) return document;
   const { root, environment } = LATER[kind];
   const environments = document['environments'].map((one: unknown) =>
@@ -54,8 +54,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function parsed(path: string): unknown {
-  const read = readText(path, LARGEST);
+function parsedDocument(path: string): unknown {
+  const read = readText(path, LARGEST_DOCUMENT);
   if (!('text' in read) || prescan(read.text) !== null) return null;
   try {
     return JSON.parse(read.text);
@@ -64,20 +64,20 @@ function parsed(path: string): unknown {
   }
 }
 
-function kindOf(document: unknown): unknown {
+function documentKind(document: unknown): unknown {
   return typeof document === 'object' && document !== null && 'kind' in document
     ? document.kind
     : null;
 }
 
-async function fits(kind: Kind, document: unknown): Promise<boolean> {
+async function fitsSchema(kind: Kind, document: unknown): Promise<boolean> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const schema = JSON.parse(await readPackageFile(`schemas/${kind}.schema.json`)) as Json;
   const ajv = new Ajv2020({ strict: false, messages: false });
   return ajv.compile(asRead(schema) as object)(document);
 }
 
-/** A schema for reading: members and codes that a later version of the format adds are let be. */
+/** A schema for reading: it accepts members and codes that a later version of the format adds. */
 function asRead(schema: Json, name = ''): Json {
   if (Array.isArray(schema)) return schema.map((item) => asRead(item));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -87,14 +87,14 @@ function asRead(schema: Json, name = ''): Json {
     ([key, value]) => !(key === 'additionalProperties' && value === false),
   );
   return Object.fromEntries(
-    members.map(([key, value]) => [key, key === 'required' ? asked(value) : asRead(value, key)]),
+    members.map(([key, value]) => [key, key === 'required' ? known(value) : asRead(value, key)]),
   );
 }
 
 const ADDED: ReadonlySet<Json> = new Set(['salt', 'digests', 'refusals']);
 
-/** What earlier versions have as well. */
-function asked(required: Json): Json {
+/** The required members that earlier versions have as well. */
+function known(required: Json): Json {
   return Array.isArray(required) ? required.filter((name) => !ADDED.has(name)) : required;
 }
 

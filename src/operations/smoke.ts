@@ -1,27 +1,25 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { followConversation, type Followed } from '../reconcile/follow-conversation.ts';
+import { followConversation, type Followed } from '../reconcile/conversation.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { sideBySide } from '../reconcile/side-by-side.ts';
 import { conversing } from '../service/v1/conversations.ts';
 import { chooseTargets, type WritingRequest } from './choose-targets.ts';
-import { errorReport } from './error-report.ts';
-import { originOf } from './look-at.ts';
 import { withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
-import { prepareTargets, type Prepared } from './prepare.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 
 export interface SmokeRequest extends WritingRequest {
   /** The first message of the conversation. Default: a greeting. */
   readonly message?: string | undefined;
-  /** Asked before each conversation is started. Absent: every one is approved. */
+  /** Approves each start of a conversation. Absent: every one is approved. */
   readonly confirm?: ((target: string, origin: string | null) => Promise<boolean>) | undefined;
-  /** Told every step as it is seen. */
+  /** Receives every step as it is observed. */
   readonly onStep?: ((target: string, step: SmokeStep) => void) | undefined;
   readonly abandon?: AbortSignal | undefined;
 }
@@ -29,8 +27,8 @@ export interface SmokeRequest extends WritingRequest {
 const GREETING = 'Hello. Answer with one word, please.';
 
 /**
- * Starts one conversation on each target, one after another, and follows it until it is ready. That costs a call to the
- * model, and leaves a conversation and a sandbox behind. Throws a SetpointError where nothing was begun.
+ * Starts one conversation in each environment, one after another, and follows it until it is ready. That costs a call to the
+ * model, and leaves a conversation and a sandbox behind. Throws a SetpointError if nothing was begun.
  */
 export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
   return redacting(request, smoked);
@@ -41,7 +39,7 @@ async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const startedAt = clock.now();
   const prepared = prepareTargets(chooseTargets(request, 'smoke'), request);
   for (const { server } of prepared) if (server instanceof SetpointError) throw server;
-  const environments = await sideBySide(prepared, 1, (target) => tryTarget(target, request));
+  const environments = await inParallel(prepared, 1, (target) => tryTarget(target, request));
   return {
     format_version: FORMAT_VERSION,
     kind: 'smoke',
@@ -57,8 +55,8 @@ async function tryTarget(
   request: Running<SmokeRequest>,
 ): Promise<EnvironmentSmoke> {
   const { name } = prepared.target;
-  const origin = originOf(prepared);
-  const { origin: shownOrigin } = redacted({ origin }, request.resolved.of(name));
+  const origin = shownOrigin(prepared);
+  const { origin: redactedOrigin } = redacted({ origin }, request.resolved.of(name));
   const ended = ({ error, ...followed }: Followed): EnvironmentSmoke => ({
     name,
     origin,
@@ -71,7 +69,7 @@ async function tryTarget(
   const stopped = interruption(request.signal);
   if (stopped !== null) return notBegun(stopped);
   try {
-    if ((await request.confirm?.(name, shownOrigin)) === false) {
+    if ((await request.confirm?.(name, redactedOrigin)) === false) {
       const declined = new SetpointError('declined', 'Cancelled. Nothing was started.');
       return notBegun(interruption(request.signal) ?? declined);
     }

@@ -8,42 +8,41 @@ import {
   type Warning,
 } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
+import { redacted } from '../model/redacted.ts';
+import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { declaredDigests } from './declared-form.ts';
 import { maskedChange } from './plan-document.ts';
 
-/** One environment of a saved plan, and what its digests are made with. */
+/** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
 export interface Approved {
   readonly part: EnvironmentPlan;
   readonly digests: Digests;
+  readonly redactor: Redactor;
 }
 
-/** Changes that a message names. */
-const MOST_NAMES = 20;
-
-/** A change as plan documents have it: the values of references are masked. */
-type Shown = (change: Change<Json>) => Change<Json>;
+/** How many changes a message names. */
+const MOST_CHANGES = 20;
 
 /**
- * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a plan that was made anew if it has
- * every change of that too: the same action, the same value before and after, and the same digest of what the file declares,
- * which holds masked literals, and a secret by its path and reference. A forged plan can only cause a refusal, or
- * approve what the committed file declares in any case.
+ * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a new plan if it has every change of
+ * it: the same action, the same values before and after, and the same digest of what the file declares, which covers masked
+ * literals, and a secret by its path and reference. A forged one can only cause a refusal, or approve what the committed file
+ * declares anyway.
  */
 export function notCovered(
   plan: Plan,
   desired: DesiredState,
-  { part, digests }: Approved,
-  shown: Shown,
+  approved: Approved,
 ): SetpointError | null {
-  const isApproved = among(digestedChanges(part));
-  const missing = plannedChanges(plan, desired, digests, shown)
+  const isApproved = among(digestedChanges(approved.part));
+  const missing = plannedChanges(plan, desired, approved)
     .filter((change) => !isApproved(change))
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const named = missing.slice(0, MOST_NAMES).map((one) => `${nameOf(one)} (${one.action})`);
+  const named = missing.slice(0, MOST_CHANGES).map((one) => `${changeName(one)} (${one.action})`);
   const more = missing.length - named.length;
   return new SetpointError(
     'not-covered',
@@ -51,27 +50,22 @@ export function notCovered(
   );
 }
 
-/** Warns of approved changes that an apply no longer makes: they are made already, or no longer declared. */
-export function alreadyMade(
-  plan: Plan,
-  desired: DesiredState,
-  { part, digests }: Approved,
-  shown: Shown,
-): Warning[] {
-  const isPlanned = among(plannedChanges(plan, desired, digests, shown));
-  return digestedChanges(part)
+/** Warns of what was approved and is not planned any more: it is done already, or no longer declared. */
+export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approved): Warning[] {
+  const isPlanned = among(plannedChanges(plan, desired, approved));
+  return digestedChanges(approved.part)
     .filter((change) => !isPlanned(change))
     .map(({ change }) => ({
       code: 'already-made',
-      message: `${nameOf(change)}: ${whyNot(change)}.`,
+      message: `${changeName(change)}: ${whyNot(change)}.`,
       path: change.path,
     }));
 }
 
 function whyNot({ action, path }: Change<Json>): string {
   return action === 'rotate'
-    ? `the saved plan rotates it, and nothing here asks for that; --rotate ${formatPath(path)} would`
-    : 'as the saved plan has it already';
+    ? `the saved plan rotates it, and this run does not; pass --rotate ${formatPath(path)}`
+    : 'already as the saved plan makes it';
 }
 
 /** A change as documents carry it, and the digest of what the file declares for it. */
@@ -83,12 +77,11 @@ interface DigestedChange {
 function plannedChanges(
   plan: Plan,
   desired: DesiredState,
-  digests: Digests,
-  shown: Shown,
+  { digests, redactor }: Approved,
 ): DigestedChange[] {
   const declared = declaredDigests(plan, desired, digests);
   return changesOf(plan).map((change, index) => ({
-    change: shown(maskedChange(change)),
+    change: redacted(maskedChange(change), redactor),
     digest: declared[index] ?? '',
   }));
 }
@@ -106,10 +99,11 @@ function among(changes: readonly DigestedChange[]): (change: DigestedChange) => 
     if (alike === undefined) byDigest.set(change.digest, [change]);
     else alike.push(change);
   }
-  return (change) => byDigest.get(change.digest)?.some((other) => isSame(change, other)) === true;
+  return (change) =>
+    byDigest.get(change.digest)?.some((other) => isSameChange(change, other)) === true;
 }
 
-function isSame(
+function isSameChange(
   { change: one, digest }: DigestedChange,
   { change: other, digest: otherDigest }: DigestedChange,
 ): boolean {
@@ -126,6 +120,6 @@ function isSame(
   );
 }
 
-function nameOf({ resource, path }: Change<Json>): string {
+function changeName({ resource, path }: Change<Json>): string {
   return resource === 'settings' ? formatPath(path) : `sandbox ${path.join(' ')}`;
 }

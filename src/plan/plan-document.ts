@@ -4,54 +4,17 @@ import {
   summaryOf,
   type Change,
   type EnvironmentPlan,
-  type Plan,
+  type ErrorReport,
   type PlanDocument,
   type Run,
-  type SandboxPlan,
   type Warning,
 } from '../model/plan.ts';
 import { masked, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
+import type { Planned } from './plan-environment.ts';
 
-/** A change as documents carry it: every sensitive value is the mask. */
-export function maskedChange(change: Change): Change<Json> {
-  return { ...change, before: masked(change.before), after: masked(change.after) };
-}
-
-/** The part of the document that follows from a plan. */
-export function environmentPlan(
-  plan: Plan,
-  target: Pick<EnvironmentPlan, 'name' | 'origin' | 'dialect' | 'observed_at'>,
-): EnvironmentPlan {
-  const { settings, sandboxes } = plan;
-  const changes = changesOf(plan);
-  return {
-    ...target,
-    status: changes.length === 0 && sandboxes.unmet.length === 0 ? 'in-sync' : 'differs',
-    complete: settings.unknown.length === 0,
-    changes: changes.map(maskedChange),
-    unknown: settings.unknown,
-    warnings: warningsOf(plan),
-    refusals: [],
-    unmanaged: settings.unmanaged,
-    digests: null,
-    error: null,
-  };
-}
-
-export function warningsOf({ settings, sandboxes }: Plan): Warning[] {
-  return [...settings.warnings, ...sandboxWarnings(sandboxes)];
-}
-
-/** What is worth knowing of the sandboxes, declared ones that are unavailable first. */
-export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
-  const gone = unmet.map(({ code, message, hint, path }) => ({
-    code,
-    message: `${message} ${hint}`,
-    path,
-  }));
-  return [...gone, ...warnings];
-}
+/** What a document has about an environment besides its plan. */
+type About = Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>;
 
 /** The document of a plan made at a time, in milliseconds since 1970. */
 export function planDocument(
@@ -68,4 +31,53 @@ export function planDocument(
     environments,
     summary: summaryOf(environments),
   };
+}
+
+/** An environment's part of the document; `earlier` are the warnings from before it was observed. */
+export function environmentPlan(
+  { plan, observed, warnings, refusals }: Planned,
+  { digests, ...about }: About & Pick<EnvironmentPlan, 'digests'>,
+  earlier: readonly Warning[],
+): EnvironmentPlan {
+  const { settings, sandboxes } = plan;
+  const changes = changesOf(plan);
+  return {
+    ...about,
+    dialect: observed.dialect.name,
+    status: changes.length === 0 && sandboxes.unmet.length === 0 ? 'in-sync' : 'differs',
+    complete: settings.unknown.length === 0,
+    changes: changes.map(maskedChange),
+    unknown: settings.unknown,
+    warnings: [...earlier, ...warnings],
+    refusals,
+    unmanaged: settings.unmanaged,
+    digests,
+    error: null,
+  };
+}
+
+/** The part of an environment that could not be planned. */
+export function failedEnvironment(
+  about: About,
+  error: ErrorReport,
+  earlier: readonly Warning[],
+): EnvironmentPlan {
+  return {
+    ...about,
+    dialect: null,
+    status: 'error',
+    complete: false,
+    changes: [],
+    unknown: [],
+    warnings: earlier,
+    refusals: [],
+    unmanaged: [],
+    digests: null,
+    error,
+  };
+}
+
+/** A change as documents carry it: every sensitive value is the mask. */
+export function maskedChange(change: Change): Change<Json> {
+  return { ...change, before: masked(change.before), after: masked(change.after) };
 }

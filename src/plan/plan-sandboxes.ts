@@ -3,21 +3,22 @@ import {
   isUp,
   type CountedSandboxes,
   type DesiredSandboxes,
+  type NamedSandbox,
   type ObservedSandboxes,
   type Sandbox,
 } from '../model/sandbox.ts';
-import { claimSandboxes, type Started } from './claim-sandboxes.ts';
-import { planNamedSandbox } from './plan-named-sandbox.ts';
-import { busyWarning, pauseStep, resumeStep, startStep } from './sandbox-step.ts';
+
+/** The sandboxes that this run has started, by id, with the item that each was started for. */
+export type Started = ReadonlyMap<string, DesiredSandboxes>;
 
 export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
 
 /**
- * What makes the sandboxes those that were declared. Pure: a look at what was declared gives an empty plan.
+ * What turns the observed sandboxes into the declared ones. Pure; if nothing differs the plan is empty.
  *
- * PAUSED sandboxes are resumed, oldest first, before any is started; a surplus is paused newest first, so that the ones that
- * run stay the same from run to run. A sandbox in which a conversation runs is left alone unless its item says otherwise.
- * `started` says which sandboxes an apply has started, and for which item: there they count, whatever spec is shown.
+ * PAUSED sandboxes are resumed, oldest first, before any is started. A surplus is paused newest first, so that the same
+ * sandboxes keep running from run to run. A sandbox with a running conversation is not paused unless its item allows that.
+ * `started` counts for the item that each sandbox was started for, whatever spec the service shows.
  */
 export function planSandboxes(
   desired: readonly DesiredSandboxes[],
@@ -28,7 +29,7 @@ export function planSandboxes(
   const plans = desired.map((item): SandboxPlan => {
     const claimed = claims.get(item) ?? [];
     return item.kind === 'named'
-      ? planNamedSandbox(item, claimed, observed)
+      ? planNamed(item, claimed, observed)
       : planCounted(item, claimed, observed);
   });
   return {
@@ -36,6 +37,34 @@ export function planSandboxes(
     unmet: plans.flatMap(({ unmet }) => unmet),
     warnings: plans.flatMap(({ warnings }) => warnings),
   };
+}
+
+/**
+ * Assigns each sandbox to the item that owns it, at most one. In this order: the item that names its id, the item that it was
+ * started for, the item of its spec, the item without a spec.
+ */
+export function claimSandboxes(
+  desired: readonly DesiredSandboxes[],
+  sandboxes: readonly Sandbox[],
+  started: Started,
+): ReadonlyMap<DesiredSandboxes, readonly Sandbox[]> {
+  const named = new Map<string, DesiredSandboxes>();
+  const counted = new Map<string | null, DesiredSandboxes>();
+  for (const item of desired.toReversed()) {
+    if (item.kind === 'named') named.set(item.id, item);
+    else counted.set(item.spec, item);
+  }
+  const claims = new Map<DesiredSandboxes, Sandbox[]>(desired.map((item) => [item, []]));
+  for (const sandbox of sandboxes) {
+    const item =
+      named.get(sandbox.id) ??
+      started.get(sandbox.id) ??
+      // A sandbox whose spec is not reported (null) belongs to the item without a spec.
+      counted.get(sandbox.spec) ??
+      counted.get(null);
+    if (item !== undefined) claims.get(item)?.push(sandbox);
+  }
+  return claims;
 }
 
 function planCounted(
@@ -50,7 +79,7 @@ function planCounted(
   const reason = `${up.length} of ${item.running} running`;
   const resumed = claimed
     .filter(({ status }) => status === 'PAUSED')
-    .toSorted(byAge)
+    .toSorted(oldestFirst)
     .slice(0, missing);
   const starts = Array.from({ length: missing - resumed.length }, (_, index) =>
     startStep(item, index + 1, reason),
@@ -58,7 +87,7 @@ function planCounted(
   return {
     steps: [...resumed.map((sandbox) => resumeStep(item, sandbox, reason)), ...starts],
     unmet: [],
-    warnings: missing > 0 ? failedOnes(claimed, observed.at) : [],
+    warnings: missing > 0 ? notCounted(claimed, observed.at) : [],
   };
 }
 
@@ -68,38 +97,115 @@ function pauseSurplus(
   busy: ObservedSandboxes['busy'],
 ): SandboxPlan {
   const surplus = up.length - item.running;
-  const candidates = up.toSorted((a, b) => isStarting(a) - isStarting(b) || byAge(b, a));
-  const spared =
+  const candidates = up.toSorted((a, b) => isBooting(a) - isBooting(b) || oldestFirst(b, a));
+  const kept =
     item.whenBusy === 'skip' ? candidates.filter(({ id }) => busy?.has(id) === true) : [];
-  const left = new Set(spared);
-  const paused = candidates.filter((sandbox) => !left.has(sandbox)).slice(0, surplus);
+  const keptOnes = new Set(kept);
+  const paused = candidates.filter((sandbox) => !keptOnes.has(sandbox)).slice(0, surplus);
   const reason = `${up.length} running, ${item.running} wanted`;
-  const steps: SandboxStep[] = paused.map((sandbox) => pauseStep(item, sandbox, reason));
   return {
-    steps,
+    steps: paused.map((sandbox) => pauseStep(item, sandbox, reason)),
     unmet: [],
-    warnings: spared.slice(0, surplus - paused.length).map(busyWarning),
+    warnings: kept.slice(0, surplus - paused.length).map(busyWarning),
   };
 }
 
-/** One that does not run yet may not take a pause: it comes last. */
-function isStarting({ status }: Sandbox): number {
+/** Sorts what is not RUNNING yet last: a service may ignore the pause of it. */
+function isBooting({ status }: Sandbox): number {
   return status === 'RUNNING' ? 0 : 1;
 }
 
-/** The oldest first; where the age is not said, by id. */
-function byAge(a: Sandbox, b: Sandbox): number {
+/** Oldest first; without an age, by id. */
+function oldestFirst(a: Sandbox, b: Sandbox): number {
   return (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-/** Those that count as down and cannot be resumed: new ones take their place, and somebody should look. */
-function failedOnes(claimed: readonly Sandbox[], at: number): Warning[] {
+/** Sandboxes that count as down and cannot be resumed: new ones take their place, and somebody should check them. */
+function notCounted(claimed: readonly Sandbox[], at: number): Warning[] {
   return claimed
     .filter((sandbox) => sandbox.status === 'ERROR' && !isUp(sandbox, at))
-    .toSorted(byAge)
+    .toSorted(oldestFirst)
     .map(({ id }) => ({
       code: 'sandbox-failed',
       message: `Sandbox ${id} reads ERROR and does not count; it is left as it is.`,
       path: [id],
     }));
+}
+
+/** A sandbox that is declared by its id can be paused and resumed, and not started. */
+function planNamed(
+  item: NamedSandbox,
+  [sandbox]: readonly Sandbox[],
+  { at, busy }: ObservedSandboxes,
+): SandboxPlan {
+  if (sandbox === undefined || sandbox.status === 'MISSING') return gone(item);
+  const up = isUp(sandbox, at);
+  if (item.state === 'running') {
+    if (up) return NO_SANDBOXES;
+    return sandbox.status === 'PAUSED'
+      ? { ...NO_SANDBOXES, steps: [resumeStep(item, sandbox, 'declared running')] }
+      : notResumable(item, sandbox);
+  }
+  if (sandbox.status === 'PAUSED') return NO_SANDBOXES;
+  if (!up) return { ...NO_SANDBOXES, warnings: [notPausable(sandbox)] };
+  return item.whenBusy === 'skip' && busy?.has(sandbox.id) === true
+    ? { ...NO_SANDBOXES, warnings: [busyWarning(sandbox)] }
+    : { ...NO_SANDBOXES, steps: [pauseStep(item, sandbox, 'declared paused')] };
+}
+
+function gone({ id, state }: NamedSandbox): SandboxPlan {
+  const message = `Sandbox ${id} is declared ${state}, and the service has none of that id any more.`;
+  if (state === 'paused')
+    return { ...NO_SANDBOXES, warnings: [{ code: 'sandbox-gone', message, path: [id] }] };
+  const hint =
+    'Remove the item, or declare running: and a number: a sandbox that is gone cannot be restored.';
+  return { ...NO_SANDBOXES, unmet: [{ code: 'sandbox-gone', message, hint, path: [id] }] };
+}
+
+function notResumable({ id }: NamedSandbox, { status }: Sandbox): SandboxPlan {
+  const message = `Sandbox ${id} is declared running and reads ${status}: only a paused one can be resumed.`;
+  const hint = 'Check the sandbox; if it cannot be repaired, declare another one.';
+  return { ...NO_SANDBOXES, unmet: [{ code: 'sandbox-failed', message, hint, path: [id] }] };
+}
+
+function notPausable({ id, status }: Sandbox): Warning {
+  const message = `Sandbox ${id} is declared paused and reads ${status}; it is left as it is.`;
+  return { code: 'sandbox-failed', message, path: [id] };
+}
+
+function busyWarning({ id }: Sandbox): Warning {
+  return {
+    code: 'sandbox-busy',
+    message: `Sandbox ${id} is not paused: a conversation runs there. when_busy: pause would cut it off.`,
+    path: [id],
+  };
+}
+
+/** The service gives the sandbox its id; `number` counts the starts of an item from 1. */
+function startStep(item: CountedSandboxes, number: number, reason: string): SandboxStep {
+  const path = [item.spec ?? 'default', `#${number}`];
+  return sandboxStep('start', item, null, { path, before: null, after: 'RUNNING', reason });
+}
+
+function resumeStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: string): SandboxStep {
+  return sandboxStep('resume', item, id, { path: [id], before: status, after: 'RUNNING', reason });
+}
+
+function pauseStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: string): SandboxStep {
+  return sandboxStep('pause', item, id, { path: [id], before: status, after: 'PAUSED', reason });
+}
+
+function sandboxStep(
+  action: SandboxStep['action'],
+  item: DesiredSandboxes,
+  sandbox: string | null,
+  change: Pick<SandboxStep['change'], 'path' | 'before' | 'after' | 'reason'>,
+): SandboxStep {
+  const { source } = item;
+  return {
+    action,
+    item,
+    sandbox,
+    change: { resource: 'sandbox', action, sensitive: false, ref: null, source, ...change },
+  };
 }

@@ -3,12 +3,12 @@ import type { SandboxPlan } from '../model/plan.ts';
 import type { CountedSandboxes, DesiredSandboxes, ObservedSandboxes } from '../model/sandbox.ts';
 import { didYouMean } from '../model/suggest.ts';
 
-const MOST = 10;
+const LISTED_SPECS = 10;
 
 /**
- * Why a target is refused before any write: an item names a spec that the service does not have, or one that starts what
- * would count for another item. A spec that is gone from the list (its ids change with every upgrade of a service) may still
- * be named to pause what runs of it, but not to start.
+ * Why an environment is refused before any write: an item names a spec that the service does not have, or starts sandboxes
+ * that would count for another item. A retired spec (the ids change with every upgrade of a service) may still be named to
+ * pause the sandboxes that run from it, and not to start one.
  */
 export function specProblem(
   desired: readonly DesiredSandboxes[],
@@ -23,16 +23,17 @@ export function specProblem(
     if (item.spec === null) {
       const [usual] = ids;
       const other = counted.find(({ spec }) => spec === usual);
-      if (starts && usual !== undefined && other !== undefined) return startsAnothers(item, usual);
+      if (starts && usual !== undefined && other !== undefined)
+        return startsForAnother(item, usual);
     } else if (!ids.includes(item.spec)) {
       const shown = sandboxes.some(({ spec }) => spec === item.spec);
-      if (starts || !shown) return unknown(item, item.spec, ids);
+      if (starts || !shown) return unknownSpec(item, item.spec, ids);
     }
   }
   return null;
 }
 
-function unknown(
+function unknownSpec(
   { source: { file, line } }: CountedSandboxes,
   spec: string,
   ids: readonly string[],
@@ -40,11 +41,11 @@ function unknown(
   return new SetpointError(
     'spec-refused',
     `${file}:${line} names the sandbox spec ${spec}, which the service does not have.`,
-    { hint: `${didYouMean(spec, ids)} ${listOf(ids)}`.trim() },
+    { hint: `${didYouMean(spec, ids)} ${choices(ids)}`.trim() },
   );
 }
 
-function startsAnothers({ source }: CountedSandboxes, usual: string): SetpointError {
+function startsForAnother({ source }: CountedSandboxes, usual: string): SetpointError {
   const { file, line } = source;
   return new SetpointError(
     'spec-refused',
@@ -53,8 +54,8 @@ function startsAnothers({ source }: CountedSandboxes, usual: string): SetpointEr
   );
 }
 
-function listOf(ids: readonly string[]): string {
+function choices(ids: readonly string[]): string {
   if (ids.length === 0) return 'It lists none.';
-  const more = ids.length > MOST ? ` and ${ids.length - MOST} more` : '';
-  return `It has ${ids.slice(0, MOST).join(', ')}${more}.`;
+  const more = ids.length > LISTED_SPECS ? ` and ${ids.length - LISTED_SPECS} more` : '';
+  return `It has ${ids.slice(0, LISTED_SPECS).join(', ')}${more}.`;
 }

@@ -1,6 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 
-/** The error of a stop that was asked for, or null. The signal's reason tells SIGTERM from SIGINT. */
+/** The error of a stop that was requested, or null. The signal's reason tells SIGTERM from SIGINT. */
 export function interruption(signal: AbortSignal | undefined): SetpointError | null {
   if (signal?.aborted !== true) return null;
   return signal.reason === 'SIGTERM'
@@ -8,7 +8,7 @@ export function interruption(signal: AbortSignal | undefined): SetpointError | n
     : new SetpointError('interrupted', 'Stopped by SIGINT.');
 }
 
-/** The promise, given up as soon as the signal fires. What it does goes on unseen. */
+/** The promise, abandoned as soon as the signal fires; the work behind it goes on unobserved. */
 export async function unlessAbandoned<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

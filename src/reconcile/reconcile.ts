@@ -1,94 +1,68 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Refusal } from '../model/guard.ts';
 import { changesOf, type Plan } from '../model/plan.ts';
-import type { ObservedState } from '../model/state.ts';
-import { refusalError, refusalsOf } from '../plan/guard.ts';
-import { sandboxWarnings } from '../plan/plan-document.ts';
+import { notCovered } from '../plan/approval.ts';
+import { refusalError } from '../plan/guard.ts';
+import { NO_SETTINGS, warningsOf, type Planned } from '../plan/plan-environment.ts';
 import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
-import { planSettings } from '../plan/plan-settings.ts';
 import { sameChanges } from '../plan/same-changes.ts';
+import type { Reconciled, ReconcileInput, ManagedResource, ResourceEnd } from './contract.ts';
+import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';
-import { patientPlan } from './patient-plan.ts';
-import { inPart, reconcileSandboxes } from './reconcile-sandboxes.ts';
-import {
-  sameResult,
-  unverifiedEnd,
-  type PartEnd,
-  type ReconcileInput,
-  type Reconciled,
-} from './reconciled.ts';
-import { writeAndVerify } from './write-and-verify.ts';
+import { observeAndPlan, planAgain } from './observe-and-plan.ts';
+import { SANDBOX_RESOURCE } from './sandboxes/write.ts';
+import { SETTINGS_RESOURCE } from './settings/write.ts';
 
-const EMPTY: Plan = {
-  settings: {
-    changes: [],
-    unknown: [],
-    warnings: [],
-    unmanaged: [],
-    unpreservable: [],
-    write: null,
-  },
-  sandboxes: NO_SANDBOXES,
-};
-const LOOKS = 3;
+/** What is written, in this order. */
+const MANAGED: readonly ManagedResource[] = [SETTINGS_RESOURCE, SANDBOX_RESOURCE];
+
+const EMPTY_PLAN: Plan = { settings: NO_SETTINGS, sandboxes: NO_SANDBOXES };
+const ATTEMPTS = 3;
 
 /**
- * Reconcile once: observe, plan, guard, look again, write, verify; the settings first, then the sandboxes.
+ * Reconciles once: observe, plan, guard, observe again, write, verify; one resource after the other.
  *
- * - Level-based: it knows nothing of earlier runs and reads everything anew, so a run that was killed at any point is
- *   finished by the next one.
- * - Nothing differs: nothing is sent. A plan that a guard refuses, or that is not approved, is not sent either. The guards
- *   judge every plan on the observation it was made from, also the one right before the write.
- * - The look right before the write must give the same plan as the one that was approved. There is no compare-and-swap in
- *   the service: the window between that look and the write is small, not zero.
- * - A write is done when a later look shows it. What the look does not show is reported, and never called done.
+ * - Level-based: it knows nothing of earlier runs and reads everything anew, so that the next run finishes what a killed one
+ *   left.
+ * - If nothing differs, nothing is sent; nor is a plan that a guard refuses, or that is not approved. The guards judge every
+ *   plan on the observation it was made from, also the one right before the write.
+ * - The observation right before the write must give the plan that was approved. The service has no compare-and-swap: the
+ *   window between that observation and the write is small, not zero.
+ * - A write is done when a later observation shows it. What it does not show is reported, and never called done.
  *
- * It ends in one of the ways of `Reconciled` and does not throw: what became of each change is known on every end.
+ * Ends in one of the ways of `Reconciled` and never throws: every end has a result for each change.
  */
 export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
-  let plan = EMPTY;
-  let observed: ObservedState | null = null;
+  let planned: Planned | null = null;
   const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
-    unverifiedEnd(status, plan, observed?.dialect.name ?? null, 'not-sent', error);
+    unverified(status, planned, error);
   try {
-    let look = await input.observer.observe(input.signal);
-    observed = look;
-    const sandboxes = await patientPlan(input);
-    for (let attempt = 0; attempt < LOOKS; attempt++) {
-      observed = look;
-      plan = input.classify(
-        { settings: planSettings(input.desired, look, input), sandboxes },
-        look,
-      );
-      if (changesOf(plan).length === 0) return withoutChanges(plan, ended);
-      await input.announce(plan, look);
-      const refused = whyRefused(input, plan, look);
-      if (refused !== null) return { ...ended('refused', refused.error), ...refused };
+    let next = await observeAndPlan(input);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      planned = next;
+      if (changesOf(planned.plan).length === 0) return withoutChanges(planned);
+      await input.announce(planned);
+      const refused = whyRefused(input, planned);
+      if (refused !== null) return refusedEnd(planned, refused);
       if (!(await input.approve())) {
         const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
         return ended('failed', interruption(input.signal) ?? declined);
       }
-      if (plan.settings.changes.length === 0)
-        return await thenSandboxes(input, plan, look, inSync(plan));
-      look = await input.observer.observe(input.signal);
+      if (planned.plan.settings.changes.length === 0) return await writeAll(input, planned);
+      next = await planAgain(input, planned);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
-      const again = planSettings(input.desired, look, input);
-      // A store that is suddenly empty, or suddenly not, would make another record of the same changes.
-      if (look.stored === observed.stored && sameChanges(plan.settings, again)) {
-        plan = input.classify({ settings: again, sandboxes }, look);
-        observed = look;
-        const refused = whyRefused(input, plan, look);
-        if (refused !== null) return { ...ended('refused', refused.error), ...refused };
-        const settings = await writeAndVerify(input, plan.settings, look);
-        return await thenSandboxes(input, plan, look, settings);
+      if (writesTheSame(planned, next)) {
+        planned = next;
+        const refusedNow = whyRefused(input, planned);
+        if (refusedNow !== null) return refusedEnd(planned, refusedNow);
+        return await writeAll(input, planned);
       }
     }
     return ended(
       'failed',
       new SetpointError(
         'contended',
-        'The service changed between every look and the write that was to follow.',
+        'The service changed between every observation and the write that was to follow.',
       ),
     );
   } catch (thrown) {
@@ -97,77 +71,63 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   }
 }
 
-/** Why a plan must not be written, judged on the observation that it was made from; every refusal of the guards. */
-function whyRefused(
-  input: ReconcileInput,
-  plan: Plan,
-  observed: ObservedState,
-): { readonly error: SetpointError; readonly refusals: readonly Refusal[] } | null {
-  const { guards } = input.desired;
-  const refusals = refusalsOf({ plan, observed, guards }, input.allowed);
-  const error = input.cover(plan) ?? refusalError(refusals);
-  return error === null ? null : { error, refusals };
+/** Why a plan must not be written: it goes beyond the approved one, or a guard refuses it. */
+function whyRefused({ desired, approved }: ReconcileInput, planned: Planned): SetpointError | null {
+  const uncovered = approved === null ? null : notCovered(planned.plan, desired, approved);
+  return uncovered ?? refusalError(planned.refusals);
 }
 
-/** Nothing to be done: in sync, but for declared sandboxes that are unavailable. */
-function withoutChanges(
-  { sandboxes }: Plan,
-  ended: (status: Reconciled['status'], error: SetpointError | null) => Reconciled,
-): Reconciled {
-  const [unmet] = sandboxes.unmet;
-  if (unmet === undefined) return ended('in-sync', null);
-  return ended(
-    'partial',
-    new SetpointError('applied-in-part', unmet.message, { hint: unmet.hint }),
+/** Whether two plans write the same. A store that is suddenly empty, or suddenly not, makes another record of the same changes. */
+function writesTheSame(one: Planned, other: Planned): boolean {
+  return (
+    one.observed.stored === other.observed.stored &&
+    sameChanges(one.plan.settings, other.plan.settings)
   );
 }
 
-function inSync({ settings }: Plan): PartEnd {
-  const { unknown, warnings } = settings;
-  return {
-    status: 'in-sync',
-    results: new Map(),
-    remaining: [],
-    unknown,
-    warnings,
-    error: null,
-  };
+/** Writes one resource after the other, until one fails, and joins their ends. */
+async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
+  const { plan, observed } = planned;
+  let end: ResourceEnd = untouched([], []);
+  for (const resource of MANAGED) {
+    const own =
+      end.error === null
+        ? await resource.write(input, planned)
+        : untouched(resource.changesOf(plan), resource.warningsOf(plan));
+    end = joined(end, own, interruption(input.signal) !== null);
+  }
+  return { ...end, plan, dialect: observed.dialect.name, refusals: [] };
 }
 
-/** Goes on with the sandboxes where the settings are as declared, and makes one end of the two. */
-async function thenSandboxes(
-  input: ReconcileInput,
-  plan: Plan,
-  { dialect }: ObservedState,
-  settings: PartEnd,
-): Promise<Reconciled> {
-  const { steps, unmet } = plan.sandboxes;
-  const end = {
-    plan,
-    dialect: dialect.name,
-    started: new Map(),
-    unknown: settings.unknown,
-    refusals: [],
-  };
-  if (settings.error !== null || (steps.length === 0 && unmet.length === 0)) {
-    const notSent = sameResult(
-      steps.map(({ change }) => change),
-      'not-sent',
-    );
-    const warnings = [...settings.warnings, ...sandboxWarnings(plan.sandboxes)];
-    return { ...settings, ...end, warnings, results: new Map([...settings.results, ...notSent]) };
-  }
-  const sandboxes = await reconcileSandboxes(input, plan.sandboxes);
-  const { status, error, started } = sandboxes;
-  // What was written of the settings stays written, whatever became of the sandboxes.
-  const inPartOnly = settings.status === 'applied' && status === 'failed' && error !== null;
+/** Nothing to do; declared sandboxes that are unavailable are an error all the same. */
+function withoutChanges(planned: Planned): Reconciled {
+  const [unmet] = planned.plan.sandboxes.unmet;
+  if (unmet === undefined) return unverified('in-sync', planned, null);
+  const { message, hint } = unmet;
+  return unverified('partial', planned, new SetpointError('applied-in-part', message, { hint }));
+}
+
+function refusedEnd(planned: Planned, error: SetpointError): Reconciled {
+  return { ...unverified('refused', planned, error), refusals: planned.refusals };
+}
+
+/** An end at which nothing was sent; null is a plan that could not be made. */
+function unverified(
+  status: Reconciled['status'],
+  planned: Planned | null,
+  error: SetpointError | null,
+): Reconciled {
+  const plan = planned?.plan ?? EMPTY_PLAN;
   return {
-    ...end,
-    started,
-    status: inPartOnly ? 'partial' : status === 'in-sync' ? settings.status : status,
-    results: new Map([...settings.results, ...sandboxes.results]),
-    remaining: sandboxes.remaining,
-    warnings: [...settings.warnings, ...sandboxes.warnings],
-    error: inPartOnly && interruption(input.signal) === null ? inPart(error) : error,
+    status,
+    plan,
+    dialect: planned?.observed.dialect.name ?? null,
+    results: sameResult(changesOf(plan), 'not-sent'),
+    started: new Map(),
+    remaining: [],
+    unknown: plan.settings.unknown,
+    warnings: warningsOf(plan),
+    refusals: [],
+    error,
   };
 }

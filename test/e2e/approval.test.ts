@@ -67,7 +67,7 @@ const shttp = (rest: string) => `  mcp_config: { shttp_servers: [{ ${rest} }] }`
 const secrets = (name: string) =>
   `  secrets_store: { provider_tokens: { ${name}: { token: "\${env:MCP}" } } }`;
 
-describe('an approval covers what it shows, masked values too: what the file says otherwise is exit 6', () => {
+describe('an approval covers what it shows, masked values too: another value in the file is exit 6', () => {
   it.each([
     ['other arguments', stdio('args: [--password, one]'), stdio('args: [--password, two]')],
     ['another variable value', stdio('env: { MODE: one }'), stdio('env: { MODE: two }')],

@@ -186,7 +186,7 @@ describe('what a person can do wrong ends in a sentence, a code and a remedy', (
     }
   });
 
-  it('a missing variable: apply sends nothing; plan goes on and says what is unknown', async () => {
+  it('a missing variable: apply sends nothing; plan goes on and lists what is unknown', async () => {
     const env = { SETPOINT_API_KEY: KEY };
     const applied = await run(['apply', '--yes'], env);
     expect(applied.code).toBe(3);
@@ -322,7 +322,7 @@ describe('--dotenv', () => {
     expect(store.stored?.['llm_api_key']).toBe('from the environment');
   });
 
-  it('is refused where CI is set, and nothing is sent', async () => {
+  it('is refused if CI is set, and nothing is sent', async () => {
     const { code, stderr } = await withFile(['plan'], { CI: 'true' });
     expect(code).toBe(3);
     expect(stderr).toContain('--dotenv is not allowed in a pipeline (CI is set)');

@@ -61,7 +61,7 @@ function unsound(list: readonly Check[]): string[] {
 const UNREACHED = ['key skipped', 'dialect skipped', 'clock skipped'];
 
 describe('a target that is well', () => {
-  it('is told in one line a check, after one GET and nothing else', async () => {
+  it('prints one line for each check, after one GET and nothing else', async () => {
     const { code, stdout, stderr } = await run();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`This machine
@@ -91,7 +91,7 @@ default  ${store.url}
     expect(list.find(({ name }) => name === 'dialect')?.found).toContain('nothing is stored yet');
   });
 
-  it('sandboxes are listed where the file declares them', async () => {
+  it('sandboxes are listed if the file declares them', async () => {
     const service = await startEmulator({ apiKey: 'canary-key' });
     try {
       writeFileSync('settings.yaml', settings(service.url, 'sandboxes: [{ running: 1 }]\n'));
@@ -201,7 +201,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     expect(store.requests).toEqual([]);
   });
 
-  it('the file is not right, or not there: 3, and no target is looked at', async () => {
+  it('the file is invalid or missing: 3, and no service is read', async () => {
     writeFileSync('settings.yaml', 'version: 1\nsettings: { langage: en }\n');
     const wrong = await run();
     expect(wrong.code).toBe(3);
@@ -214,7 +214,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     expect(missing.stdout).toContain('nowhere.yaml does not exist');
   });
 
-  it('where keys may not travel nothing is sent, and the line to add is told', async () => {
+  it('if a key must not be sent there, nothing is sent, and the line to add is shown', async () => {
     writeFileSync('settings.yaml', settings('https://agents.example.invalid'));
     const inPipeline = { ...ENV, CI: 'true' };
     expect(unsound(await checks(inPipeline))).toEqual([
@@ -248,7 +248,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     await other.close();
   });
 
-  it('a proxy is told as it is, without its password', async () => {
+  it('a proxy is shown without its password', async () => {
     writeFileSync('settings.yaml', settings('https://agents.example.invalid'));
     const through = await run(
       { timeout: '1s' },
@@ -300,7 +300,7 @@ describe('what this machine shows to others', () => {
   });
 });
 
-it('as JSON it is what the published schema says, on failure too; words go to stderr', async () => {
+it('as JSON it fits the published schema, on failure too; text goes to stderr', async () => {
   const { code, stdout, stderr } = await run({ output: ['json'] }, { KEY: 'canary-key' });
   expect(code).toBe(3);
   const document = JSON.parse(stdout) as DoctorDocument;

@@ -98,7 +98,7 @@ function schemaErrors(document: unknown): unknown[] {
 }
 
 describe('explain PATH', () => {
-  it('says type, meaning, default, value, place, variable, and what apply would do, in one GET', async () => {
+  it('shows type, meaning, default, value, origin, variable, and what apply would do, in one GET', async () => {
     const { code, stdout, stderr } = await run({ env: ['staging'] }, 'llm_api_key');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`llm_api_key
@@ -121,7 +121,7 @@ staging  ${store.url}
     ]);
   });
 
-  it('takes every target where none is chosen, each with its own value and place', async () => {
+  it('explains every environment if none is named, each with its own value and origin', async () => {
     const { stdout } = await run({}, 'language');
     expect(stdout).toContain(`  value    "fr"
   from     settings.yaml:5:13, at the top of the file
@@ -137,7 +137,7 @@ staging  ${store.url}
     );
   });
 
-  it('offline sends nothing, and says that nothing is known of the service', async () => {
+  it('offline sends nothing, and reports the service as not observed', async () => {
     const { stdout } = await run({ env: ['staging'], offline: true }, 'language');
     expect(stdout).toContain('apply    not known, the service was not read');
     expect(store.requests).toEqual([]);
@@ -151,7 +151,7 @@ staging  ${store.url}
     },
   );
 
-  it('what is not declared, let go of, missing or a default is said', async () => {
+  it('shows what is not declared, unmanaged, missing or a default', async () => {
     expect(await explained('max_iterations')).toMatchObject({ declared: null, changes: [] });
     expect(await explained('agent')).toMatchObject({ declared: null, unmanaged: true });
     expect((await run({ env: ['staging'] }, 'agent')).stdout).toContain(
@@ -202,7 +202,7 @@ staging  ${store.url}
     });
   });
 
-  it('what a plan of the same file says is what it says', async () => {
+  it('shows what a plan of the same file shows', async () => {
     const { environments } = await plan({ env: ENV, targets: ['staging'] });
     const all = await explained('settings');
     expect(all.changes).toEqual(environments[0]?.changes);
@@ -212,7 +212,7 @@ staging  ${store.url}
     expect(all.warnings).toEqual(own);
   });
 
-  it('looks at sandboxes where it is about them, and at nothing else', async () => {
+  it('reads the sandboxes for a path about them, and nothing else', async () => {
     const service = await startEmulator({ startMs: 0 });
     try {
       const text = `version: 1\nserver: { url: "${service.url}" }\nsandboxes:\n  - running: 1\n  - { id: nobody, state: paused }\n`;
@@ -251,7 +251,7 @@ staging  ${store.url}
     expect(store.requests).toEqual([]);
   });
 
-  it('where the service cannot be looked at, what the file says is said all the same', async () => {
+  it('if the service cannot be read, it still shows what the file declares', async () => {
     store.intercept = (_, response) => {
       response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
       return true;
@@ -279,7 +279,7 @@ staging  ${store.url}
     }
   });
 
-  it('as JSON it is what the published schema says', async () => {
+  it('as JSON it fits the published schema', async () => {
     for (const path of [
       'llm_api_key',
       'mcp_config',
@@ -325,7 +325,7 @@ describe('explain', () => {
     expect(bare(other)).toEqual(bare(one));
   });
 
-  it('is of one target: with several it wants -e', async () => {
+  it('is about one environment: with several it needs -e', async () => {
     for (const flags of [{}, { env: ['staging', 'production'] }, { all: true }]) {
       const ended = await run(flags);
       expect(ended).toMatchObject({ code: 3, stdout: '' });
@@ -333,14 +333,14 @@ describe('explain', () => {
     }
   });
 
-  it('an invalid file is said as ever', async () => {
+  it('an invalid file is reported as by every command', async () => {
     writeFileSync('settings.yaml', 'version: 1\nsettings: { langage: en }\n');
     const ended = await run({});
     expect(ended.code).toBe(3);
     expect(ended.stderr).toContain('Did you mean language?');
   });
 
-  it('as JSON it is a list of values with their places, masked, as the published schema says', async () => {
+  it('as JSON it is a list of values with their origins, masked, and fits the published schema', async () => {
     const { stdout } = await run({ env: ['staging'], output: ['json'] });
     const document = JSON.parse(stdout) as EffectiveDocument;
     expect(schemaErrors(document)).toEqual([]);

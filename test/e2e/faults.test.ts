@@ -33,7 +33,7 @@ async function outcomeOf(settings = SETTINGS, more = {}) {
 }
 
 describe('a POST that is answered with 500', () => {
-  it('after its effect is done, and said', async () => {
+  it('after its effect is applied, and reported', async () => {
     store = await startStore({}, { ...STORED });
     onNth('POST', 1, (proceed, response) => {
       const writeHead = response.writeHead.bind(response);
@@ -113,7 +113,7 @@ describe('a connection that is cut', () => {
 });
 
 describe('a rotated secret, of which nothing can be seen', () => {
-  it('is sent once more after an ambiguous answer, and the outcome says it cannot be read back', async () => {
+  it('is sent once more after an ambiguous answer, and the outcome reports that it cannot be read back', async () => {
     store = await startStore({}, { ...STORED });
     onNth('POST', 1, (proceed, response) => {
       response.end = (() => response.destroy()) as never;
@@ -145,7 +145,7 @@ describe('two writers', () => {
     expect(store.stored).toMatchObject({ language: 'fr', agent: 'theirs' });
   });
 
-  it('a field that flips at every look is contended, and nothing is sent', async () => {
+  it('a field that flips at every observation is contended, and nothing is sent', async () => {
     store = await startStore({}, { ...STORED });
     let flip = 0;
     store.intercept = (incoming) => {
@@ -175,7 +175,7 @@ describe('two writers', () => {
 });
 
 describe('a store that is slow to show a write', () => {
-  it('is looked at again until it does', async () => {
+  it('is observed again until it does', async () => {
     store = await startStore({}, { ...STORED });
     let stale = 2;
     store.intercept = (incoming, response) => {
@@ -255,7 +255,7 @@ describe('a server that echoes the request in its errors', () => {
 });
 
 describe('429 on a POST', () => {
-  it('waits as long as the service asks, looks again, and sends again', async () => {
+  it('waits as long as the service asks, observes again, and sends again', async () => {
     store = await startStore({}, { ...STORED });
     onNth('POST', 1, (_, response) => {
       response.writeHead(429, { 'retry-after': '3', 'content-type': 'application/json' }).end('{}');

@@ -189,7 +189,7 @@ describe('a fingerprint never claims more than is known', () => {
     expect(await known()).toBe('set, origin unknown');
   });
 
-  it('after a SIGKILL at any moment: what it says is the same is what is stored', async () => {
+  it('after a SIGKILL at any moment: what it reports as the same is what is stored', async () => {
     const began = performance.now();
     await run(['apply', '--yes']);
     const whole = performance.now() - began;

@@ -35,7 +35,7 @@ async function post(path: string, body?: object): Promise<Record<string, unknown
 }
 
 describe('get', () => {
-  it('says so where there is nothing', async () => {
+  it('reports that there is nothing', async () => {
     const { code, stdout } = await run('get', 'sandboxes,conversations');
     expect(code).toBe(0);
     expect(stdout).toContain('No sandboxes.');

@@ -84,7 +84,7 @@ const asked = ({ settings }: Case, guards?: string, allow: readonly string[] = [
 describe.each(CASES)('$rule, $says', (one) => {
   const { rule, stored, says } = one;
 
-  it('is a warning where no guard is named, and goes on', async () => {
+  it('is a warning if no guard is named, and goes on', async () => {
     store = await startStore({}, structuredClone(stored));
     const [planned] = (await plan(asked(one))).environments;
     const said = planned?.warnings.filter(({ code }) => code === 'guard') ?? [];
@@ -505,7 +505,7 @@ describe('every refusal is listed in one run', () => {
     expect(store.posts()).toBe(0);
   });
 
-  it('by plan, each with its place, and no warning says it again', async () => {
+  it('by plan, each with its path, and no warning repeats it', async () => {
     store = await startStore({}, structuredClone(stored));
     const [planned] = (await plan(request(store.url, settings, { guards }))).environments;
     expect(planned?.refusals.map(({ rule, path }) => [rule, path])).toEqual([

@@ -93,7 +93,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     },
   );
 
-  it('a second one gives up what is in flight, and says that its state is unknown', async () => {
+  it('a second one abandons what is in flight, and reports its state as unknown', async () => {
     const running = start(['apply', '--yes', '-o', 'json'], options());
     store.intercept = (request) => {
       if (request.method !== 'POST') return false;

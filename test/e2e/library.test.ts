@@ -78,7 +78,7 @@ it('takes a text in place of a file, and a dispatcher in place of the network', 
   await agent.close();
 });
 
-it('throws a SetpointError with its diagnostics where the text is not right', async () => {
+it('throws a SetpointError with its diagnostics if the text is invalid', async () => {
   const error: unknown = await setpoint
     .plan({ text: 'version: 1\nsettings: { langauge: en }\n', env: {} })
     .catch((thrown: unknown) => thrown);

@@ -30,7 +30,7 @@ const run = (args: string[], env: Record<string, string> = {}) =>
   setpoint(args, { cwd: folder.path, env: { KEY: 'k', ...env } });
 
 describe('questions', () => {
-  it('are asked one at a time, whatever --parallel says', async () => {
+  it('are asked one at a time, whatever --parallel is', async () => {
     const other = await startStore({}, structuredClone(STORED));
     try {
       let open = 0;
@@ -103,7 +103,7 @@ describe('outputs that cannot be written', () => {
   });
 });
 
-describe('what is let go of', () => {
+describe('what is unmanaged', () => {
   it('is neither claimed set nor verified', async () => {
     const settings = '  mcp_config: { sse_servers: [https://a.example.com/x] }\n';
     for (const unmanaged of [
@@ -142,7 +142,7 @@ describe('what is let go of', () => {
   });
 });
 
-it('an entry that is let go of by its reference is not removed', async () => {
+it('an entry that is unmanaged by its reference is not removed', async () => {
   const entry = { url: 'https://real.example.com/sse', api_key: 'k' };
   store.stored = {
     ...STORED,
@@ -178,7 +178,7 @@ it("--server at the file's own origin needs the file's key like the file does", 
   expect(store.requests).toEqual([]);
 });
 
-it('get settings masks what the file reads from a reference, wherever it stands', async () => {
+it('get settings masks what the file reads from a reference, wherever it is', async () => {
   store.stored = { language: 'tainted-value', llm_model: 'tainted-value', agent: 'x-tainted' };
   const document = await get(
     request(store.url, '  llm_model: ${env:V}\n', {
@@ -269,7 +269,7 @@ it('validate prints its own document when a file cannot be read', async () => {
   });
 });
 
-it('apply --dry-run looks at the service that apply would write to', async () => {
+it('apply --dry-run observes the service that apply would write to', async () => {
   const other = await startStore({}, structuredClone(STORED));
   try {
     await run(['apply', '--dry-run'], { SETPOINT_SERVER: other.url });
@@ -314,7 +314,7 @@ it('a mask under the name of a secret is not sent back as its value', async () =
   expect(store.requests.findLast(({ method }) => method === 'POST')?.body).not.toContain('***');
 });
 
-it('a plan says that a guard would refuse it', async () => {
+it('a plan shows that a guard would refuse it', async () => {
   const looked = await plan(
     request(store.url, '  language: fr\n  agent: B\n', { guards: '{ max_changes: 1 }' }),
   );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/drift.ts';
+import { drift } from '../../src/operations/plan.ts';
 import { get } from '../../src/operations/get.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { request } from '../fixture/settings.ts';

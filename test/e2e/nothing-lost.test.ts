@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/drift.ts';
+import { drift } from '../../src/operations/plan.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { startFront } from '../fixture/faulty-front.ts';
 import { quickClock, request } from '../fixture/settings.ts';
@@ -80,7 +80,7 @@ describe('a flag is boolean: any other field that ends in _set is kept', () => {
   });
 });
 
-describe('a secret of a later version that its flag tells of and no answer shows', () => {
+describe('a secret of a later version that its flag reports and no answer shows', () => {
   it.each(['null', 'empty', 'absent', 'mask'] as const)(
     'as %s is named as what a write would lose, and nothing is sent',
     async (laterSecrets) => {

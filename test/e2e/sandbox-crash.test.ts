@@ -223,7 +223,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     },
   );
 
-  it('SIGTERM while a look is not answered: it is not asked again', async () => {
+  it('SIGTERM while an observation is not answered: it is not repeated', async () => {
     const { front, options } = await world(onTestFinished);
     const running = start([...APPLY, '--timeout', '500ms'], options);
     const hangs = unanswered('done', 'sandboxes');
@@ -232,7 +232,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     expect(front.requests.filter(({ route }) => route === 'sandboxes')).toHaveLength(3);
   });
 
-  it('a second one gives up a start that is not answered, and says that its state is unknown', async () => {
+  it('a second one abandons a start that is not answered, and reports its state as unknown', async () => {
     const { front, options } = await world(onTestFinished);
     const running = start(APPLY, options);
     front.put(unanswered('done', 'start'), { route: 'start', nth: 1 }, () => {

@@ -3,7 +3,7 @@ import type { EmulatorOptions } from '../../src/emulator/start.ts';
 import type { Clock } from '../../src/model/ports.ts';
 import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/drift.ts';
+import { drift } from '../../src/operations/plan.ts';
 import { plan } from '../../src/operations/plan.ts';
 import {
   FAULTS,

@@ -7,7 +7,7 @@ import type { EmulatorOptions } from '../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import type { EnvironmentPlan } from '../../src/model/plan.ts';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/drift.ts';
+import { drift } from '../../src/operations/plan.ts';
 import { get } from '../../src/operations/get.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { startFront, type FaultyFront, type Listed } from '../fixture/faulty-front.ts';
@@ -194,7 +194,7 @@ describe('becomes', () => {
     await inSync();
   });
 
-  it('error: timed out; replaced once it is too old to be a start, and that is said', async () => {
+  it('error: timed out; replaced once it is too old to be a start, with a warning', async () => {
     await service({ startMs: 1000, becomes: 'error' }, '- running: 1');
     const first = await applied(MINUTE);
     expect(first.outcome).toMatchObject({ status: 'partial', error: { code: 'timed-out' } });
@@ -223,7 +223,7 @@ describe('becomes', () => {
 });
 
 describe('maxRunning', () => {
-  it('below the declared number: not converged, said, and not fought', async () => {
+  it('below the declared number: not converged, reported, and not fought', async () => {
     await service({ startMs: 1000, maxRunning: 2 }, '- running: 3');
     const [first] = await begin(2);
     const { outcome, exit } = await applied();
@@ -254,7 +254,7 @@ describe('maxRunning', () => {
     expect((await statuses()).toSorted()).toEqual(['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']);
   });
 
-  it('one: every start is answered with 500; it is sent once a run, and that is said', async () => {
+  it('one: every start is answered with 500; it is sent once a run, and reported', async () => {
     await service({ maxRunning: 1 }, '- running: 2');
     for (let run = 0; run < 2; run += 1) {
       const { outcome, exit } = await applied();
@@ -283,7 +283,7 @@ describe('emptyLists', () => {
     expect(await statuses()).toHaveLength(2);
   });
 
-  it('1: what has not been started is not said to be', async () => {
+  it('1: what has not been started is not reported as started', async () => {
     await service({ startMs: 1000, emptyLists: 1 }, '- running: 2');
     await begin(2);
     const { outcome } = await applied();
@@ -294,7 +294,7 @@ describe('emptyLists', () => {
     ).toEqual([]);
   });
 
-  it('4, the last of them after the start: it is looked at again', async () => {
+  it('4, the last of them after the start: it is observed again', async () => {
     await service({ startMs: 1000, emptyLists: 4 }, '- running: 1');
     expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 1 } });
     await inSync();

@@ -68,7 +68,7 @@ const SETTINGS = `  language: en
   mcp_config: { shttp_servers: [{ url: "https://mcp.example.com/mcp", api_key: "\${env:LLM}" }] }`;
 
 describe('a saved plan', () => {
-  it('is applied once and only once: the second apply says "No changes." and sends no POST', async () => {
+  it('is applied once and only once: the second apply prints "No changes." and sends no POST', async () => {
     put(SETTINGS, 'sandboxes: [{ running: 1 }]');
     const saved = await savePlan();
     if (process.platform !== 'win32') expect(statSync(path('plan.json')).mode & 0o777).toBe(0o600);
@@ -89,7 +89,7 @@ describe('a saved plan', () => {
     );
     const text = await run('apply', 'plan.json');
     expect(text.stdout).toContain('No changes.');
-    expect(text.stdout).toMatch(/^ {2}! .*\blanguage\b.*: as the saved plan has it already\.$/m);
+    expect(text.stdout).toMatch(/^ {2}! .*\blanguage\b.*: already as the saved plan makes it\.$/m);
   });
 
   it('needs no --yes: it is the answer to the question', async () => {
@@ -108,7 +108,7 @@ describe('a saved plan', () => {
     expect(code).toBe(0);
   });
 
-  it('covers part of it: what somebody has made meanwhile is said and not refused', async () => {
+  it('covers part of it: what somebody has made meanwhile is a warning and not refused', async () => {
     put('  language: en\n  agent: B');
     await savePlan();
     server.stored = { ...server.stored, language: 'en' };
@@ -120,7 +120,7 @@ describe('a saved plan', () => {
     );
   });
 
-  it('says of a rotation that it is asked for where it is done', async () => {
+  it('warns that a rotation needs --rotate in the run that does it', async () => {
     server.stored = { llm_api_key: 'old', sandbox_api_key: null };
     put('  llm_api_key: ${env:LLM}\n  sandbox_api_key: null');
     await savePlan('--rotate', 'llm_api_key');
@@ -160,7 +160,7 @@ describe('what goes beyond the saved plan is refused: exit 6, the changes are na
     await refused('language (change)');
   });
 
-  it('another reference, and a reference where a value was', async () => {
+  it('another reference, and a reference in place of a value', async () => {
     put('  language: en\n  llm_api_key: ${env:LLM}\n  sandbox_api_key: null');
     await savePlan();
     put('  language: en\n  llm_api_key: ${env:MODEL}\n  sandbox_api_key: null');
@@ -180,7 +180,7 @@ describe('what goes beyond the saved plan is refused: exit 6, the changes are na
     await refused('llm_api_key (rotate)', '--rotate', 'all');
   });
 
-  it('a change that appears between the first look and the write', async () => {
+  it('a change that appears between the first observation and the write', async () => {
     put('  language: en\n  agent: A');
     await savePlan();
     server.intercept = (request, _response, proceed, count) => {
@@ -197,7 +197,7 @@ describe('what goes beyond the saved plan is refused: exit 6, the changes are na
 });
 
 describe('a forged plan can only refuse, or approve what the committed file asks for', () => {
-  it('sends nothing of what stands in it', async () => {
+  it('sends nothing of what it contains', async () => {
     put('  language: en');
     const saved = await savePlan();
     forge(saved, (part) => ({
@@ -226,7 +226,7 @@ describe('a forged plan can only refuse, or approve what the committed file asks
     forge(saved, (part) => ({ ...part, name: 'production' }));
     const other = await run('apply', 'plan.json');
     expect(other.code).toBe(6);
-    expect(other.stderr).toContain('says nothing of default');
+    expect(other.stderr).toContain('does not contain default');
     expect(server.requests.length).toBe(before);
   });
 

@@ -86,7 +86,7 @@ describe('a snapshot', () => {
     );
   });
 
-  it('says in text when it was taken', async () => {
+  it('shows in text when it was taken', async () => {
     server.stored = { language: 'fr' };
     put('  language: en');
     const seen = await look();
@@ -161,7 +161,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  it('plans sandboxes at the time of the look, and says what it does not know of them', async () => {
+  it('plans sandboxes at the time of the snapshot, and warns of what it does not contain', async () => {
     const id = '4OSbFl2c87X0XTE9WTZ41l';
     const created_at = new Date(Date.now() - 3_600_000).toISOString();
     server.sandboxes.push({ id, sandbox_spec_id: 'spec-a', status: 'RUNNING', created_at });
@@ -245,14 +245,14 @@ describe('a snapshot knows the literals of the file that it masks', () => {
       ]).toContain(one);
   });
 
-  it('says "unknown" where the service has what no file declared', async () => {
+  it('lists as unknown what the service has and no file declared', async () => {
     server.stored = { ...server.stored, llm_base_url: 'https://me:drift@llm.example.com/v1' };
     await look();
     const { environment } = await planned();
     expect(environment?.unknown.map(({ path: at }) => at[0])).toContain('llm_base_url');
   });
 
-  it('says which rules cannot judge what a reference gives', async () => {
+  it('warns which rules cannot judge the value of a reference', async () => {
     put(
       '  confirmation_mode: ${env:MODE}\n  llm_base_url: ${env:URL}',
       'guards: { protected: true }',
@@ -331,7 +331,7 @@ describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () =
     });
   });
 
-  it('a target it does not have, one that could not be looked at, and a resource that is not in it', async () => {
+  it('an environment it does not have, one that could not be observed, and a resource that is not in it', async () => {
     put('  language: en', 'name: staging');
     expect(await planned()).toMatchObject({
       code: 6,

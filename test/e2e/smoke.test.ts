@@ -61,7 +61,7 @@ describe('smoke', () => {
     expect(stdout).toMatch(/Left behind: conversation [0-9a-f]{32}, sandbox \w+\./);
   });
 
-  it('asks first, and says what it costs; without a terminal it wants --yes', async () => {
+  it('asks first, and shows what it costs; without a terminal it needs --yes', async () => {
     await world({ startMs: 0 });
     const { code, stderr } = await run('smoke');
     expect(code).toBe(3);
@@ -69,7 +69,7 @@ describe('smoke', () => {
     expect((await request('api/v1/app-conversations/search')).items).toEqual([]);
   });
 
-  it('a task that ends with ERROR is a failure, and what the service says of it is not repeated', async () => {
+  it("a task that ends with ERROR is a failure, and the service's text about it is not repeated", async () => {
     await world({ startMs: 0 }, false);
     const { code, stdout, stderr } = await run('smoke', '--yes');
     expect(code).toBe(1);
@@ -82,7 +82,7 @@ describe('smoke', () => {
     await world({ startMs: 60_000 });
     const { code, stderr } = await run('smoke', '--yes', '--wait', '700ms');
     expect(code).toBe(9);
-    expect(stderr).toContain('not ready within the time for it');
+    expect(stderr).toContain('was not ready in time');
   });
 
   it('is sent once, though its answer is lost', async () => {

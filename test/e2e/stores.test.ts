@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/drift.ts';
+import { drift } from '../../src/operations/plan.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { request } from '../fixture/settings.ts';
 import { startStore, type Semantics, type StoreServer } from '../fixture/store-server.ts';
@@ -153,7 +153,7 @@ describe.each(['null', 'mask', 'empty', 'absent'] as const)(
       expect(JSON.stringify(store.stored)).not.toContain('***');
     });
 
-    it('loses what it hides only where that is allowed', async () => {
+    it('loses what it hides only if that is allowed', async () => {
       store = await startStore({ mcpSecrets }, structuredClone(STORED));
       const outcome = await apply(
         request(store.url, '  language: fr\n', { allow: ['lose-unreadable'] }),
@@ -196,7 +196,7 @@ describe('null', () => {
 });
 
 describe('nothing to do', () => {
-  it('sends no POST where nothing is declared', async () => {
+  it('sends no POST if nothing is declared', async () => {
     store = await startStore({}, structuredClone(STORED));
     const outcome = await apply(request(store.url, ''));
     expect(outcome.environments[0]).toMatchObject({
@@ -206,7 +206,7 @@ describe('nothing to do', () => {
     expect(store.posts()).toBe(0);
   });
 
-  it('sends no POST where everything is equal by meaning', async () => {
+  it('sends no POST if everything is equal by meaning', async () => {
     store = await startStore({}, structuredClone(STORED));
     const settings =
       '  max_budget_per_task: 2.50\n  llm_base_url: https://llm.example.com\n  mcp_config:\n    shttp_servers: ["  https://http.example.com/mcp "]\n';
@@ -228,7 +228,7 @@ describe('an empty store', () => {
 });
 
 describe('the sandbox_api_key, which nobody can see', () => {
-  it('is warned of where it is not mentioned, and refused under protected', async () => {
+  it('is a warning if it is not declared, and refused under protected', async () => {
     store = await startStore({}, structuredClone(STORED));
     const warned = await plan(request(store.url, '  language: fr\n'));
     expect(warned.environments[0]?.warnings).toMatchObject([
@@ -241,7 +241,7 @@ describe('the sandbox_api_key, which nobody can see', () => {
     expect(store.posts()).toBe(0);
   });
 
-  it('declared, goes along with every write and is no change of its own', async () => {
+  it('declared, is sent with every write and is no change of its own', async () => {
     store = await startStore({}, structuredClone(STORED));
     const settings = '  language: fr\n  sandbox_api_key: ${env:SETPOINT_API_KEY}\n';
     const outcome = await apply(request(store.url, settings, { guards: '{ protected: true }' }));

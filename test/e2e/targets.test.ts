@@ -31,7 +31,7 @@ const run = (args: string[], variables: Record<string, string> = env) =>
   setpoint(args, { cwd: folder.path, env: variables });
 
 describe('several targets', () => {
-  it('plan takes all; apply wants -e or --all, and goes in the order given', async () => {
+  it('plan takes all; apply needs -e or --all, and goes in the order given', async () => {
     use({ 'settings.yaml': environments() });
     const planned = JSON.parse((await run(['plan', '-o', 'json'])).stdout) as {
       environments: { name: string }[];
@@ -111,7 +111,7 @@ describe('several targets', () => {
   });
 });
 
-describe('where keys may travel', () => {
+describe('which origins a key may be sent to', () => {
   it("--server elsewhere does not get the file's key", async () => {
     use({ 'settings.yaml': `version: 1\n${server(one, 'KEY_1')}\nsettings: { language: fr }\n` });
     await run(['plan', '--server', two?.url ?? '']);
@@ -167,7 +167,7 @@ describe('where keys may travel', () => {
     expect(one?.requests).toEqual([]);
   });
 
-  it('http: off loopback goes only where it is listed with its scheme', async () => {
+  it('http: off loopback is allowed only if it is listed with its scheme', async () => {
     use({ 'settings.yaml': away.replace('https://agents.invalid', 'http://agents.invalid') });
     const ended = await run(['plan'], { ...env, SETPOINT_ALLOWED_ORIGINS: 'agents.invalid' });
     expect(ended.code).toBe(3);

@@ -145,7 +145,7 @@ describe('the command', () => {
     expect((await drift('--base', 'base.yaml')).code).toBe(Math.max(onDrift, onPending));
   });
 
-  it('without --base it says that it cannot tell, and --fail-on drift wants one', async () => {
+  it('without --base it warns that it cannot tell, and --fail-on drift needs one', async () => {
     store.stored = { language: 'en', agent: 'A' };
     const { code, stdout } = await drift();
     expect(code).toBe(2);
@@ -156,7 +156,7 @@ describe('the command', () => {
     expect((await drift('--fail-on', 'drfit')).stderr).toContain('Did you mean drift?');
   });
 
-  it('a run with nothing but pending edits says so, and not that there is drift', async () => {
+  it('a run with nothing but pending edits reports them, and no drift', async () => {
     store.stored = { language: 'en', agent: 'A' };
     const edits = await drift('--base', 'base.yaml', '--fail-on', 'drift');
     expect(edits.code).toBe(0);

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe('plan carries the verdict of the apply', () => {
-  it('in every format, with every rule, where it is, and how to lift it; and nowhere how to apply', async () => {
+  it('in every format, with every rule, its path, and how to lift it; and nowhere how to apply', async () => {
     put('{ protected: true, frozen: "INC-42" }');
     const formats = ['json=plan.json', 'markdown=plan.md', 'html=plan.html', 'github=plan.txt'];
     const { code, stdout } = await run(
@@ -66,7 +66,7 @@ describe('plan carries the verdict of the apply', () => {
     expect(store.posts()).toBe(0);
   });
 
-  it('plan --exit-code ends with 5, which goes before 2; drift with 2, its document says so all the same', async () => {
+  it('plan --exit-code ends with 5, which goes before 2; drift with 2, and its document has the refusals, too', async () => {
     put('{ clear_secret: true }');
     expect((await run('plan', '--exit-code', '--out', 'plan.json')).code).toBe(5);
     expect((await run('plan', 'plan.json', '--exit-code')).code).toBe(5);
@@ -81,7 +81,7 @@ describe('plan carries the verdict of the apply', () => {
     expect((await run('plan', '--exit-code')).code).toBe(2);
   });
 
-  it('apply --dry-run says it, with what --allow would lift', async () => {
+  it('apply --dry-run shows it, with what --allow would lift', async () => {
     put('{ protected: true }');
     const { code, stdout } = await run('apply', '--dry-run', '--allow', 'clear_secret');
     expect(code).toBe(0);

@@ -8,6 +8,7 @@ import type { DesiredState, ObservedState } from '../../src/model/state.ts';
 import { planSettings } from '../../src/plan/plan-settings.ts';
 import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
 import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
+import { planEnvironment } from '../../src/plan/plan-environment.ts';
 import { outcomeText } from '../../src/render/outcome-text.ts';
 import { planText } from '../../src/render/plan-text.ts';
 import { apply } from '../../src/operations/apply.ts';
@@ -189,18 +190,17 @@ describe('over real HTTP', () => {
 it('planDocument counts what its environments hold', () => {
   fc.assert(
     fc.property(storedRecord, storedRecord, (one, other) => {
-      const planned = planSettings(asDesired(observed(one)), observed(other), OPTIONS);
-      const environment = environmentPlan(
-        { settings: planned, sandboxes: NO_SANDBOXES },
-        { name: 'x', origin: null, dialect: null, observed_at: null },
-      );
+      const terms = { ...OPTIONS, desired: asDesired(observed(one)), base: null, allowed: [] };
+      const planned = planEnvironment(terms, observed(other), NO_SANDBOXES);
+      const about = { name: 'x', origin: null, observed_at: null, digests: null };
+      const environment = environmentPlan(planned, about, []);
       const run = { actor: null, commit: null, url: null };
       const { summary } = planDocument([environment], { at: 0, run, salt: null });
       const { unknown, ...actions } = summary;
       expect(Object.values(actions).reduce((sum, count) => sum + count, 0)).toBe(
-        planned.changes.length,
+        planned.plan.settings.changes.length,
       );
-      expect(unknown).toBe(planned.unknown.length);
+      expect(unknown).toBe(planned.plan.settings.unknown.length);
     }),
     { numRuns: 100 },
   );

@@ -2,7 +2,7 @@ import { hasDrifted } from '../has-drifted.ts';
 import { checkWritable } from '../../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
 import { partOf } from '../../model/plan.ts';
-import { drift } from '../../operations/drift.ts';
+import { drift } from '../../operations/plan.ts';
 import { driftAnnotations } from '../../render/github/plan-annotations.ts';
 import { driftMarkdown } from '../../render/markdown/plan-markdown.ts';
 import type { Inputs } from '../inputs.ts';

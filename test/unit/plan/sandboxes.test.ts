@@ -6,7 +6,7 @@ import type {
   ObservedSandboxes,
   Sandbox,
 } from '../../../src/model/sandbox.ts';
-import type { Started } from '../../../src/plan/claim-sandboxes.ts';
+import type { Started } from '../../../src/plan/plan-sandboxes.ts';
 import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
 import { specProblem } from '../../../src/plan/spec-problem.ts';
 

@@ -1,66 +1,66 @@
-import type { Remainder } from '../model/outcome.ts';
-import { formatPath } from '../model/path.ts';
-import type { Change, Unknown } from '../model/plan.ts';
-import type { ObservedState } from '../model/state.ts';
-import { masked } from '../model/value.ts';
-import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
-import { lostSecrets, touchedBetween } from '../plan/side-effects.ts';
-import { managesField } from '../plan/managed.ts';
-import { observePastLag } from './observe-past-lag.ts';
-import type { ReconcileInput } from './reconciled.ts';
+import type { Remainder } from '../../model/outcome.ts';
+import { formatPath } from '../../model/path.ts';
+import type { Change, Unknown } from '../../model/plan.ts';
+import type { ObservedState } from '../../model/state.ts';
+import { masked } from '../../model/value.ts';
+import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
+import { lostSecrets, touchedBetween } from '../../plan/side-effects.ts';
+import { managesField } from '../../plan/managed.ts';
+import { observePastLag } from './observe.ts';
+import type { ReconcileInput } from '../contract.ts';
 
-/** What a look after the write shows: `remaining` is empty where the service holds what was asked for and nothing else moved. */
+/** What an observation after the write shows: `remaining` is empty if the service has what was declared and nothing else changed. */
 export interface Verification {
-  readonly look: ObservedState;
+  readonly observed: ObservedState;
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
 }
 
 /**
- * Observes until the service shows the write, or something else than an earlier state: the one before the write, and those
- * between two writes. An observation after a request to stop is the last.
+ * Observes until the service shows the write, or another state than the earlier ones: that before the write, and those between
+ * two writes. An observation after a request to stop is the last.
  */
 export async function verify(
   input: ReconcileInput,
   before: ObservedState,
   between: readonly ObservedState[] = [],
 ): Promise<Verification> {
-  const look = await observePastLag(
+  const observed = await observePastLag(
     input,
     [before, ...between],
     (shown) => compare(input, before, shown).remaining.length === 0,
   );
-  return compare(input, before, look);
+  return compare(input, before, observed);
 }
 
 function compare(
   { desired }: ReconcileInput,
   before: ObservedState,
-  look: ObservedState,
+  observed: ObservedState,
 ): Verification {
-  const plan = planSettings(desired, look, NOTHING_KNOWN);
-  const touched = touchedBetween(before, look, desired).map(
+  const plan = planSettings(desired, observed, NOTHING_KNOWN);
+  const touched = touchedBetween(before, observed, desired).map(
     ({ path, before: was, after }): Remainder => ({
       resource: 'settings',
       path,
       expected: masked(was),
       actual: masked(after),
       reason: 'changed by the write though the file does not manage it',
-      hint: 'Look at the service: something else writes these settings, or it does not keep what it is sent.',
+      hint: 'Check the service: something else writes these settings, or it does not keep what it is sent.',
     }),
   );
-  const fallen = lostSecrets(before, look)
+  const fallen = lostSecrets(before, observed)
     .filter(([name]) => !managesField(desired, name ?? ''))
     .map((path): Remainder => ({
       resource: 'settings',
       path,
       expected: '(sensitive)',
       actual: null,
-      reason: 'was set before the write, and is not any more',
-      hint: `Declare ${formatPath(path)} as a reference, so that it goes along with the write.`,
+      reason: 'was set before the write, and is not set any more',
+      hint: `Declare ${formatPath(path)} as a reference, so that every write sends it.`,
     }));
   return {
-    look,
+    observed,
     remaining: [...plan.changes.map(remainder), ...touched, ...fallen],
     unknown: plan.unknown,
   };
@@ -72,11 +72,11 @@ function remainder(change: Change): Remainder {
     path: change.path,
     expected: masked(change.after),
     actual: masked(change.before),
-    ...why(change),
+    ...causeOf(change),
   };
 }
 
-function why(change: Change): { reason: string; hint: string } {
+function causeOf(change: Change): { reason: string; hint: string } {
   if (change.action === 'remove') {
     return {
       reason: 'came back after its removal: the server adds it by itself',

@@ -1,5 +1,5 @@
-/** The results in the order of the items, at most `limit` of them worked on at a time. */
-export async function sideBySide<T, R>(
+/** Works on at most `limit` items at a time; the results are in the order of the items. */
+export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<R>,

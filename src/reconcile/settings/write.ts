@@ -1,32 +1,44 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Remainder, Result } from '../model/outcome.ts';
-import { formatPath, samePath } from '../model/path.ts';
-import type { Change, SettingsPlan, SettingsWrite, Warning } from '../model/plan.ts';
-import type { ObservedState } from '../model/state.ts';
-import { interruption } from './interruption.ts';
-import { writtenSecrets } from '../plan/plan-secrets.ts';
-import { mendingWrite } from './mending.ts';
-import { sameResult, type PartEnd, type ReconcileInput } from './reconciled.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { Remainder, Result } from '../../model/outcome.ts';
+import { formatPath, samePath } from '../../model/path.ts';
+import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
+import type { ObservedState } from '../../model/state.ts';
+import { writtenSecrets } from '../../plan/plan-secrets.ts';
+import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.ts';
+import { sameResult, untouched } from '../ends.ts';
+import { interruption } from '../interruption.ts';
+import { mendingWrite } from './mend.ts';
 import { send } from './send.ts';
 import { verify, type Verification } from './verify.ts';
 
+/** The settings, as one of the resources of a reconcile. */
+export const SETTINGS_RESOURCE: ManagedResource = {
+  changesOf: ({ settings }) => settings.changes,
+  warningsOf: ({ settings }) => settings.warnings,
+  write: async (input, { plan: { settings }, observed }) =>
+    settings.changes.length === 0
+      ? { ...untouched([], settings.warnings), unknown: settings.unknown }
+      : writeAndVerify(input, settings, observed),
+};
+
 /**
- * Sends the plan's write and checks whether the service has it. One more write may follow where the first had a side effect
- * that the service is known for: a declared secret that fell out, an entry of the server's own that doubled.
+ * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a side effect
+ * that the service is known for: a declared secret fell out, or an entry that the server adds by itself doubled.
  */
-export async function writeAndVerify(
+async function writeAndVerify(
   input: ReconcileInput,
   plan: SettingsPlan,
   before: ObservedState,
-): Promise<PartEnd> {
+): Promise<ResourceEnd> {
   const write = plan.write ?? { fields: {}, observed: before };
-  const failed = (
+  const failedWith = (
     result: Result,
     error: SetpointError,
     more: readonly Warning[] = [],
-  ): PartEnd => ({
+  ): ResourceEnd => ({
     status: 'failed',
     results: sameResult(plan.changes, result),
+    started: new Map(),
     remaining: [],
     unknown: plan.unknown,
     warnings: [...plan.warnings, ...more],
@@ -36,46 +48,46 @@ export async function writeAndVerify(
   try {
     putBack = await forgotten(input, write);
   } catch (thrown) {
-    return failed('not-sent', asSetpointError(thrown));
+    return failedWith('not-sent', asSetpointError(thrown));
   }
   try {
     const sent = await send(input, write, before);
     if (sent.kind === 'not-stored')
-      return failed('not-sent', sent.error, await unlessKept(putBack()));
-    if (sent.kind === 'unclear') return failed('unknown', unclear(sent.error));
+      return failedWith('not-sent', sent.error, await unlessKept(putBack()));
+    if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
     const first = await verify(input, before);
-    const mended = await mend(input, plan, before, first.look);
-    const verification = mended.sent ? await verify(input, before, [first.look]) : first;
+    const mended = await mend(input, plan, before, first.observed);
+    const verification = mended.sent ? await verify(input, before, [first.observed]) : first;
     const end = concluded(input, plan, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const warnings = [...end.warnings, ...mended.warnings];
     return await remembered(input, confirmed, { ...end, warnings });
   } catch (thrown) {
-    // The write was sent and the look that was to follow failed: the service may hold anything that was on its way.
-    return failed('unknown', unverified(asSetpointError(thrown)));
+    // The write was sent, and observing it failed: the service may hold any state that was on its way.
+    return failedWith('unknown', notVerified(asSetpointError(thrown)));
   }
 }
 
 /**
- * Drops the fingerprints of the secrets that a write carries. When they cannot be dropped, the write must not be sent: a run
- * that ended before its verification would leave the old one behind, and a later plan would take an earlier value of the
- * secret for the one that is stored.
+ * Drops the fingerprints of the secrets that a write carries. If they cannot be dropped, the write must not be sent: a run that
+ * ended before its verification would leave the old one behind, and a later plan would take an earlier value of the secret for
+ * the one that is stored.
  */
 function forgotten(
-  { desired, forget }: ReconcileInput,
+  { desired, fingerprints }: ReconcileInput,
   write: SettingsWrite,
 ): Promise<() => Promise<void>> {
-  return forget(writtenSecrets(desired, write).map(({ path }) => path));
+  return fingerprints.forget(writtenSecrets(desired, write).map(({ path }) => path));
 }
 
-/** What came of the corrective write; `confirmed` is its body, when the service has confirmed that it is stored. */
+/** The corrective write; `confirmed` if the service confirmed that it is stored. */
 interface Mended {
   readonly sent: boolean;
   readonly confirmed: SettingsWrite | null;
   readonly warnings: readonly Warning[];
 }
 
-/** Sends the corrective write, if one is needed. Whatever comes of it, the observation that follows tells. */
+/** Sends the corrective write, if one is needed. The observation that follows tells whether it took effect. */
 async function mend(
   input: ReconcileInput,
   plan: SettingsPlan,
@@ -93,16 +105,17 @@ async function mend(
 }
 
 /**
- * Keeps fingerprints of the secrets in a body that the service has confirmed, and that the verification shows nothing against.
- * When they cannot be kept, that is a warning: the write is done.
+ * Keeps fingerprints of the secrets in a write that the service has confirmed and the verification did not contradict. If they
+ * cannot be kept, that is a warning: the write is done.
  */
 async function remembered(
   input: ReconcileInput,
   confirmed: SettingsWrite | null,
-  end: PartEnd,
-): Promise<PartEnd> {
+  end: ResourceEnd,
+): Promise<ResourceEnd> {
   if (end.status !== 'applied' || confirmed === null) return end;
-  const kept = input.remember(writtenSecrets(input.desired, confirmed));
+  const written = writtenSecrets(input.desired, confirmed);
+  const kept = input.fingerprints.remember(written, input.clock.now());
   return { ...end, warnings: [...end.warnings, ...(await unlessKept(kept))] };
 }
 
@@ -121,13 +134,14 @@ function concluded(
   plan: SettingsPlan,
   verification: Verification,
   answered: SetpointError | null,
-): PartEnd {
+): ResourceEnd {
   const { remaining, unknown } = verification;
   const stopped = interruption(input.signal);
-  const error = remaining.length > 0 ? notConverged(remaining) : null;
+  const error = remaining.length > 0 ? settingsNotConverged(remaining) : null;
   return {
     status: remaining.length > 0 ? 'not-converged' : 'applied',
     results: new Map(plan.changes.map((change) => [change, resultOf(change, verification)])),
+    started: new Map(),
     remaining,
     unknown,
     warnings: [...plan.warnings, ...(answered === null ? [] : [answeredWithError(answered)])],
@@ -135,7 +149,7 @@ function concluded(
   };
 }
 
-/** A stop that was asked for while the write was under way: it was finished all the same. */
+/** The error of a stop that was requested while the write was under way. */
 function finishedFirst(stopped: SetpointError, error: SetpointError | null): SetpointError {
   const message = `${stopped.message} The write in flight was finished and ${error === null ? 'verified' : 'is not converged'}.`;
   return new SetpointError(stopped.code, message, {
@@ -143,11 +157,11 @@ function finishedFirst(stopped: SetpointError, error: SetpointError | null): Set
   });
 }
 
-function resultOf(change: Change, { remaining, unknown, look }: Verification): Result {
+function resultOf(change: Change, { remaining, unknown, observed }: Verification): Result {
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
-  if (isConfirmedStored(change, look)) return 'set';
+  if (isConfirmedStored(change, observed)) return 'set';
   const isBlind =
-    unknown.some(({ path }) => samePath(path, change.path)) || isNeverReported(change, look);
+    unknown.some(({ path }) => samePath(path, change.path)) || isNeverReported(change, observed);
   return isBlind ? 'unverifiable' : 'verified';
 }
 
@@ -157,16 +171,16 @@ function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedSta
 }
 
 /** A secret that was not stored and is now: that one is stored is confirmed, and not which. */
-function isConfirmedStored({ action, path: [name = ''] }: Change, look: ObservedState): boolean {
-  return action === 'set' && look.secrets.get(name) === 'stored';
+function isConfirmedStored({ action, path: [name = ''] }: Change, after: ObservedState): boolean {
+  return action === 'set' && after.secrets.get(name) === 'stored';
 }
 
-function notConverged(remaining: readonly Remainder[]): SetpointError {
+function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
   const [first] = remaining;
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
   return new SetpointError(
     'not-converged',
-    `After the write the service is not what it should be: ${paths}.`,
+    `After the write these are not as declared: ${paths}.`,
     first === undefined ? {} : { hint: first.hint },
   );
 }
@@ -179,15 +193,15 @@ function answeredWithError(error: SetpointError): Warning {
   };
 }
 
-function unclear(error: SetpointError): SetpointError {
+function maybeStored(error: SetpointError): SetpointError {
   return new SetpointError(
     'state-unknown',
-    `Whether the write took effect is unclear. ${error.message}`,
+    `The write may or may not have taken effect. ${error.message}`,
     { cause: error },
   );
 }
 
-function unverified(error: SetpointError): SetpointError {
+function notVerified(error: SetpointError): SetpointError {
   return new SetpointError(
     'state-unknown',
     `The write was sent and could not be verified. ${error.message}`,

@@ -1,7 +1,7 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Clock, Conversing, StartTask } from '../model/ports.ts';
 import type { SmokeStep } from '../model/smoke.ts';
-import { FIRST_PAUSE, nextPause } from './poll-pause.ts';
+import { FIRST_PAUSE, nextPause } from './pauses.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 
 export interface FollowInput {
@@ -15,7 +15,7 @@ export interface FollowInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
-/** How far a conversation came; `error` is null where it is ready. */
+/** How far a conversation came; `error` is null if it is ready. */
 export interface Followed {
   readonly steps: readonly SmokeStep[];
   readonly conversation: string | null;
@@ -24,8 +24,8 @@ export interface Followed {
 }
 
 /**
- * Starts one conversation and follows its task until it reads READY or ERROR. The request is sent once, whatever comes of it:
- * a second one would be a second conversation. Does not throw.
+ * Starts one conversation and follows its task until it reads READY or ERROR. The request is sent once, whatever the answer: a
+ * second one would be a second conversation. Never throws.
  */
 export async function followConversation(input: FollowInput): Promise<Followed> {
   const { conversing, clock, wait, signal, abandon } = input;
@@ -42,7 +42,7 @@ export async function followConversation(input: FollowInput): Promise<Followed> 
   try {
     const answer = await unlessAbandoned(conversing.start(input.message), abandon);
     if (answer.kind === 'not-applied') return ended(answer.error);
-    if (answer.kind === 'ambiguous') return ended(unclear(answer.error));
+    if (answer.kind === 'ambiguous') return ended(conversationMaybeStarted(answer.error));
     task = answer.task;
     for (let pause = FIRST_PAUSE; ; pause = nextPause(pause)) {
       const { status } = task;
@@ -51,11 +51,11 @@ export async function followConversation(input: FollowInput): Promise<Followed> 
         input.onStep({ status, seconds: seconds() });
       }
       if (status === 'READY') return ended(null);
-      if (status === 'ERROR') return ended(failed(steps));
+      if (status === 'ERROR') return ended(conversationFailed(steps));
       const stopped = interruption(signal);
       if (stopped !== null) return ended(stopped);
       const left = wait - (clock.monotonic() - begun);
-      if (left <= 0) return ended(tooLate(status));
+      if (left <= 0) return ended(conversationNotReady(status));
       await clock.sleep(Math.min(pause, left), signal);
       task = await unlessAbandoned(conversing.task(task.id), abandon);
     }
@@ -64,8 +64,8 @@ export async function followConversation(input: FollowInput): Promise<Followed> 
   }
 }
 
-/** What the service says of the failure may quote a key: the step it failed at is told, and no more. */
-function failed(steps: readonly SmokeStep[]): SetpointError {
+/** The service's own account of the failure may quote a key: the error names the step it failed at, and no more. */
+function conversationFailed(steps: readonly SmokeStep[]): SetpointError {
   const before = steps.at(-2);
   const after = before === undefined ? '' : `, after ${before.status}`;
   return new SetpointError(
@@ -74,20 +74,20 @@ function failed(steps: readonly SmokeStep[]): SetpointError {
   );
 }
 
-function tooLate(status: string): SetpointError {
+function conversationNotReady(status: string): SetpointError {
   return new SetpointError(
     'timed-out',
-    `The conversation is not ready within the time for it: its task reads ${status}.`,
+    `The conversation was not ready in time: its task reads ${status}.`,
     {
-      hint: 'It may still start; look with setpoint get conversations, or give it longer with --wait.',
+      hint: 'It may still start: see setpoint get conversations, or wait longer with --wait.',
     },
   );
 }
 
-function unclear(error: SetpointError): SetpointError {
+function conversationMaybeStarted(error: SetpointError): SetpointError {
   return new SetpointError(
     'state-unknown',
-    `Whether a conversation was started is unclear; it was not requested again. ${error.message}`,
-    { hint: 'Look with setpoint get conversations.', cause: error },
+    `A conversation may or may not have been started; it was not requested again. ${error.message}`,
+    { hint: 'Check with setpoint get conversations.', cause: error },
   );
 }

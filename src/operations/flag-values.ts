@@ -1,4 +1,6 @@
 import { SetpointError } from '../model/error.ts';
+import { RULES, type Rule } from '../model/guard.ts';
+import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -7,14 +9,37 @@ import {
   samePath,
   type Path,
 } from '../model/path.ts';
-import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
-import { didYouMean } from '../model/suggest.ts';
 import type { DesiredState } from '../model/state.ts';
-import { identityOf, MCP_LISTS } from '../model/mcp.ts';
-import { entriesOf } from '../model/mcp.ts';
+import { didYouMean } from '../model/suggest.ts';
+import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
-/** What `--rotate` names, as paths of declared secrets. A path that names none is a usage error. */
+const AGE_UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
+export function parseAge(named: string, text: string): number {
+  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const age = Number(number) * (AGE_UNITS[unit] ?? 0);
+  if (age > 0) return age;
+  throw new SetpointError('usage', `${named} takes an age such as 90m, 24h or 7d.`);
+}
+
+/** The guards that `--allow` lifts for this run. Throws a usage error if a name is not that of a rule. */
+export function parseRules(names: readonly string[] = []): readonly Rule[] {
+  return names.map((text) => {
+    const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
+    if (rule !== undefined) return rule;
+    const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(', ')}.`;
+    throw new SetpointError('usage', '--allow takes the name of a rule.', { hint });
+  });
+}
+
+/** The declared secrets that `--rotate` names, as paths. Throws a usage error for any other path. */
 export function parseRotation(
   rotate: 'all' | readonly string[] | undefined,
   desired: readonly DesiredState[],
@@ -24,7 +49,7 @@ export function parseRotation(
   const known = desired.flatMap(rotatable);
   return rotate.map((text) => {
     const path = parsePath(text);
-    if (path !== null && known.some((secret) => names(path, secret))) return path;
+    if (path !== null && known.some((secret) => isNamed(path, secret))) return path;
     const paths = known.map(({ path: secret }) => formatPath(secret));
     const hint =
       didYouMean(text, paths) ||
@@ -37,20 +62,20 @@ export function parseRotation(
   });
 }
 
-/** Something that can be rotated, and what it holds: an mcp entry is rotated by itself or by a secret of its. */
+/** Something that can be rotated, and the secrets in it: an mcp entry is named by its own path, or by that of a secret in it. */
 interface Rotatable {
   readonly path: Path;
   readonly holds: readonly Path[];
 }
 
-function names(path: Path, { path: secret, holds }: Rotatable): boolean {
+function isNamed(path: Path, { path: secret, holds }: Rotatable): boolean {
   return (
     samePath(path, secret) ||
     (isWithin(path, secret) && holds.some((inner) => samePath(path, [...secret, ...inner])))
   );
 }
 
-/** What a state declares and cannot be compared: password fields, secrets_store, and mcp entries with secrets. */
+/** What is declared and cannot be compared: password fields, secrets_store, and mcp entries with secrets. */
 function rotatable(state: DesiredState): Rotatable[] {
   const all = state.fields.flatMap(({ field, value }): Rotatable[] => {
     if (field.name !== 'mcp_config')

@@ -1,0 +1,228 @@
+import { listIn } from '../desired/key-travel.ts';
+import { member } from '../desired/node.ts';
+import { referenceReports } from '../desired/reference-reports.ts';
+import {
+  failedCheck,
+  passedCheck,
+  skippedCheck,
+  warnedCheck,
+  type Check,
+  type EnvironmentHealth,
+  type TargetCheck,
+} from '../model/doctor.ts';
+import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
+import type { ReferenceReport } from '../model/explain.ts';
+import { isLoopback } from '../model/loopback.ts';
+import { formatPath } from '../model/path.ts';
+import { isUp } from '../model/sandbox.ts';
+import type { ServerSettings } from '../model/state.ts';
+import { probe, type Probe } from '../service/settings.ts';
+import { proxyUse } from '../service/network.ts';
+import { observeTarget, proxyVariables, type OpenTarget } from './open-target.ts';
+import type { Options } from './options.ts';
+import { shownOrigin, type Prepared } from './prepare.ts';
+import { sourceFor, type Running } from './redacting.ts';
+
+/** Checks one environment: what can be checked offline first, then what one GET of its settings tells. */
+export async function checkEnvironment(
+  prepared: Prepared,
+  options: Running<Options>,
+): Promise<EnvironmentHealth> {
+  const { dialect, checks } = await checkService(prepared, options);
+  return {
+    name: prepared.target.name,
+    origin: shownOrigin(prepared),
+    dialect,
+    checks: [
+      referencesCheck(prepared, options),
+      policyCheck(prepared, options.env),
+      proxyCheck(prepared, options.env),
+      ...checks,
+    ],
+  };
+}
+
+function referencesCheck(prepared: Prepared, options: Running<Options>): Check<TargetCheck> {
+  const { target, server, desired } = prepared;
+  const source = sourceFor([target.name], options);
+  const ofServer = referenceReports(target.server, ['server'], source);
+  const ofField = (name: string): ReferenceReport[] =>
+    referenceReports(member(target.settings, name), ['settings', name], source);
+  const missing = [
+    ...(server instanceof SetpointError && server.code === 'reference-missing'
+      ? reasonsAt('server', ofServer, server.message.replace(/\.$/, ''))
+      : []),
+    ...desired.missing.map(({ path, reason }) => `${formatPath(path)}: ${reason}`),
+  ];
+  if (missing.length > 0) {
+    const { hint } = ERRORS['reference-missing'];
+    return failedCheck('references', {
+      code: 'reference-missing',
+      message: missing.join('; '),
+      hint,
+    });
+  }
+  const all = [...ofServer, ...desired.fields.flatMap(({ field }) => ofField(field.name))];
+  const count = all.filter(({ problem }) => problem === null).length;
+  if (count === 0) return passedCheck('references', 'there are none');
+  return passedCheck(
+    'references',
+    count === 1 ? '1 reference, and it has a value' : `${count} references, and all have a value`,
+  );
+}
+
+/** Every variable and file that is missing; if none is, what is wrong with a value. */
+function reasonsAt(path: string, reports: readonly ReferenceReport[], otherwise: string): string[] {
+  const problems = reports.flatMap(({ problem }) => problem ?? []);
+  return (problems.length > 0 ? problems : [otherwise]).map((why) => `${path}: ${why}`);
+}
+
+/** Where keys may be sent: SETPOINT_ALLOWED_ORIGINS and _VARIABLES, which a pipeline must set. */
+function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check<TargetCheck> {
+  if (server instanceof SetpointError) {
+    return server.code === 'reference-missing'
+      ? skippedCheck('policy', whyNotReached(server))
+      : failedCheck('policy', errorReport(server));
+  }
+  const [warning] = warnings;
+  if (warning !== undefined)
+    return warnedCheck(
+      'policy',
+      warning.message,
+      'Leave --server and SETPOINT_SERVER out to use the address of the file.',
+    );
+  if (isOnThisMachine(server))
+    return passedCheck('policy', 'loopback address: no allow-list needed');
+  const lists = ['SETPOINT_ALLOWED_ORIGINS', 'SETPOINT_ALLOWED_VARIABLES'];
+  const set = lists.filter((name) => listIn(env[name]) !== null);
+  if (set.length === 0) return passedCheck('policy', 'not a pipeline: no list is needed');
+  return passedCheck('policy', `allowed by ${set.join(' and ')}`);
+}
+
+function proxyCheck({ server }: Prepared, env: Options['env']): Check<TargetCheck> {
+  if (server instanceof SetpointError) return skippedCheck('proxy', whyNotReached(server));
+  if (server.url.startsWith('embedded:')) return passedCheck('proxy', 'embedded: needs none');
+  try {
+    const { url, bypass } = proxyVariables(env);
+    const use = proxyUse(new URL(server.url), url, bypass);
+    switch (use.kind) {
+      case 'none':
+        return passedCheck('proxy', 'HTTPS_PROXY is not set: reached directly');
+      case 'not-https':
+        return passedCheck('proxy', 'HTTPS_PROXY is for https to other machines: reached directly');
+      case 'bypassed':
+        return passedCheck('proxy', 'NO_PROXY names the host: reached directly');
+      case 'used':
+        return passedCheck('proxy', `HTTPS_PROXY is in effect: reached through ${use.via}`);
+    }
+  } catch (thrown) {
+    return failedCheck('proxy', errorReport(asSetpointError(thrown)));
+  }
+}
+
+function isOnThisMachine({ url }: ServerSettings): boolean {
+  return url.startsWith('embedded:') || isLoopback(new URL(url).hostname);
+}
+
+type Found = Pick<EnvironmentHealth, 'dialect' | 'checks'>;
+
+/** What one GET of the settings tells, and, if the file declares sandboxes, whether they can be listed. */
+function checkService(prepared: Prepared, options: Options): Promise<Found> {
+  const declares = prepared.desired.sandboxes.length > 0;
+  const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
+  const unreached = (first: Check<TargetCheck>): Found => ({
+    dialect: null,
+    checks: [first, ...names.map((name) => skippedCheck(name, 'the service was not reached'))],
+  });
+  const { server } = prepared;
+  if (server instanceof SetpointError)
+    return Promise.resolve(unreached(skippedCheck('reach', whyNotReached(server))));
+  return observeTarget<Found>(prepared, options, {
+    open: async (open) => {
+      const found = await probe(open.connection, open.limits, options.signal);
+      const { outcome, status } = found;
+      if (status === null && outcome instanceof SetpointError)
+        return unreached(failedCheck('reach', errorReport(outcome)));
+      const sends = open.connection.sendsKey;
+      return {
+        dialect: outcome instanceof SetpointError ? null : outcome.dialect.name,
+        checks: [
+          passedCheck(
+            'reach',
+            `${open.connection.place('GET', '/api/settings')} was answered (status ${status})`,
+          ),
+          keyCheck(found, sends),
+          dialectCheck(found),
+          clockCheck(found),
+          ...(declares ? [await sandboxesCheck(found, open, options.signal)] : []),
+        ],
+      };
+    },
+    failed: (error) => unreached(failedCheck('reach', error)),
+  });
+}
+
+/** Why nothing is sent to the service. */
+function whyNotReached({ code }: SetpointError): string {
+  return code === 'reference-missing'
+    ? 'the address or its key is not known'
+    : 'nothing may be sent to it';
+}
+
+const SANDBOX_CHECKS: readonly TargetCheck[] = ['sandboxes'];
+
+function keyCheck({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
+  if (!(outcome instanceof SetpointError))
+    return passedCheck('key', sends ? 'accepted' : 'none was sent, and none is required');
+  return outcome.code === 'unauthorized'
+    ? failedCheck('key', errorReport(outcome))
+    : skippedCheck('key', 'the answer does not tell');
+}
+
+function dialectCheck({ outcome }: Probe): Check<TargetCheck> {
+  if (!(outcome instanceof SetpointError))
+    return passedCheck(
+      'dialect',
+      outcome.dialect.name + (outcome.stored ? '' : '; nothing is stored yet'),
+    );
+  return outcome.code === 'unauthorized'
+    ? skippedCheck('dialect', 'the key was refused')
+    : failedCheck('dialect', errorReport(outcome));
+}
+
+/** Milliseconds that clocks may differ by. */
+const TOLERANCE = 60_000;
+
+function clockCheck({ ahead }: Probe): Check<TargetCheck> {
+  if (ahead === null)
+    return warnedCheck(
+      'clock',
+      'the service does not report its time; the ages of sandboxes are judged by the clock of this machine',
+      'Nothing, if the clock of this machine is right; else set it by the network (NTP).',
+    );
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  const differs = `this machine is ${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the service`;
+  if (Math.abs(ahead) <= TOLERANCE)
+    return passedCheck('clock', seconds === 0 ? 'the same as that of the service' : differs);
+  return failedCheck('clock', {
+    code: 'bad-response',
+    message: `${differs}: certificates and ages of sandboxes are judged by time.`,
+    hint: 'Set the clock of this machine by the network (NTP); if it is right, that of the service is wrong.',
+  });
+}
+
+async function sandboxesCheck(
+  { outcome }: Probe,
+  open: OpenTarget,
+  signal: AbortSignal | undefined,
+): Promise<Check<TargetCheck>> {
+  if (outcome instanceof SetpointError && outcome.code === 'unauthorized')
+    return skippedCheck('sandboxes', 'the key was refused');
+  try {
+    const { sandboxes, at } = await open.observers.sandboxes.sandboxes(signal);
+    const up = sandboxes.filter((sandbox) => isUp(sandbox, at)).length;
+    return passedCheck('sandboxes', `can be listed: ${sandboxes.length}, ${up} of them up`);
+  } catch (thrown) {
+    return failedCheck('sandboxes', errorReport(asSetpointError(thrown)));
+  }
+}

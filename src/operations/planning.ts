@@ -1,0 +1,156 @@
+import { dirname, relative, resolve } from 'node:path';
+import { SetpointError } from '../model/error.ts';
+import type { Rule } from '../model/guard.ts';
+import type { EnvironmentPlan, Warning } from '../model/plan.ts';
+import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
+import type { DesiredState } from '../model/state.ts';
+import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
+import { resolveSettings } from '../desired/resolve.ts';
+import type { Target } from '../desired/target.ts';
+import { fingerprintFile } from '../host/fingerprint-file.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { declaredDigests } from '../plan/declared-form.ts';
+import { environmentPlan } from '../plan/plan-document.ts';
+import type { Rotation } from '../plan/plan-secrets.ts';
+import type { PlanInput } from '../reconcile/contract.ts';
+import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { parseRotation, parseRules } from './flag-values.ts';
+import { InvalidSettings, loadTargets } from './load.ts';
+import { embeddedStore, type OpenTarget } from './open-target.ts';
+import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
+import { travelError, type Prepared } from './prepare.ts';
+import { sourceFor, type Running } from './redacting.ts';
+
+/** What the flags of a command say about the plan of every environment. */
+export interface Planning {
+  readonly rotation: Rotation;
+  /** The guards that are lifted. */
+  readonly allowed: readonly Rule[];
+  /** What each environment declared in the file of `--base`, by name; null without it. */
+  readonly bases: ReadonlyMap<string, DesiredState> | null;
+}
+
+/** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
+type Declared = Pick<Prepared, 'target' | 'desired'> & Partial<Pick<Prepared, 'server'>>;
+
+/**
+ * Reads the flags of plan and apply. `source` looks up the references of the base file, if it is not the one that each
+ * environment has. Throws a usage error, or an error of the base file.
+ */
+export function planningFor(
+  request: Running<PlanRequest>,
+  environments: readonly Declared[],
+  source?: ReferenceSource,
+): Planning {
+  return {
+    rotation: parseRotation(
+      request.rotate,
+      environments.map(({ desired }) => desired),
+    ),
+    bases: basesFor(request, environments, source),
+    allowed: parseRules(request.allow),
+  };
+}
+
+/**
+ * What each environment declared when the file was last applied; one that the earlier file does not have declared nothing.
+ * The earlier file may read the variables and files that the settings file may read, and no others.
+ */
+function basesFor(
+  options: Running<PlanRequest>,
+  environments: readonly Declared[],
+  source: ReferenceSource | undefined,
+): Planning['bases'] {
+  if (options.base === undefined) return null;
+  if ([options.file ?? []].flat().length > 1) {
+    throw new SetpointError('usage', '--base needs one settings file, and there are several.', {
+      hint: 'Choose one with -f.',
+    });
+  }
+  const { targets, diagnostics } = loadTargets({ ...options, file: options.base, text: undefined });
+  if (diagnostics.some(({ severity }) => severity === 'error'))
+    throw new InvalidSettings(diagnostics);
+  const byName = new Map(targets.map((target) => [target.name, target]));
+  const policy = travelPolicyIn(options.env);
+  for (const { target, server } of environments) {
+    if (server === undefined || server instanceof SetpointError) continue;
+    const problem = readingProblem([byName.get(target.name)?.settings], server, policy);
+    if (problem !== null)
+      throw travelError({ ...problem, message: `${options.base}: ${problem.message}` });
+  }
+  const declaredBy = ({ target, desired }: Declared): DesiredState => {
+    const earlier: Target | undefined = byName.get(target.name);
+    return earlier === undefined
+      ? { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] }
+      : resolveSettings(earlier, source ?? sourceFor([target.name], options));
+  };
+  return new Map(environments.map((one) => [one.target.name, declaredBy(one)]));
+}
+
+/** What an environment is planned with while its service is open. */
+export async function planInput(
+  prepared: Prepared,
+  { observers }: OpenTarget,
+  request: PlanRequest,
+  { rotation, allowed, bases }: Planning,
+): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
+  return {
+    desired: prepared.desired,
+    base: bases?.get(prepared.target.name) ?? null,
+    rotation,
+    allowed,
+    observers,
+    fingerprints: await fingerprintsOf(prepared, request),
+    clock: request.clock ?? SYSTEM_CLOCK,
+    wait: request.wait ?? DEFAULT_WAIT,
+    progress: () => {},
+    signal: request.signal,
+  };
+}
+
+/** How digests are made, and that of the environment's address. */
+export interface Sealing {
+  readonly digests: Digests;
+  readonly address: string | null;
+}
+
+/** An environment's part of a plan document; without sealing it cannot become an approval. */
+export async function plannedEnvironment(
+  input: PlanInput,
+  about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
+  earlier: readonly Warning[],
+  sealing: Sealing | null,
+): Promise<EnvironmentPlan> {
+  const planned = await observeAndPlan(input);
+  const digests =
+    sealing === null
+      ? null
+      : {
+          address: sealing.address,
+          changes: declaredDigests(planned.plan, input.desired, sealing.digests),
+        };
+  return environmentPlan(planned, { ...about, digests }, earlier);
+}
+
+const FINGERPRINTS = '.setpoint/fingerprints.json';
+
+/** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. The file is beside the settings. */
+function fingerprintsOf(
+  { server, target }: Prepared,
+  { env }: PlanRequest,
+): Promise<FingerprintStore> {
+  const folder = dirname(target.file);
+  const known = server instanceof SetpointError ? null : server;
+  return fingerprintFile(resolve(folder, FINGERPRINTS), env['SETPOINT_STATE_KEY'] ?? '', {
+    origin: known?.origin ?? '',
+    address: known === null ? '' : serviceAddress(known.url, folder),
+  });
+}
+
+/** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */
+function serviceAddress(url: string, folder: string): string {
+  const store = embeddedStore({ url }, folder);
+  if (store !== null) return `embedded:${relative(folder, store)}`;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}

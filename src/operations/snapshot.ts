@@ -1,0 +1,206 @@
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
+import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
+import type { EnvironmentPlan, Warning } from '../model/plan.ts';
+import type { Digests, ReferenceSource, SandboxObserver } from '../model/ports.ts';
+import { MASK } from '../model/secret.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { declaredOrigin } from '../desired/resolve-server.ts';
+import { resolveSettings } from '../desired/resolve.ts';
+import type { Target } from '../desired/target.ts';
+import { failedEnvironment } from '../plan/plan-document.ts';
+import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
+import { DIALECTS } from '../service/dialects.ts';
+import { savedSettings } from '../plan/snapshot.ts';
+import { declaredAddressDigest, digestsFor } from './digests.ts';
+import type { PlanRequest } from './options.ts';
+import { plannedEnvironment, planningFor, type Planning } from './planning.ts';
+import type { Running } from './redacting.ts';
+import { readSaved } from './saved-document.ts';
+
+/** A snapshot is for places without keys: no variable is looked up, and no file is read. */
+const WITHHELD: ReferenceSource = {
+  withheld: true,
+  variable: () => undefined,
+  file: () => ({ problem: 'a plan against a snapshot reads no files' }),
+};
+
+/**
+ * Plans against what `get -o json` saved of the services; nothing is sent. Secrets are masked there: the snapshot tells whether
+ * one is set, and not which. What comes from a reference is listed under `unknown`.
+ */
+export async function planSnapshot(
+  targets: readonly Target[],
+  path: string,
+  request: Running<PlanRequest>,
+  digests: Digests | null,
+): Promise<EnvironmentPlan[]> {
+  if (request.server !== undefined) {
+    throw new SetpointError('usage', '--server and --snapshot exclude each other.', {
+      hint: 'A saved snapshot has the address it was taken from.',
+    });
+  }
+  const document = await readSaved(path, ['observed']);
+  const environments = targets.map((target) => ({
+    target,
+    desired: resolveSettings(target, WITHHELD),
+  }));
+  const planning = planningFor(request, environments, WITHHELD);
+  const { clock = SYSTEM_CLOCK, maxAge } = request;
+  const snapshot: Snapshot = {
+    document,
+    digests: await digestsFor(document.salt ?? ''),
+    age: clock.now() - Date.parse(document.observed_at),
+  };
+  return Promise.all(
+    environments.map(({ target, desired }) => {
+      const address = digests === null ? null : declaredAddressDigest(target, digests);
+      const sealing = digests === null ? null : { digests, address };
+      return planTarget(target, desired, snapshot, { planning, sealing, maxAge });
+    }),
+  );
+}
+
+interface Snapshot {
+  readonly document: ObservedDocument;
+  /** Made as the digests in the document were. */
+  readonly digests: Digests;
+  /** Milliseconds since it was taken; NaN if its time cannot be read. */
+  readonly age: number;
+}
+
+interface Terms {
+  readonly planning: Planning;
+  readonly sealing: Parameters<typeof plannedEnvironment>[3];
+  readonly maxAge: number | undefined;
+}
+
+async function planTarget(
+  target: Target,
+  desired: DesiredState,
+  snapshot: Snapshot,
+  { planning: { rotation, allowed, bases }, sealing, maxAge }: Terms,
+): Promise<EnvironmentPlan> {
+  const { document, digests } = snapshot;
+  const at = document.observed_at;
+  const about = { name: target.name, origin: declaredOrigin(target), observed_at: at };
+  try {
+    const old = oldWarnings(snapshot, maxAge);
+    const saved = environmentIn(snapshot, target);
+    const input = {
+      ...NOTHING_KNOWN,
+      desired,
+      base: bases?.get(target.name) ?? null,
+      rotation,
+      allowed,
+      observers: {
+        settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
+        sandboxes: sandboxesOfSnapshot(saved, at),
+      },
+      clock: STOPPED,
+      wait: 0,
+      progress: () => {},
+    };
+    return await plannedEnvironment(input, { ...about, origin: saved.origin }, old, sealing);
+  } catch (thrown) {
+    return failedEnvironment(about, errorReport(asSetpointError(thrown)), []);
+  }
+}
+
+/** A snapshot does not change: there is nothing to wait for. */
+const STOPPED = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
+
+const A_DAY = 86_400_000;
+
+/** Throws snapshot-too-old. A snapshot that claims to come from the future is trusted as little as an old one. */
+function oldWarnings(
+  { document: { observed_at: at }, age }: Snapshot,
+  maxAge: number | undefined,
+): Warning[] {
+  const old = `The snapshot is ${hours(age)} old (${at})`;
+  if (maxAge !== undefined) {
+    if (Math.abs(age) <= maxAge) return [];
+    throw new SetpointError('snapshot-too-old', `${old}, and --max-age is ${hours(maxAge)}.`);
+  }
+  if (age <= A_DAY) return [];
+  const message = `${old}: the service may have changed since. Take a new one, or set --max-age.`;
+  return [{ code: 'snapshot-old', message, path: [] }];
+}
+
+function hours(milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) return 'of an unknown time,';
+  const all = milliseconds / 3_600_000;
+  return `${Number.isInteger(all) ? all : all.toFixed(1)} h`;
+}
+
+/** What the snapshot has of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
+function environmentIn(
+  { document: { environments }, digests }: Snapshot,
+  target: Target,
+): EnvironmentObserved {
+  const { name } = target;
+  const origin = declaredOrigin(target);
+  const saved = environments.find((environment) => environment.name === name);
+  if (saved === undefined) throw notInSnapshot(`The saved snapshot does not contain ${name}.`);
+  if (saved.error !== null)
+    throw notInSnapshot(`${name} could not be read when the snapshot was saved.`);
+  if (origin !== null && saved.origin !== origin) {
+    const message = `The saved snapshot of ${name} is from ${saved.origin ?? 'no address'}, and the file names ${origin}.`;
+    throw new SetpointError('other-origin', message);
+  }
+  const address = declaredAddressDigest(target, digests);
+  const taken = saved.digests?.address ?? null;
+  if (address === null || taken === address) return saved;
+  if (taken === null)
+    throw notInSnapshot(`The saved snapshot does not name the path prefix of ${name}.`);
+  throw new SetpointError(
+    'other-origin',
+    `The saved snapshot of ${name} is from another path prefix of ${origin ?? 'its address'} than the file names.`,
+  );
+}
+
+function settingsOfSnapshot(
+  { name, dialect, status, settings, digests }: EnvironmentObserved,
+  desired: DesiredState,
+  made: Digests,
+): ObservedState {
+  const stored = status === 'stored';
+  if (dialect === null || (!stored && status !== 'empty'))
+    throw notInSnapshot(`The saved snapshot does not contain the settings of ${name}.`);
+  const isRecord = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
+  const record = isRecord ? (settings as Readonly<Record<string, never>>) : {};
+  const answer = savedSettings(record, digests?.values ?? [], desired, made);
+  return DIALECTS[dialect].saved(stored ? answer : null);
+}
+
+/** Specs and conversations that the snapshot does not contain are null: they are not judged. */
+function sandboxesOfSnapshot(
+  { name, sandboxes, specs, conversations }: EnvironmentObserved,
+  at: string,
+): SandboxObserver<null> {
+  return {
+    sandboxes: async () => {
+      if (sandboxes === null)
+        throw notInSnapshot(`The saved snapshot does not contain the sandboxes of ${name}.`);
+      if (sandboxes.some(({ id, spec }) => `${id} ${spec ?? ''}`.includes(MASK)))
+        throw notInSnapshot(`The saved snapshot masks the ids or specs of sandboxes of ${name}.`);
+      const observed = sandboxes.map(({ created_at, ...one }) => ({
+        ...one,
+        createdAt: timeOf(created_at),
+      }));
+      return { sandboxes: observed, at: Date.parse(at) };
+    },
+    specs: async () => specs,
+    conversations: async () =>
+      conversations?.map(({ created_at, ...one }) => ({ ...one, createdAt: timeOf(created_at) })) ??
+      null,
+  };
+}
+
+function timeOf(text: string | null): number | null {
+  return text === null ? null : Date.parse(text);
+}
+
+function notInSnapshot(message: string): SetpointError {
+  return new SetpointError('not-in-snapshot', message);
+}

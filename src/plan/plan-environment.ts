@@ -1,0 +1,79 @@
+import type { Refusal, Rule } from '../model/guard.ts';
+import { samePath } from '../model/path.ts';
+import type { Plan, SandboxPlan, SettingsPlan, Warning } from '../model/plan.ts';
+import type { Fingerprints } from '../model/ports.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { guardWarnings, refusalsOf } from './guard.ts';
+import { planSettings } from './plan-settings.ts';
+import type { Rotation } from './plan-secrets.ts';
+import { classified } from './three-way.ts';
+
+/** What an environment is planned by, apart from what the service has. */
+export interface PlanTerms {
+  readonly desired: DesiredState;
+  /** What the file declared when it was last applied (`--base`); null if that is not known. */
+  readonly base: DesiredState | null;
+  readonly rotation: Rotation;
+  readonly fingerprints: Fingerprints;
+  /** The guards that are lifted for this run. */
+  readonly allowed: readonly Rule[];
+}
+
+/** A plan, and what is known about it before anything is sent. */
+export interface Planned<O extends ObservedState | null = ObservedState> {
+  readonly plan: Plan;
+  /** The settings that it was made from; null if they were not observed. */
+  readonly observed: O;
+  /** What the plan and its guards warn of; a refusal is not repeated here. */
+  readonly warnings: readonly Warning[];
+  /** Why an apply would refuse the plan: every reason. */
+  readonly refusals: readonly Refusal[];
+}
+
+export const NO_SETTINGS: SettingsPlan = {
+  changes: [],
+  unknown: [],
+  warnings: [],
+  unmanaged: [],
+  unpreservable: [],
+  write: null,
+};
+
+/** Plans the observed settings, adds the plan of the sandboxes, and has the guards judge both. Pure. */
+export function planEnvironment<O extends ObservedState | null>(
+  terms: PlanTerms,
+  observed: O,
+  sandboxes: SandboxPlan,
+): Planned<O> {
+  const { desired, base, allowed } = terms;
+  if (observed === null) {
+    const plan = { settings: NO_SETTINGS, sandboxes };
+    return { plan, observed, warnings: warningsOf(plan), refusals: [] };
+  }
+  const found = { settings: planSettings(desired, observed, terms), sandboxes };
+  const plan = base === null ? found : classified(found, desired, base, observed, terms);
+  const guarded = { plan, observed, guards: desired.guards };
+  const refusals = refusalsOf(guarded, allowed);
+  const isRefused = ({ code, path }: Warning): boolean =>
+    code === 'lose-unreadable' &&
+    refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
+  const warnings = [
+    ...warningsOf(plan).filter((warning) => !isRefused(warning)),
+    ...guardWarnings(guarded, allowed),
+  ];
+  return { plan, observed, warnings, refusals };
+}
+
+export function warningsOf({ settings, sandboxes }: Plan): Warning[] {
+  return [...settings.warnings, ...sandboxWarnings(sandboxes)];
+}
+
+/** Declared sandboxes that are unavailable first. */
+export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
+  const unavailable = unmet.map(({ code, message, hint, path }) => ({
+    code,
+    message: `${message} ${hint}`,
+    path,
+  }));
+  return [...unavailable, ...warnings];
+}

@@ -1,0 +1,85 @@
+import type { SetpointError } from '../model/error.ts';
+import type { Refusal } from '../model/guard.ts';
+import type { Remainder, Result } from '../model/outcome.ts';
+import type { Change, Plan, Unknown, Warning } from '../model/plan.ts';
+import type {
+  Actuator,
+  Clock,
+  FingerprintStore,
+  Observer,
+  SandboxActuator,
+  SandboxObserver,
+} from '../model/ports.ts';
+import type { DialectName } from '../model/dialect.ts';
+import type { ObservedState } from '../model/state.ts';
+import type { Approved } from '../plan/approval.ts';
+import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
+
+/** What an environment is observed and planned with. O is null for a caller that plans the sandboxes alone. */
+export interface PlanInput<O extends ObservedState | null = ObservedState> extends PlanTerms {
+  readonly observers: {
+    readonly settings: Observer<O>;
+    readonly sandboxes: SandboxObserver<null>;
+  };
+  readonly clock: Clock;
+  /** How long to wait for sandboxes, in milliseconds; 0 does not wait. */
+  readonly wait: number;
+  /** Receives the state of the sandboxes that are waited for, after each observation of them. */
+  readonly progress: (waiting: readonly SandboxProgress[]) => void;
+  /** A person or the system asks to stop: nothing is begun any more; a write in flight is finished and verified. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one reconcile works with. */
+export interface ReconcileInput extends PlanInput {
+  readonly actuators: { readonly settings: Actuator; readonly sandboxes: SandboxActuator };
+  readonly fingerprints: FingerprintStore;
+  /** The saved plan that nothing may go beyond; null if there is none. */
+  readonly approved: Approved | null;
+  /** Receives each plan that has changes, before the guards decide. */
+  readonly announce: (planned: Planned) => Promise<void>;
+  /** Decides once for each plan that would be written. */
+  readonly approve: () => Promise<boolean>;
+  /** They ask a second time: what is in flight is abandoned, and its state unknown. */
+  readonly abandon?: AbortSignal | undefined;
+}
+
+/** A sandbox that is waited for. `id` is null until the service has named it, `status` null until it is listed. */
+export interface SandboxProgress {
+  /** `watch`: it reads ERROR and may be booting. */
+  readonly action: 'start' | 'resume' | 'pause' | 'watch';
+  readonly id: string | null;
+  readonly spec: string | null;
+  readonly status: string | null;
+  readonly done: boolean;
+}
+
+/** How the write of one resource ended. `error` is null if it is as declared; a stop that was verified has one, too. */
+export interface ResourceEnd {
+  readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'failed';
+  readonly results: ReadonlyMap<Change, Result>;
+  /** The ids that the service gave to what was started. */
+  readonly started: ReadonlyMap<Change, string>;
+  readonly remaining: readonly Remainder[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+  readonly error: SetpointError | null;
+}
+
+/** How a reconcile ended: the ends of all resources in one. */
+export interface Reconciled extends Omit<ResourceEnd, 'status'> {
+  readonly status: ResourceEnd['status'] | 'refused';
+  readonly plan: Plan;
+  /** Null if the service was not observed. */
+  readonly dialect: DialectName | null;
+  /** Why the guards refused the plan: every reason. */
+  readonly refusals: readonly Refusal[];
+}
+
+/** What a reconcile needs to know of one kind of resource; reconcile.ts lists them in the order of writing. */
+export interface ManagedResource {
+  readonly changesOf: (plan: Plan) => readonly Change[];
+  readonly warningsOf: (plan: Plan) => readonly Warning[];
+  /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */
+  readonly write: (input: ReconcileInput, planned: Planned) => Promise<ResourceEnd>;
+}

@@ -1,0 +1,73 @@
+import type { SetpointError } from '../../model/error.ts';
+import type { SettingsWrite } from '../../model/plan.ts';
+import { sameState, type ObservedState } from '../../model/state.ts';
+import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
+import { interruption, unlessAbandoned } from '../interruption.ts';
+import { retryPause } from '../pauses.ts';
+import { observePastLag } from './observe.ts';
+import type { ReconcileInput } from '../contract.ts';
+
+/**
+ * How a write went. `stored`: it took effect; `confirmed` if the service said so, else `error` is what it answered.
+ * `not-stored`: every answer said that it did not. `unclear`: it was sent, and may still take effect.
+ */
+export type Sent =
+  | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
+  | { readonly kind: 'not-stored'; readonly error: SetpointError }
+  | { readonly kind: 'unclear'; readonly error: SetpointError };
+
+const SENDS = 2;
+
+/**
+ * Sends a write, twice at most. A second send follows only an observation that shows the service as it was before the first,
+ * once a read can no longer lag: then the first had no effect, or one that cannot be observed, and sending the same again
+ * gives the same. If the observation shows what was declared, an error that the service answered is a warning. If it shows a
+ * third state, somebody else is writing, and nothing more is sent. What was sent and not clearly refused is never
+ * `not-stored`: it may be on its way.
+ */
+export async function send(
+  input: ReconcileInput,
+  write: SettingsWrite,
+  before: ObservedState,
+): Promise<Sent> {
+  let inDoubt = false;
+  for (let attempt = 1; ; attempt++) {
+    const answer = await unlessAbandoned(input.actuators.settings.store(write), input.abandon);
+    if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
+    const { error } = answer;
+    inDoubt ||= answer.kind === 'ambiguous';
+    const failure: Sent = { kind: inDoubt ? 'unclear' : 'not-stored', error };
+    const reached = answer.kind === 'ambiguous' || answer.reached;
+    const again = attempt < SENDS && (answer.kind === 'ambiguous' || answer.retry);
+    if (answer.kind === 'not-applied' && again)
+      await input.clock.sleep(retryPause(error), input.signal);
+    if (!reached && (!again || interruption(input.signal) !== null)) return failure;
+    const now = await observedAfter(input, before, inDoubt);
+    if (now === null) return failure;
+    if (!sameState(before, now))
+      return reached && isDesired(input, now)
+        ? { kind: 'stored', confirmed: false, error }
+        : failure;
+    if (!again || interruption(input.signal) !== null) return failure;
+  }
+}
+
+function isDesired({ desired }: ReconcileInput, shown: ObservedState): boolean {
+  return planSettings(desired, shown, NOTHING_KNOWN).changes.length === 0;
+}
+
+/** What the service shows after a send; null if it cannot be read. After a clear refusal there is no lag to wait for. */
+async function observedAfter(
+  input: ReconcileInput,
+  before: ObservedState,
+  inDoubt: boolean,
+): Promise<ObservedState | null> {
+  try {
+    return inDoubt
+      ? await observePastLag(input, [before], (shown) => isDesired(input, shown))
+      : await unlessAbandoned(input.observers.settings.observe(), input.abandon);
+  } catch (thrown) {
+    if (input.abandon?.aborted === true) throw thrown;
+    return null;
+  }
+}
