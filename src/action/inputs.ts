@@ -1,4 +1,6 @@
 import { getInput } from '@actions/core';
+import { RULES, type Refusal } from '../model/guard.ts';
+import type { ErrorReport } from '../model/plan.ts';
 import { SetpointError } from '../model/error.ts';
 import { choicesHint } from '../model/suggest.ts';
 import { parseAge } from '../operations/flag-values.ts';
@@ -6,17 +8,17 @@ import { parseAge } from '../operations/flag-values.ts';
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
 export type Command = (typeof COMMANDS)[number];
 
-/** What the step says under `with:`. Lists are absent where nothing is named; texts are null. */
+/** The inputs of the step, its `with:`. Without a value, a list is undefined and a text is null. */
 export interface Inputs {
   readonly command: Command;
   readonly files: readonly string[] | undefined;
   readonly environments: readonly string[] | undefined;
   readonly all: boolean;
-  /** plan: where to write it; apply: the one that is approved. */
+  /** plan: where to write it; apply: the approved one. */
   readonly plan: string | null;
   readonly snapshot: string | null;
   readonly snapshotOut: string | null;
-  /** plan: milliseconds that the saved snapshot may be old. */
+  /** plan: the highest age of the snapshot, in milliseconds. */
   readonly maxAge: number | undefined;
   readonly base: string | null;
   readonly policy: string | null;
@@ -28,7 +30,7 @@ export interface Inputs {
   readonly token: string;
 }
 
-/** The inputs that not every command takes; one that is not empty elsewhere is a mistake, and not ignored. */
+/** The inputs that only some commands take. With another command, one that is not empty is an error. */
 const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   environments: ['plan', 'apply', 'drift'],
   all: ['plan', 'apply', 'drift'],
@@ -43,22 +45,25 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   'fail-on-drift': ['drift'],
 };
 
-/** Throws a usage error where they are not right, before anything is done. */
+/** Throws a usage error if they are wrong, before anything is done. */
 export function readInputs(): Inputs {
   const command = commandFrom(getInput('command'));
   for (const [name, commands] of Object.entries(TAKEN_BY)) {
     if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
-    throw usage(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
+    throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
   }
   const [all, environments] = [flag('all'), list('environments')];
   if (all && environments !== undefined) {
-    throw usage('The inputs all and environments exclude each other.', 'Leave one of them out.');
+    throw usageError(
+      'The inputs all and environments exclude each other.',
+      'Leave one of them out.',
+    );
   }
   const [snapshot, snapshotOut] = [text('snapshot'), text('snapshot-out')];
   if (snapshot !== null && snapshotOut !== null) {
-    throw usage(
-      'A plan against a saved snapshot saves no new one.',
-      'Leave out snapshot, or snapshot-out.',
+    throw usageError(
+      'The inputs snapshot and snapshot-out exclude each other.',
+      'Leave one of them out: a plan against a snapshot reads no service.',
     );
   }
   return {
@@ -81,11 +86,11 @@ export function readInputs(): Inputs {
   };
 }
 
-function commandFrom(asked: string): Command {
-  const command = COMMANDS.find((known) => known === asked);
+function commandFrom(name: string): Command {
+  const command = COMMANDS.find((known) => known === name);
   if (command !== undefined) return command;
-  const hint = choicesHint(asked, COMMANDS);
-  throw usage('The input command does not name a command.', hint);
+  const hint = choicesHint(name, COMMANDS);
+  throw usageError('The input command does not name a command.', hint);
 }
 
 function text(name: string): string | null {
@@ -105,15 +110,18 @@ function list(name: string): readonly string[] | undefined {
 }
 
 function flag(name: string, otherwise = false): boolean {
-  const asked = getInput(name).toLowerCase();
-  if (asked === '') return otherwise;
-  if (asked === 'true' || asked === 'false') return asked === 'true';
-  throw usage(`The input ${name} is true or false.`, 'Write one of the two.');
+  const given = getInput(name).toLowerCase();
+  if (given === '') return otherwise;
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw usageError(`The input ${name} must be true or false.`, 'Write one of the two.');
 }
 
-/** A sentence for the command line in the words of a step: its inputs in place of flags. */
+const ALLOWED_RULE = new RegExp(`--allow (${RULES.join('|')})(?![\\w-])`, 'g');
+
+/** A sentence written for the command line, with the inputs of a step in place of flags. */
 export function inInputs(text: string): string {
   const named = text
+    .replaceAll(ALLOWED_RULE, 'the input allow: $1')
     .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
     .replaceAll(
@@ -123,6 +131,30 @@ export function inInputs(text: string): string {
   return named.replace(/^the input/, 'The input');
 }
 
-function usage(message: string, hint: string): SetpointError {
+interface Hinting {
+  readonly error: ErrorReport | null;
+  readonly refusals: readonly Refusal[];
+}
+
+/** A document for readers of a step: the hints of its errors and refusals name inputs in place of flags. */
+export function hintsInInputs<E extends Hinting, D extends { readonly environments: readonly E[] }>(
+  document: D & { readonly environments: readonly E[] },
+): D {
+  const environments = document.environments.map((environment) => {
+    const { error, refusals } = environment;
+    return {
+      ...environment,
+      error: error === null ? null : hintInInputs(error),
+      refusals: refusals.map(hintInInputs),
+    };
+  });
+  return { ...document, environments };
+}
+
+function hintInInputs<T extends { readonly hint: string }>(hinting: T): T {
+  return { ...hinting, hint: inInputs(hinting.hint) };
+}
+
+function usageError(message: string, hint: string): SetpointError {
   return new SetpointError('usage', message, { hint });
 }

@@ -16,7 +16,7 @@ process.on('SIGTERM', () => onSignal('SIGTERM'));
 async function main(): Promise<void> {
   const well = await step({ signal: stop.signal, abandon: abandon.signal });
   process.exitCode = well ? 0 : 1;
-  // What was given up may still hold the process: a request that nobody waits for.
+  // A request that was given up may still keep the process alive.
   if (abandon.signal.aborted) process.exit();
 }
 

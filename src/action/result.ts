@@ -1,27 +1,33 @@
 import type { StickyComment } from '../github/sticky-comment.ts';
-import type { PlanDocument } from '../model/plan.ts';
-import type { Section } from './summary.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 
-/** What a command came to, and what is said of it in each place. */
-export interface Result {
+/** How a command ended, and what is published of it. */
+export interface StepResult {
   /** The exit code of the same command on a command line. */
   readonly code: number;
   /** For the log. */
   readonly text: string;
   /** Commands of the runner, one a line. */
   readonly annotations: string;
-  readonly sections: readonly Section[];
+  /** For the summary of the job: Markdown, by environment. */
+  readonly summary: readonly string[];
   readonly comments: readonly StickyComment[];
   readonly changes: number;
   readonly planPath: string | null;
-  /** What drift found; null of other commands. */
+  /** The plan of `drift`; null for other commands. */
   readonly drift: PlanDocument | null;
 }
 
-/** What a command is told beside its inputs. */
-export interface Setting {
+/** What a command gets besides its inputs. */
+export interface StepContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly commit: string | null;
   readonly signal: AbortSignal;
   readonly abandon: AbortSignal;
+}
+
+/** Whether the service was changed. With a base, edits of the file that wait for an apply are no drift. */
+export function hasDrifted({ status, changes }: EnvironmentPlan): boolean {
+  if (status !== 'differs') return false;
+  return changes.length === 0 || changes.some((change) => change.class !== 'pending');
 }

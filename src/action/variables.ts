@@ -5,9 +5,9 @@ import { matches } from '../model/glob.ts';
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment that references are looked up in: the step's own without what the runner passes as inputs, and of `secrets`
- * (JSON, as toJSON(secrets) writes it) those that SETPOINT_ALLOWED_VARIABLES lists. What the step sets under `env:` wins.
- * `commit` takes the place of GITHUB_SHA, which on a pull request is a merge that nobody has seen.
+ * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as
+ * toJSON(secrets) writes it) that SETPOINT_ALLOWED_VARIABLES lists. What the step sets under `env:` wins. `commit` replaces
+ * GITHUB_SHA, which on a pull request is a merge that nobody has seen.
  */
 export function variablesFor(
   env: Variables,
@@ -22,24 +22,24 @@ export function variablesFor(
   return { ...chosen, ...Object.fromEntries(own), ...seen };
 }
 
-/** Not those that say where secrets may travel. */
+/** Without the variables that decide where secrets may be sent. */
 function allowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
   const globs = listIn(allowed);
   if (globs === null) {
     throw new SetpointError(
       'usage',
-      'The input secrets needs SETPOINT_ALLOWED_VARIABLES, which says what of them is taken.',
+      'The input secrets needs SETPOINT_ALLOWED_VARIABLES, the list of those to use.',
       { hint: 'Set it under env: to the names that the settings file reads, comma-separated.' },
     );
   }
-  const named = Object.entries(parsed(text)).filter(
+  const named = Object.entries(parsedSecrets(text)).filter(
     ([name]) => matches(name, globs) && !name.startsWith('SETPOINT_ALLOWED_'),
   );
   return Object.fromEntries(named);
 }
 
-function parsed(text: string): Record<string, string> {
-  const secrets = jsonOf(text);
+function parsedSecrets(text: string): Record<string, string> {
+  const secrets = parsedJson(text);
   if (typeof secrets === 'object' && secrets !== null && !Array.isArray(secrets)) {
     const entries = Object.entries(secrets);
     const texts = entries.filter(
@@ -47,13 +47,13 @@ function parsed(text: string): Record<string, string> {
     );
     if (texts.length === entries.length) return Object.fromEntries(texts);
   }
-  throw new SetpointError('usage', 'The input secrets is no JSON object of texts.', {
+  throw new SetpointError('usage', 'The input secrets is not a JSON object of strings.', {
     hint: 'Write secrets: ${{ toJSON(secrets) }}, or leave it out.',
   });
 }
 
-/** The parser's own message would hold the beginning of the text. */
-function jsonOf(text: string): unknown {
+/** The parser's own message would contain the beginning of the text. */
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

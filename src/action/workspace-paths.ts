@@ -5,7 +5,8 @@ import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 
-/** Annotations are shown at paths from the root of the repository; those of documents are from the working directory. */
+// GitHub shows annotations at paths from the root of the repository; those in documents are from the working directory.
+
 export function planAtRoot(document: PlanDocument): PlanDocument {
   return {
     ...document,
@@ -50,7 +51,7 @@ function atRoot<T extends { readonly file: string }>(place: T): T {
   return path.startsWith('..') ? place : { ...place, file: path };
 }
 
-/** Where the repository is checked out: a workspace may hold it in a folder. */
+/** The root of the checkout: it may be a folder in the workspace. */
 function repositoryRoot(): string {
   let folder = process.cwd();
   while (!existsSync(join(folder, '.git')) && dirname(folder) !== folder) folder = dirname(folder);

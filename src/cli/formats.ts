@@ -12,38 +12,36 @@ export type Renderers<D> = Readonly<
 >;
 
 export const PLAN_RENDERERS: Renderers<PlanDocument> = {
-  markdown: async () => (await import('../render/markdown/plan-markdown.ts')).planMarkdown,
-  github: async () => (await import('../render/github/plan-annotations.ts')).planAnnotations,
-  html: async () => (await import('../render/html/plan-html.ts')).planHtml,
+  markdown: async () => (await import('../render/markdown/comments.ts')).planMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).planAnnotations,
+  html: async () => (await import('../render/html/pages.ts')).planHtml,
 };
 
 /** The same plan in the words of a finding. */
 export const DRIFT_RENDERERS: Renderers<PlanDocument> = {
-  markdown: async () => (await import('../render/markdown/plan-markdown.ts')).driftMarkdown,
-  github: async () => (await import('../render/github/plan-annotations.ts')).driftAnnotations,
-  html: async () => (await import('../render/html/plan-html.ts')).driftHtml,
+  markdown: async () => (await import('../render/markdown/comments.ts')).driftMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).driftAnnotations,
+  html: async () => (await import('../render/html/pages.ts')).driftHtml,
 };
 
 export const OUTCOME_RENDERERS: Renderers<OutcomeDocument> = {
-  markdown: async () => (await import('../render/markdown/outcome-markdown.ts')).outcomeMarkdown,
-  github: async () => (await import('../render/github/outcome-annotations.ts')).outcomeAnnotations,
-  html: async () => (await import('../render/html/outcome-html.ts')).outcomeHtml,
+  markdown: async () => (await import('../render/markdown/comments.ts')).outcomeMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).outcomeAnnotations,
+  html: async () => (await import('../render/html/pages.ts')).outcomeHtml,
 };
 
 export const VALIDATION_RENDERERS: Renderers<ValidationDocument> = {
-  markdown: async () =>
-    (await import('../render/markdown/validation-markdown.ts')).validationMarkdown,
-  github: async () =>
-    (await import('../render/github/validation-annotations.ts')).validationAnnotations,
-  html: async () => (await import('../render/html/validation-html.ts')).validationHtml,
-  sarif: async () => (await import('../render/sarif/validation-sarif.ts')).validationSarif,
+  markdown: async () => (await import('../render/markdown/comments.ts')).validationMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).validationAnnotations,
+  html: async () => (await import('../render/html/pages.ts')).validationHtml,
+  sarif: async () => (await import('../render/sarif.ts')).validationSarif,
 };
 
 /** What is said in place of a document by a command that could not begin. */
 export const FAILURE_RENDERERS: Renderers<FailureDocument> = {
-  markdown: async () => (await import('../render/markdown/failure-markdown.ts')).failureMarkdown,
-  github: async () => (await import('../render/github/failure-annotations.ts')).failureAnnotations,
-  html: async () => (await import('../render/html/failure-html.ts')).failureHtml,
+  markdown: async () => (await import('../render/markdown/comments.ts')).failureMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).failureAnnotations,
+  html: async () => (await import('../render/html/pages.ts')).failureHtml,
 };
 
 const BY_COMMAND: Readonly<Record<string, Renderers<never>>> = {

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FailureDocument } from '../model/failure.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { reported } from '../model/validation.ts';
-import { errorText } from '../render/error-text.ts';
+import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
@@ -99,7 +99,6 @@ export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Prom
   const reporter = reporterTo<FailureDocument>(outputs, FAILURE_RENDERERS, flags, io);
   await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
   if (diagnostics !== null) {
-    const { diagnosticsText } = await import('../render/diagnostics-text.ts');
     await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
   }
   await reporter.error({ code, message, hint });

@@ -3,19 +3,19 @@ import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import { VERSION } from '../model/version.ts';
-import type { Access } from './access.ts';
+import type { Access } from './job.ts';
 import { exchangeWith } from './exchange.ts';
 import { gitHubError, isGone, pauseAfter } from './github-error.ts';
 
 /** A comment, or an issue, which goes by its number. */
 export interface Post {
   readonly id: number;
-  /** Null where the account is gone. */
+  /** Null if the account is gone. */
   readonly author: string | null;
   readonly body: string;
 }
 
-/** What is read and written on GitHub. Every way of failing is a SetpointError; lists are read to their last page. */
+/** What is read and written on GitHub. Every failure is a SetpointError; lists are read to their last page. */
 export interface GitHub {
   /** The account that the token writes as. */
   viewer(): Promise<string>;
@@ -23,7 +23,7 @@ export interface GitHub {
   comments(issue: number): Promise<readonly Post[]>;
   createComment(issue: number, body: string): Promise<void>;
   updateComment(comment: number, body: string): Promise<void>;
-  /** Well, too, where somebody has deleted it. */
+  /** Succeeds, too, if somebody has deleted it already. */
   deleteComment(comment: number): Promise<void>;
   /** The open issues with a label, oldest first. */
   openIssues(label: string): Promise<readonly Post[]>;
@@ -37,10 +37,10 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
   const octokit = connect(access, clock);
   const repo = { owner: access.owner, repo: access.repository };
   return {
-    // GET /user is closed to the token of a job; this question is not.
+    // GET /user is closed to the token of a job; this query is not.
     viewer: async () => {
-      const asked = octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }');
-      const { viewer } = await asked.catch((thrown: unknown) => {
+      const query = octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }');
+      const { viewer } = await query.catch((thrown: unknown) => {
         throw gitHubError(thrown);
       });
       return viewer.login;
@@ -91,13 +91,13 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
   };
 }
 
-interface Written {
+interface RawPost {
   readonly user?: { readonly login: string } | null;
   readonly body?: string | null | undefined;
 }
 
 /** Octokit takes an answer that is no list for a list of one. */
-function post(id: number | bigint, { user, body }: Written): Post {
+function post(id: number | bigint, { user, body }: RawPost): Post {
   if (!Number.isSafeInteger(Number(id)))
     throw new SetpointError('bad-response', 'GitHub answered with something other than a list.');
   return { id: Number(id), author: user?.login ?? null, body: body ?? '' };

@@ -3,8 +3,8 @@ import { SetpointError } from '../model/error.ts';
 const DEADLINE = 20_000;
 
 /**
- * A `fetch` that sends the token nowhere but to GitHub: to one origin, no redirect followed. An exchange has 20 s for all of it,
- * and an answer is read to its end here, because Octokit takes a list that was cut off for an empty one.
+ * A `fetch` that sends the token to GitHub's origin only and follows no redirect. An exchange has 20 s in all, and the answer is
+ * read to its end here, because Octokit takes a list that was cut off for an empty one.
  */
 export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch {
   const { origin } = new URL(apiUrl);
@@ -18,7 +18,7 @@ export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch 
     const { status, headers } = response;
     if (status >= 300 && status < 400) {
       throw new SetpointError('redirected', `GitHub's API answered with a redirect (${status}).`, {
-        hint: 'Set GITHUB_API_URL to the address it really has; redirects are never followed.',
+        hint: 'Set GITHUB_API_URL to the address it redirects to; redirects are never followed.',
       });
     }
     const text = await response.text();

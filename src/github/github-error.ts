@@ -1,6 +1,6 @@
 import { SetpointError, type ErrorCode } from '../model/error.ts';
 
-/** What Octokit throws, as far as it is looked at: its message is GitHub's and may hold anything. */
+/** What is read of an error of Octokit. Its message is GitHub's and may contain anything. */
 interface Failure {
   readonly status: number;
   readonly request?: { readonly method: string; readonly url: string };
@@ -8,17 +8,17 @@ interface Failure {
   readonly cause?: unknown;
 }
 
-interface Meaning {
+interface ErrorMeaning {
   readonly code: ErrorCode;
   readonly words: string;
   readonly hint: string;
 }
 
-const MEANINGS: Readonly<Record<number, Meaning>> = {
+const MEANINGS: Readonly<Record<number, ErrorMeaning>> = {
   401: {
     code: 'unauthorized',
     words: 'refused the token',
-    hint: 'Hand over the token of the job, or one that has not expired.',
+    hint: "Pass the job's token, or one that has not expired.",
   },
   403: {
     code: 'unauthorized',
@@ -27,12 +27,12 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   },
   404: {
     code: 'usage',
-    words: 'knows nothing there, or does not show it to this token',
+    words: 'found nothing there, or hides it from this token',
     hint: 'Check the number of the pull request, and that the token belongs to this repository.',
   },
   410: {
     code: 'bad-response',
-    words: 'says that issues are turned off',
+    words: 'reports that issues are turned off',
     hint: 'Turn issues on in the settings of the repository, or set comment: false.',
   },
   422: {
@@ -41,47 +41,46 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
   },
 };
-const RATE_LIMITED: Meaning = {
+const RATE_LIMITED: ErrorMeaning = {
   code: 'rate-limited',
-  words: 'asks to come back later',
+  words: 'received too many requests',
   hint: 'Run it again later.',
 };
-const FAILED: Meaning = {
+const FAILED: ErrorMeaning = {
   code: 'server-error',
   words: 'failed',
-  hint: 'Run it again; www.githubstatus.com tells of outages.',
+  hint: 'Run it again; www.githubstatus.com reports outages.',
 };
-const OTHER: Meaning = {
+const OTHER: ErrorMeaning = {
   code: 'bad-response',
-  words: 'gave an answer that was not expected',
+  words: 'gave an unexpected answer',
   hint: 'Check GITHUB_API_URL, and proxies in between.',
 };
 
-/** A failure of Octokit's in words of ours. The foreign one stays with it as the cause, and is never shown. */
+/** An error of Octokit in our words. The original is kept as the cause, and never shown. */
 export function gitHubError(thrown: unknown): SetpointError {
   if (thrown instanceof SetpointError) return thrown;
-  if (!isFailure(thrown))
-    return error(OTHER, 'GitHub gave an answer that was not expected.', thrown);
+  if (!isFailure(thrown)) return error(OTHER, 'GitHub gave an unexpected answer.', thrown);
   if (thrown.cause instanceof SetpointError) return thrown.cause;
   if (thrown.response === undefined) return notAnswered(thrown);
-  const meaning = isRateLimit(thrown) ? RATE_LIMITED : meaningOf(thrown.status);
+  const meaning = isRateLimit(thrown) ? RATE_LIMITED : errorMeaning(thrown.status);
   const where = `${thrown.request?.method ?? ''} ${pathOf(thrown)}`.trim();
   return error(meaning, `GitHub ${meaning.words}: ${where} (${thrown.status}).`, thrown);
 }
 
-/** Whether what was asked for is not there (any more). */
+/** Whether the thing requested does not exist (any more). */
 export function isGone(thrown: unknown): boolean {
   return thrown instanceof SetpointError && isFailure(thrown.cause) && thrown.cause.status === 404;
 }
 
 /**
- * Milliseconds after which a request may be sent once more, or null where that would not help. What GitHub turned away for its
- * number of requests was not done; what failed may have been, so that it is sent again only where that is no harm.
+ * Milliseconds to wait before a request is sent once more; null if it must not be. What GitHub rejected for the number of requests
+ * was not done; what failed may have been, so that it is repeated only if it is `repeatable`.
  */
 export function pauseAfter(thrown: unknown, repeatable: boolean, attempt: number): number | null {
   if (!isFailure(thrown) || attempt >= ATTEMPTS) return null;
   if (isRateLimit(thrown)) {
-    const seconds = secondsAsked(thrown);
+    const seconds = retryAfterSeconds(thrown);
     return seconds <= LONGEST_PAUSE ? seconds * 1000 : null;
   }
   const failed = thrown.status >= 500 && !(thrown.cause instanceof SetpointError);
@@ -100,11 +99,11 @@ function notAnswered(failure: Failure): SetpointError {
     : error({ ...FAILED, code: 'unreachable' }, 'GitHub could not be reached.', failure);
 }
 
-function meaningOf(status: number): Meaning {
+function errorMeaning(status: number): ErrorMeaning {
   return status >= 500 ? FAILED : (MEANINGS[status] ?? OTHER);
 }
 
-/** 429, or 403 with the headers that tell it from a refusal. */
+/** 429, or 403 with the headers that distinguish it from a refusal. */
 function isRateLimit({ status, response }: Failure): boolean {
   if (status === 429) return true;
   const headers = response?.headers ?? {};
@@ -114,13 +113,13 @@ function isRateLimit({ status, response }: Failure): boolean {
   );
 }
 
-/** What Retry-After says, or else the time at which GitHub counts anew; measured by the answer's own clock. */
-function secondsAsked({ response }: Failure): number {
+/** Seconds of Retry-After, or until GitHub's limit is reset, by the clock of the answer. */
+function retryAfterSeconds({ response }: Failure): number {
   const headers = response?.headers ?? {};
-  const asked = Number(headers['retry-after']);
-  if (Number.isFinite(asked)) return Math.max(0, asked);
-  const [anew, now] = [Number(headers['x-ratelimit-reset']), Date.parse(String(headers['date']))];
-  return Number.isFinite(anew - now) ? Math.max(0, anew - now / 1000) : LONGEST_PAUSE;
+  const seconds = Number(headers['retry-after']);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const [reset, now] = [Number(headers['x-ratelimit-reset']), Date.parse(String(headers['date']))];
+  return Number.isFinite(reset - now) ? Math.max(0, reset - now / 1000) : LONGEST_PAUSE;
 }
 
 function pathOf({ request }: Failure): string {
@@ -132,6 +131,6 @@ function isFailure(thrown: unknown): thrown is Error & Failure {
   return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number';
 }
 
-function error({ code, hint }: Meaning, message: string, cause: unknown): SetpointError {
+function error({ code, hint }: ErrorMeaning, message: string, cause: unknown): SetpointError {
   return new SetpointError(code, message, { hint, cause });
 }

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
 
-/** What a comment or an issue of ours is about: it stands in its first line, which nobody sees. */
+/** What a comment or an issue of ours is about. */
 export type Subject = 'plan' | 'outcome' | 'validation' | 'failure' | 'drift';
 
+/** What a post keeps for the next run, invisible to readers. */
 export interface Meta {
   readonly digest: string;
   readonly commit: string | null;
 }
 
-const LONGEST = 200;
+const LONGEST_NAME = 200;
 
-/** The first line of a post. Two subjects or two targets never have the same; no name can end it. */
-export function markerOf(subject: Subject, target: string | null): string {
-  return `<!-- setpoint:${subject}${target === null ? '' : ` target=${encoded(target)}`} -->`;
+/** The first line of a post, invisible to readers. Different subjects or environments have different ones; no name can end it. */
+export function markerOf(subject: Subject, environment: string | null): string {
+  const about = environment === null ? '' : ` environment=${encodedName(environment)}`;
+  return `<!-- setpoint:${subject}${about} -->`;
 }
 
-/** Marker, what is to be known at the next run, and then what people read. */
+/** A post: its marker, what it keeps for the next run, then what people read. */
 export function marked(marker: string, { digest, commit }: Meta, markdown: string): string {
   const known = commit !== null && /^[0-9a-f]{7,64}$/.test(commit) ? commit : null;
   const meta = JSON.stringify({ v: 1, digest, commit: known });
@@ -23,25 +25,40 @@ export function marked(marker: string, { digest, commit }: Meta, markdown: strin
 }
 
 export function isMarked(body: string, marker: string): boolean {
-  return linesOf(body)[0] === marker;
+  return firstLines(body)[0] === marker;
 }
 
-/** The digest a post was written with; null where it does not say one. */
+/** The digest a post was written with; null if it has none. */
 export function digestIn(body: string): string | null {
-  const [, meta = ''] = linesOf(body);
+  const [, meta = ''] = firstLines(body);
   return /^<!-- setpoint-meta \{"v":1,"digest":"([0-9a-f]+)",.*\} -->$/.exec(meta)?.[1] ?? null;
 }
 
-/** The marker and the meta line; GitHub hands bodies out with either line end. */
-function linesOf(body: string): readonly string[] {
+/** A fingerprint of a value: equal values have the same. Documents are masked, so it reveals no secret. */
+export function digestOf(content: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(content, withSortedKeys))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function withSortedKeys(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}
+
+/** GitHub returns bodies with either line end. */
+function firstLines(body: string): readonly string[] {
   return body.split(/\r?\n/, 2);
 }
 
-function encoded(name: string): string {
+function encodedName(name: string): string {
   const text = name.replaceAll(
     /[^A-Za-z0-9._-]/g,
     (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  if (text.length <= LONGEST) return text;
+  if (text.length <= LONGEST_NAME) return text;
   return `%sha256-${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -1,16 +1,16 @@
 import type { Check, DoctorDocument } from '../model/doctor.ts';
-import { heading } from './plan-text.ts';
+import { heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 
-const MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> = {
+const CHECK_MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> = {
   passed: ['✓', 'green'],
   warning: ['!', 'yellow'],
   failed: ['✗', 'red'],
   skipped: ['·', 'dim'],
 };
 
-/** One line a check: its mark, its name and what was found; what to do stands on the line under a failure. */
+/** A line for each check: its mark, its name and what was found; below it what to do, if anything. */
 export function doctorText({ checks, environments }: DoctorDocument, style: Style): string {
   const blocks = [
     [paint(style, 'bold', 'This machine'), ...checks.flatMap((check) => checkLines(check, style))],
@@ -25,7 +25,7 @@ export function doctorText({ checks, environments }: DoctorDocument, style: Styl
 const WIDEST = 'certificates'.length;
 
 function checkLines({ name, status, found, remedy }: Check, style: Style): string[] {
-  const [mark, color] = MARKS[status];
+  const [mark, color] = CHECK_MARKS[status];
   const line = `  ${paint(style, color, mark)} ${name.padEnd(WIDEST)}  ${visible(found)}`;
   return remedy === null ? [line] : [line, `    ${' '.repeat(WIDEST)}  ${visible(remedy)}`];
 }

@@ -1,21 +1,23 @@
 import type {
   EnvironmentExplained,
   ExplainDocument,
+  Meaning,
   Origin,
   ReferenceReport,
+  StoreReport,
 } from '../model/explain.ts';
 import { formatPath } from '../model/path.ts';
+import { TYPE_NOUNS } from '../model/type-nouns.ts';
 import type { Json } from '../model/value.ts';
+import { shownChange } from './change.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
-import { inlineValue, isNested } from './inline-value.ts';
-import { meaningText } from './meaning-text.ts';
-import { heading } from './plan-text.ts';
+import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
+import { inlineValue, isNested, yamlText } from './values.ts';
 import { visible } from './visible.ts';
 import { groupedWarnings } from './warning-order.ts';
-import { yamlText } from './yaml-text.ts';
 
-/** What a place of the file is, then, target by target, what is declared there and what an apply would do about it. */
+/** What a path of the file means; then, environment by environment, what is declared there and what an apply would do. */
 export function explainText(document: ExplainDocument, style: Style): string {
   const title = paint(style, 'bold', visible(formatPath(document.path)));
   const blocks = [
@@ -39,7 +41,7 @@ function environmentLines(
       ? ['  value    not declared']
       : [...valueLines(declared.value, style), `  from     ${originText(declared, name)}`]),
     ...references.map((reference) => `  needs    ${referenceText(reference)}`),
-    ...(environment.unmanaged ? ['  ignored  by unmanaged: never changed'] : []),
+    ...(environment.unmanaged ? ['  ignored  listed under unmanaged: never changed'] : []),
     ...applyLines(document, environment, style),
   ];
 }
@@ -77,20 +79,80 @@ function applyLines(
   style: Style,
 ): string[] {
   const { status, changes, unknown, warnings, unmanaged, declared, error } = environment;
-  const said = (words: string): string[] => [`  apply    ${words}`];
-  if (part === 'file') return said("nothing (setpoint's own setting)");
-  if (error !== null) return said(paint(style, 'red', 'not known, the service could not be read'));
-  if (status === 'not-observed') return said('not known, the service was not read');
+  const applied = (words: string): string[] => [`  apply    ${words}`];
+  if (part === 'file') return applied("nothing (setpoint's own setting)");
+  if (error !== null) return applied(paint(style, 'red', 'unknown: the service could not be read'));
+  if (status === 'not-observed') return applied('unknown: the service was not read');
   const lines = [
-    ...changes.flatMap((change) => changeText(change, style)),
+    ...changes.flatMap((change) => changeText(shownChange(change, 'plan'), style)),
     ...unknown.map((one) => unknownText(one, style)),
     ...groupedWarnings(warnings).map((warning) => warningText(warning, style)),
   ].map((line) => `  ${line}`);
   if (changes.length + unknown.length > 0) return ['  apply', ...lines];
   const why = unmanaged
-    ? 'unmanaged ignores it'
+    ? 'it is unmanaged'
     : declared === null
       ? 'the file does not declare it'
-      : 'the service is as declared';
-  return [...said(`nothing: ${why}`), ...lines];
+      : 'the service matches the file';
+  return [...applied(`nothing: ${why}`), ...lines];
+}
+
+/** A line each: what a path means, its type, its default, what null does, and whether it can be read. */
+function meaningText(meaning: Meaning): string[] {
+  const { description, store } = meaning;
+  return [
+    ...(description === '' ? [] : [`  ${visible(description)}`, '']),
+    `  type     ${typeText(meaning)}`,
+    ...(meaning.default === undefined ? [] : [`  default  ${defaultText(meaning.default)}`]),
+    ...(store === null ? [] : [`  null     ${nullText(store)}`]),
+    ...(store === null || store.readable ? [] : [`  reading  ${readingText(store)}`]),
+  ];
+}
+
+function typeText(meaning: Meaning): string {
+  const { types, values, nullable, secret, reference } = meaning;
+  const orNull = nullable ? ', or null' : '';
+  if (secret) return `a secret: one reference, \${env:NAME} or \${file:PATH}${orNull}`;
+  const nouns = types.map((type) => (TYPE_NOUNS[type] ?? type) + rangeText(type, meaning));
+  return `${either(values.length > 0 ? values : nouns)}${orNull}${REFERENCE_FORMS[reference]}`;
+}
+
+const REFERENCE_FORMS: Readonly<Record<Meaning['reference'], string>> = {
+  whole: ', or one reference in its place',
+  inside: '; references may be inside',
+  none: '',
+};
+
+function rangeText(type: string, { minimum, maximum }: Meaning): string {
+  if (type !== 'integer' || minimum === null) return '';
+  return maximum === null ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+}
+
+function either(choices: readonly string[]): string {
+  return choices.length < 2
+    ? (choices[0] ?? 'anything')
+    : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}
+
+function defaultText(value: NonNullable<Meaning['default']> | null): string {
+  return value === null ? 'null (not set)' : visible(JSON.stringify(value));
+}
+
+function nullText({ on_null, clear_with }: StoreReport): string {
+  switch (on_null) {
+    case 'clears':
+      return 'clears it';
+    case 'refuses':
+      return 'is refused by the service';
+    case 'keeps':
+      return clear_with === null
+        ? 'not possible: the service keeps the value it has'
+        : 'clears it: an empty string is sent, because the service ignores null';
+  }
+}
+
+function readingText({ set_flag }: StoreReport): string {
+  return set_flag === null
+    ? 'the service does not show it'
+    : `the service does not show it; ${set_flag} shows whether one is stored`;
 }

@@ -1,6 +1,6 @@
 import { escaped } from './visible.ts';
 
-/** A document as JSON, indented, with a line break at its end; what a terminal would not show is escaped. Values are masked already. */
+/** A document, masked already, as indented JSON with a line break at its end; invisible characters are escaped. */
 export function json(document: unknown): string {
   return `${escaped(JSON.stringify(document, null, 2))}\n`;
 }

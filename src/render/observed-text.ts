@@ -1,12 +1,11 @@
 import type { EnvironmentObserved, ObservedDocument, Resource } from '../model/observed.ts';
-import { ageText } from './age-text.ts';
-import { COULD_NOT_READ, heading } from './plan-text.ts';
+import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
-import { table } from './table.ts';
+import { ageText, yamlText } from './values.ts';
 import { visible } from './visible.ts';
-import { yamlText } from './yaml-text.ts';
+import { COULD_NOT_READ } from './wording.ts';
 
-/** What services have, masked: settings as YAML, lists as tables. */
+/** The observed state of services, masked: settings as YAML, lists as tables. */
 export function observedText(document: ObservedDocument, style: Style): string {
   const at = Date.parse(document.observed_at);
   const blocks = document.environments.map((environment) => {
@@ -34,21 +33,21 @@ function partText(
       return yaml.map((line) => `  ${visible(line)}`).join('\n');
     }
     case 'sandboxes':
-      return table(
+      return textTable(
         'No sandboxes.',
         ['SANDBOX', 'STATE', 'AGE', 'SPEC'],
         (sandboxes ?? []).map((one) => [one.id, one.status, age(one.created_at), one.spec ?? '-']),
         style,
       );
     case 'specs':
-      return table(
+      return textTable(
         'No sandbox specs.',
         ['SPEC', ''],
         (specs ?? []).map((one) => [one.id, one.default ? 'default' : '']),
         style,
       );
     case 'conversations':
-      return table(
+      return textTable(
         'No conversations.',
         ['CONVERSATION', 'STATE', 'AGE', 'SANDBOX'],
         (conversations ?? []).map((one) => [
@@ -60,4 +59,21 @@ function partText(
         style,
       );
   }
+}
+
+/** Rows below a head, every column as wide as its widest cell; `empty` if there are no rows. */
+function textTable(
+  empty: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  style: Style,
+): string {
+  if (rows.length === 0) return `  ${empty}`;
+  const shown = rows.map((row) => row.map(visible));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `  ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd();
+  return [paint(style, 'dim', line(head)), ...shown.map(line)].join('\n');
 }

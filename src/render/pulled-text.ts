@@ -1,28 +1,38 @@
+import { structuredPatch } from 'diff';
 import { counted } from '../model/counted.ts';
 import { formatPath } from '../model/path.ts';
-import type { EnvironmentPull, PullDocument, PulledAction, PulledValue } from '../model/pulled.ts';
+import type {
+  EnvironmentPull,
+  FileEdit,
+  InitDocument,
+  PullDocument,
+  PulledAction,
+  PulledValue,
+  ShownLine,
+} from '../model/pulled.ts';
 import { unknownText } from './change-text.ts';
-import { inlineValue, isNested } from './inline-value.ts';
-import { COULD_NOT_READ, heading } from './plan-text.ts';
+import { heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
+import { inlineValue, isNested } from './values.ts';
 import { visible } from './visible.ts';
+import { COULD_NOT_READ } from './wording.ts';
 
-const WORDS: Readonly<Record<PulledAction, readonly [string, Paint, string]>> = {
+const PULLED_WORDS: Readonly<Record<PulledAction, readonly [string, Paint, string]>> = {
   set: ['+', 'green', ''],
-  change: ['~', 'yellow', 'changed as the service has it'],
+  change: ['~', 'yellow', 'changed to what the service has'],
   clear: ['-', 'red', ''],
   add: ['+', 'green', 'added'],
   remove: ['-', 'red', 'removed, the service no longer has it'],
   adopt: ['+', 'green', 'imported'],
 };
 
-/** What a pull brought into the files, target by target, and what it left. Errors are not in it: they go where words go. */
+/** What a pull brought into the files and what it kept, environment by environment. Errors are printed with the messages. */
 export function pulledText({ environments, files }: PullDocument, style: Style): string {
-  const blocks = environments.map((environment) => environmentText(environment, style));
+  const blocks = environments.map((environment) => environmentPull(environment, style));
   return blocks.join('\n') + filesText(files);
 }
 
-function environmentText(environment: EnvironmentPull, style: Style): string {
+function environmentPull(environment: EnvironmentPull, style: Style): string {
   const { pulled, left, unknown, variables, status } = environment;
   const lines = [heading(environment, style), ''];
   lines.push(
@@ -34,7 +44,7 @@ function environmentText(environment: EnvironmentPull, style: Style): string {
     ...unknown.map((one) => unknownText(one, style)),
     ...variables.map(
       ({ name, path }) =>
-        `  ${paint(style, 'cyan', '$')} ${name}: to be set, for ${visible(formatPath(path))}`,
+        `  ${paint(style, 'cyan', '$')} ${name}: set this variable, for ${visible(formatPath(path))}`,
     ),
   );
   if (lines.length > 2) lines.push('');
@@ -69,7 +79,7 @@ function pulledLine(
   { path, action, before, after, sensitive, source }: PulledValue,
   style: Style,
 ): string {
-  const [mark, color, word] = WORDS[action];
+  const [mark, color, word] = PULLED_WORDS[action];
   const head = `  ${paint(style, color, mark)} ${paint(style, 'bold', visible(formatPath(path)))}`;
   const place =
     source === null ? '' : paint(style, 'dim', ` (${visible(source.file)}:${source.line})`);
@@ -86,4 +96,59 @@ function filesText(files: PullDocument['files']): string {
     .filter(({ status }) => status === 'written')
     .map(({ file }) => visible(file));
   return written.length === 0 ? '' : `\nWrote ${written.join(', ')}.\n`;
+}
+
+/** What an init wrote, what it left out, and what to do next. */
+export function initText(document: InitDocument, style: Style): string {
+  const { environment, origin, status, files, variables, left } = document;
+  const names = variables.map(({ name }) => name).join(', ');
+  const lines = [
+    heading({ name: environment, origin }, style),
+    '',
+    ...(status === 'empty' ? ['  The service has no settings yet.'] : []),
+    ...left.map(
+      ({ path, reason }) =>
+        `  ${paint(style, 'yellow', '!')} ${visible(formatPath(path))}: left out: ${visible(reason)}`,
+    ),
+    ...files
+      .filter((file) => file.status !== 'unchanged')
+      .map((one) => `  ${paint(style, 'green', '+')} ${visible(one.file)}: ${one.status}`),
+    ...(names === '' ? [] : [`  ${paint(style, 'cyan', '$')} set these variables: ${names}`]),
+    '',
+    'Next: setpoint plan.',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** An edit of a file as a unified patch. Possible secrets are masked, so the patch is for reading, not for applying. */
+export function patchText({ file, before, after }: FileEdit, style: Style): string {
+  const { hunks } = structuredPatch(file, file, wholeText(before), wholeText(after), '', '', {
+    context: 3,
+  });
+  const lines = [
+    paint(style, 'bold', `--- ${visible(file)}`),
+    paint(style, 'bold', `+++ ${visible(file)}`),
+  ];
+  for (const { oldStart, oldLines, newStart, newLines, lines: changes } of hunks) {
+    lines.push(paint(style, 'cyan', `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`));
+    let [old, now] = [oldStart - 1, newStart - 1];
+    for (const change of changes) {
+      const mark = change.slice(0, 1);
+      if (mark === '-') lines.push(paint(style, 'red', `-${shownLine(before[old++])}`));
+      else if (mark === '+') lines.push(paint(style, 'green', `+${shownLine(after[now++])}`));
+      else if (mark === ' ') {
+        lines.push(` ${shownLine(after[now++])}`);
+        old += 1;
+      }
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function wholeText(lines: readonly ShownLine[]): string {
+  return lines.map(({ text }) => text).join('\n');
+}
+
+function shownLine(line: ShownLine | undefined): string {
+  return visible((line?.shown ?? '').replace(/\r$/, ''));
 }

@@ -1,19 +1,21 @@
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
-import { heading } from './plan-text.ts';
+import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 
-/** What came of each conversation, and what it leaves behind. */
+/** The result of each conversation, and what it leaves on the service. */
 export function smokeText(document: SmokeDocument, style: Style): string {
-  return document.environments.map((environment) => environmentText(environment, style)).join('\n');
+  return document.environments
+    .map((environment) => environmentSmoke(environment, style))
+    .join('\n');
 }
 
-function environmentText(environment: EnvironmentSmoke, style: Style): string {
+function environmentSmoke(environment: EnvironmentSmoke, style: Style): string {
   const { status, steps } = environment;
   const verdict =
     status === 'ready'
       ? `${paint(style, 'green', 'A conversation can start.')} Nothing else was tested.`
-      : paint(style, 'red', 'No conversation was ready.');
+      : paint(style, 'red', 'No conversation became ready.');
   const seen = steps.length === 0 ? [] : [...steps.map(stepText), ''];
   const lines = [heading(environment, style), '', ...seen, verdict, ...left(environment)];
   return `${lines.join('\n')}\n`;

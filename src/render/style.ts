@@ -4,9 +4,14 @@ import { styleText } from 'node:util';
 export interface Style {
   readonly color: boolean;
   readonly width: number | null;
-  /** Long values are shown whole, and so is what is not managed. */
+  /** Long values and the list of unmanaged fields are shown in full. */
   readonly verbose: boolean;
 }
+
+/** Text without colours, of any width, long values shortened. */
+export const PLAIN: Style = { color: false, width: null, verbose: false };
+/** The same, with nothing shortened. */
+export const WHOLE: Style = { ...PLAIN, verbose: true };
 
 export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 

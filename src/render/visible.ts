@@ -1,10 +1,10 @@
-// C0, DEL, C1, line and paragraph separators, every code point that Unicode shows nothing for (the bidirectional controls and
-// zero-width characters among them), the blank of braille, and lone surrogates; and what begins a command to a runner of GitHub's
-// that reads the output: `::` at the beginning of a line, `##[` anywhere in it.
+// C0, DEL, C1, line and paragraph separators, every code point that Unicode displays as nothing (bidirectional controls and
+// zero-width characters among them), the braille blank, and lone surrogates; and what starts a command of a GitHub runner that
+// reads the output: `::` at the beginning of a line, `##[` anywhere in it.
 const INVISIBLE =
   /[\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2800\uFFF9-\uFFFB\p{Default_Ignorable_Code_Point}]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|:(?=:)(?<=^\s*:)|\[(?<=##\[)/gu;
 
-/** Text from a file or a service as a terminal may be shown it: what would not be seen, or would steer the terminal, is written out. */
+/** Text from a file or a service, safe for a terminal: characters that are invisible or control the terminal are escaped. */
 export function visible(text: string): string {
   return text.replaceAll(INVISIBLE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
@@ -19,4 +19,11 @@ function unicode(char: string): string {
     { length: char.length },
     (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,
   ).join('');
+}
+
+/** The address of a link, if it may be one: https, without a name and password. Null for anything else. */
+export function linkTarget(text: string): URL | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const safe = url?.protocol === 'https:' && url.username === '' && url.password === '';
+  return safe ? url : null;
 }

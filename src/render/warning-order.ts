@@ -2,8 +2,8 @@ import { formatPath } from '../model/path.ts';
 import type { Warning, WarningCode } from '../model/plan.ts';
 
 /**
- * Warnings as people read them: what an apply would refuse or lose first, then what guards report, then the rest. Those that
- * differ only in the path they name are one, with all the paths. Documents keep them apart.
+ * Warnings in the order in which they are shown: what an apply would refuse or lose, what guards report, the rest. Those
+ * that differ only in the path they name become one with all the paths; documents keep them separate.
  */
 export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
   const groups = new Map<string, Group>();
@@ -18,7 +18,7 @@ export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
   return [...groups.values()].map(({ warning, named, names }) =>
     named === null || names.size === 1
       ? warning
-      : { ...warning, message: named.before + listed([...names]) + named.after },
+      : { ...warning, message: named.before + nameList([...names]) + named.after },
   );
 }
 
@@ -35,7 +35,7 @@ interface Named {
   readonly after: string;
 }
 
-/** A path of an mcp list, as `formatPath` writes it: warnings that come in numbers are about these. */
+/** A path in an mcp list, as `formatPath` writes it: these are what a warning can name in large numbers. */
 const MCP_PATH = /\bmcp_config\.\w+(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
 
 /** Null if a message names no path, or several. */
@@ -50,7 +50,7 @@ function namedIn({ message, path }: Warning): Named | null {
 
 const MOST_NAMES = 12;
 
-function listed(names: readonly string[]): string {
+function nameList(names: readonly string[]): string {
   const more = names.length - MOST_NAMES;
   return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
 }
@@ -59,7 +59,7 @@ function byWeight(warnings: readonly Warning[]): Warning[] {
   return warnings.toSorted((one, other) => weightOf(one.code) - weightOf(other.code));
 }
 
-/** 0 for what an apply would refuse or lose, 1 for what guards report, 2 for the rest. */
+/** 0: an apply would refuse or lose it; 1: a guard reports it; 2: anything else. */
 export function weightOf(code: WarningCode): 0 | 1 | 2 {
   if (code === 'lose-unreadable') return 0;
   return code === 'guard' ? 1 : 2;

@@ -12,7 +12,7 @@ function commit(settings: string): void {
   });
 }
 
-it('applies, verifies, and says what became of it', async () => {
+it('applies, verifies, and reports the result', async () => {
   commit('  language: en');
   const { code, outputs, summary, log, commands } = await on.step({ inputs: { command: 'apply' } });
   expect(code).toBe(0);
@@ -39,7 +39,7 @@ it('applies a saved plan once and only once', async () => {
   expect(on.store.posts()).toBe(1);
 });
 
-it('refuses what the saved plan does not say', async () => {
+it('refuses what the saved plan does not contain', async () => {
   commit('  language: en');
   const { outputs } = await on.step({ inputs: { command: 'plan' } });
   commit('  language: de');
@@ -66,18 +66,20 @@ it('saves a fresh snapshot afterwards, which a plan is in sync with', async () =
   expect(planned.outputs).toMatchObject({ changes: '0', exit_code: '0' });
 });
 
-it('is red where a guard refuses, and allow lifts it', async () => {
+it('is red if a guard refuses, and allow lifts it', async () => {
   on.commit({
     'settings.yaml': `${settingsFor(on.store.url, '  language: en\n  llm_model: b\n  sandbox_api_key: null')}guards: { max_changes: 1 }\n`,
   });
   const refused = await on.step({ inputs: { command: 'apply' } });
   expect(refused.outputs).toMatchObject({ changes: '0', exit_code: '5' });
   expect(refused.code).toBe(1);
+  expect(refused.log).toContain('the input allow: max-changes');
+  expect(refused.log + refused.summary + JSON.stringify(refused.commands)).not.toContain('--allow');
   const allowed = await on.step({ inputs: { command: 'apply', allow: 'max-changes' } });
   expect(allowed.outputs).toMatchObject({ changes: '2', exit_code: '0' });
 });
 
-it('wants to be told which of several targets', async () => {
+it('requires a choice among several environments', async () => {
   on.commit({
     'settings.yaml': `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en, sandbox_api_key: null }\nenvironments: { a: {}, b: { settings: { llm_model: x } } }\n`,
   });
@@ -90,16 +92,16 @@ it('wants to be told which of several targets', async () => {
   expect(all.outputs).toMatchObject({ changes: '1', exit_code: '0' });
 });
 
-it('comments what became of it where it runs for a pull request', async () => {
+it('comments the result if it runs for a pull request', async () => {
   commit('  language: en');
   on.github.open({ pull: true });
   await on.step({ inputs: { command: 'apply' }, event: pullRequest(1) });
   expect(on.github.comments.map(({ body }) => body)).toEqual([
-    expect.stringMatching(/^<!-- setpoint:outcome target=default -->\n[^]*Apply: default/),
+    expect.stringMatching(/^<!-- setpoint:outcome environment=default -->\n[^]*Apply: default/),
   ]);
 });
 
-it('a job that is cancelled during the write ends with what was written verified, and says so', async () => {
+it('a job that is cancelled during the write verifies what was written, and reports it', async () => {
   commit('  language: en');
   let cancel = (): void => {};
   on.store.intercept = (request, _response, proceed) => {

@@ -9,7 +9,7 @@ import { run, type Finished, type Job } from './runner.ts';
 /** A repository, GitHub, and services to keep, new for each test. */
 export interface Bench {
   readonly github: FakeGitHub;
-  /** The service of the first target. */
+  /** The service of the first environment. */
   readonly store: StoreServer;
   readonly path: string;
   /** Another service. */
@@ -56,7 +56,7 @@ export function bench(stored: JsonRecord): Bench {
   return current;
 }
 
-/** A settings file of one target. */
+/** A settings file of one environment. */
 export function settingsFor(url: string, settings: string): string {
   return `version: 1\nserver: { url: "${url}", api_key: "\${env:KEY}" }\nsettings:\n${settings}\n`;
 }

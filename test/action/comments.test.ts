@@ -6,8 +6,8 @@ import { FORK, HEAD, pullRequest } from './runner.ts';
 
 const on = bench({ language: 'fr', llm_model: 'a-model' });
 const PLAN = { command: 'plan' };
-const UNSAID = 'No comment was written';
-const MARKER = '<!-- setpoint:plan target=default -->';
+const NOT_WRITTEN = 'No comment was written';
+const MARKER = '<!-- setpoint:plan environment=default -->';
 
 function bodies(): string[] {
   return on.github.comments.map(({ body }) => body);
@@ -20,7 +20,7 @@ function differing(): { event: object } {
   return { event: pullRequest(number) };
 }
 
-it('says the first plan in a comment, the same plan not again, another in the same comment', async () => {
+it('writes the first plan into a comment, the same plan not again, another into the same comment', async () => {
   const { event } = differing();
   const first = await on.step({ inputs: PLAN, event });
   expect(first.code).toBe(0);
@@ -57,7 +57,7 @@ it('turns to "no changes" when there are none any more', async () => {
   expect(bodies()).toEqual([expect.stringContaining('Plan: default — no changes')]);
 });
 
-it('says nothing of a target that was clean from the start', async () => {
+it('writes no comment on an environment that was clean from the start', async () => {
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: fr') });
   on.github.open({ pull: true });
   const { summary } = await on.step({ inputs: PLAN, event: pullRequest(1) });
@@ -65,7 +65,7 @@ it('says nothing of a target that was clean from the start', async () => {
   expect(summary).toContain('no changes');
 });
 
-it('has a comment for each of three targets, and rewrites only the one that has changed', async () => {
+it('has a comment for each of three environments, and rewrites only the one that has changed', async () => {
   const file = (language: string): string =>
     `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\nenvironments:\n  a: {}\n  b: { settings: { language: ${language} } }\n  c: { settings: { llm_model: other } }\n`;
   on.commit({ 'settings.yaml': file('de') });
@@ -73,9 +73,9 @@ it('has a comment for each of three targets, and rewrites only the one that has 
   const event = pullRequest(1);
   const first = await on.step({ inputs: PLAN, event });
   expect(bodies().map((body) => body.split('\n')[0])).toEqual([
-    '<!-- setpoint:plan target=a -->',
-    '<!-- setpoint:plan target=b -->',
-    '<!-- setpoint:plan target=c -->',
+    '<!-- setpoint:plan environment=a -->',
+    '<!-- setpoint:plan environment=b -->',
+    '<!-- setpoint:plan environment=c -->',
   ]);
   expect(first.outputs['changes']).toBe('4');
   const before = on.github.writes().length;
@@ -116,7 +116,7 @@ it('finds its comment on the fourth page', async () => {
   expect(on.github.writes()).toEqual([`PATCH /issues/comments/${old.id}`]);
 });
 
-it('comes to one comment where two runs begin at once', async () => {
+it('ends with one comment if two runs begin at once', async () => {
   const { event } = differing();
   // Each has read that there is none before the other writes.
   let waiting: (() => void)[] = [];
@@ -136,7 +136,7 @@ it('comes to one comment where two runs begin at once', async () => {
   expect(on.github.comments).toHaveLength(1);
 });
 
-it('keeps the oldest of its own comments where an interrupted run has left two', async () => {
+it('keeps the oldest of its own comments if an interrupted run has left two', async () => {
   const { event } = differing();
   const one = on.github.say(1, BOT, `${MARKER}\nold`);
   on.github.say(1, BOT, `${MARKER}\nnewer`);
@@ -163,11 +163,11 @@ it.each([
   const [annotation, notice] = notices;
   expect(notices).toHaveLength(2);
   expect(annotation?.properties).toMatchObject({ file: 'settings.yaml', line: '4' });
-  expect(notice?.properties['title']).toBe(UNSAID);
+  expect(notice?.properties['title']).toBe(NOT_WRITTEN);
   expect(notice?.message).toMatch(words);
 });
 
-it('comments on a closed pull request as on an open one, and says so where it is locked', async () => {
+it('comments on a closed pull request as on an open one, and gives a notice if it is locked', async () => {
   const { event } = differing();
   const [pull] = on.github.issues;
   Object.assign(pull ?? {}, { state: 'closed' });
@@ -180,7 +180,7 @@ it('comments on a closed pull request as on an open one, and says so where it is
   expect(ended.commands.at(-1)).toMatchObject({ name: 'notice' });
 });
 
-it('warns where the pull request is not to be found, and stays green', async () => {
+it('warns if there is no such pull request, and stays green', async () => {
   differing();
   const { code, commands } = await on.step({ inputs: PLAN, event: pullRequest(99) });
   expect(code).toBe(0);
@@ -190,7 +190,7 @@ it('warns where the pull request is not to be found, and stays green', async () 
   });
 });
 
-it.each([403, 429] as const)('waits as long as a %i asks, then comments', async (status) => {
+it.each([403, 429] as const)('waits as long as a %i demands, then comments', async (status) => {
   const { event } = differing();
   on.github.intercept = rateLimited(2, status, 1);
   const began = performance.now();
@@ -198,7 +198,7 @@ it.each([403, 429] as const)('waits as long as a %i asks, then comments', async 
   expect(performance.now() - began).toBeGreaterThan(2000);
   expect(code).toBe(0);
   expect(on.github.comments).toHaveLength(1);
-  expect(commands.map(({ properties }) => properties['title'])).not.toContain(UNSAID);
+  expect(commands.map(({ properties }) => properties['title'])).not.toContain(NOT_WRITTEN);
 });
 
 it('does not wait an hour: a warning', async () => {
@@ -206,7 +206,7 @@ it('does not wait an hour: a warning', async () => {
   on.github.intercept = rateLimited(1, 429, 3600);
   const { code, commands } = await on.step({ inputs: PLAN, event });
   expect(code).toBe(0);
-  expect(commands.at(-1)?.message).toContain('asks to come back later');
+  expect(commands.at(-1)?.message).toContain('received too many requests');
 });
 
 it('a good plan stays green while GitHub is down, and no comment is sent twice', async () => {
@@ -225,7 +225,7 @@ it('a good plan stays green while GitHub is down, and no comment is sent twice',
   expect(summary).toContain('1 to change');
 });
 
-it('asks again for what can be asked twice', async () => {
+it('repeats what can be sent twice', async () => {
   const { event } = differing();
   let failures = 1;
   on.github.intercept = failing(500, () => (failures -= 1) >= 0);
@@ -248,7 +248,7 @@ it('does not take a list that is cut off for an empty one', async () => {
   expect(commands.at(-1)).toMatchObject({ name: 'warning' });
 });
 
-it('comment: false speaks with GitHub not at all; so does a push', async () => {
+it('comment: false sends nothing to GitHub; nor does a push', async () => {
   const { event } = differing();
   await on.step({ inputs: { ...PLAN, comment: 'false' }, event });
   await on.step({ inputs: PLAN });
@@ -272,7 +272,7 @@ it('fits a plan of far more than 70 kB', async () => {
   expect(body).toContain('500 to set');
 });
 
-it('says that no plan could be made, and takes it back when one could', async () => {
+it('reports that no plan could be made, and takes it back when one could', async () => {
   const { event } = differing();
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  langage: en') });
   const broken = await on.step({ inputs: PLAN, event });
@@ -291,7 +291,7 @@ it('says that no plan could be made, and takes it back when one could', async ()
   ]);
 });
 
-it('validates: annotations where the problems are, a comment until they are mended', async () => {
+it('validates: annotations on the problems, a comment until they are fixed', async () => {
   const { event } = differing();
   const inputs = { command: 'validate', 'working-directory': 'deploy', files: 'settings.yaml' };
   on.commit({ 'deploy/settings.yaml': settingsFor(on.store.url, '  langage: en') });

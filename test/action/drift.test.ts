@@ -6,7 +6,7 @@ import { bench, settingsFor } from './bench.ts';
 
 const on = bench({ language: 'en', llm_model: 'a-model' });
 const DRIFT = { command: 'drift', 'github-token': ISSUES_TOKEN };
-const MARKER = '<!-- setpoint:drift target=default -->';
+const MARKER = '<!-- setpoint:drift environment=default -->';
 
 /** Somebody changes the service, or changes it back. */
 function change(language: string): void {
@@ -17,7 +17,7 @@ function commitInSync(): void {
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
 }
 
-it('opens an issue where there is drift, updates it, closes it, and opens another for the next', async () => {
+it('opens an issue if there is drift, updates it, closes it, and opens another for the next', async () => {
   commitInSync();
   const clean = await on.step({ inputs: DRIFT });
   expect(clean.outputs).toMatchObject({ changes: '0', exit_code: '0', drift: 'false' });
@@ -32,7 +32,7 @@ it('opens an issue where there is drift, updates it, closes it, and opens anothe
   expect(issue).toMatchObject({ author: BOT, labels: ['setpoint-drift'], title: 'Drift: default' });
   expect(issue?.body.split('\n')[0]).toBe(MARKER);
   expect(issue?.body).toContain('"fr"');
-  const seen = /Last looked at: (\S+)\. /.exec(issue?.body ?? '')?.[1] ?? '';
+  const seen = /Last checked: (\S+)\. /.exec(issue?.body ?? '')?.[1] ?? '';
   expect(new Date(seen).toISOString()).toBe(seen);
 
   change('de');
@@ -70,7 +70,7 @@ it('with fail-on-drift is red, the issue open all the same', async () => {
   expect(commands.filter(({ name }) => name === 'error')).toHaveLength(1);
 });
 
-it('is red where it could not read the service, and leaves the issue as it was', async () => {
+it('is red if it could not read the service, and leaves the issue as it was', async () => {
   commitInSync();
   change('fr');
   await on.step({ inputs: DRIFT });
@@ -87,7 +87,7 @@ it('is red where it could not read the service, and leaves the issue as it was',
   expect(commands.some(({ name }) => name === 'error')).toBe(true);
 });
 
-it('speaks of each of three targets by itself', async () => {
+it('reports each of three environments by itself', async () => {
   const [b, c] = [await on.another({ language: 'fr' }), await on.another({ language: 'en' })];
   c.intercept = failing(500);
   const at = (url: string, key: string): string =>
@@ -121,7 +121,7 @@ it('takes no issue of somebody else for its own, and no pull request', async () 
   expect(on.github.issues).toEqual([foreign, pull, expect.objectContaining({ author: BOT })]);
 });
 
-it('leaves one open where two runs have opened two', async () => {
+it('leaves one open if two runs have opened two', async () => {
   commitInSync();
   change('fr');
   for (const _ of [1, 2]) on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER });
@@ -143,7 +143,7 @@ it.each([
   expect(outputs).toMatchObject({ exit_code: exitCode, drift: 'true' });
   expect(commands.at(-1)).toMatchObject({
     name: 'error',
-    properties: { title: 'The issues could not be kept' },
+    properties: { title: 'The drift issues could not be updated' },
   });
   expect(summary).toContain('Drift: default');
 });
@@ -191,7 +191,7 @@ it('saves the snapshot that a plan is made against, with no key and no request',
   expect(on.store.requests).toHaveLength(before);
 });
 
-it('writes no snapshot where nothing could be read', async () => {
+it('writes no snapshot if nothing could be read', async () => {
   commitInSync();
   await on.store.close();
   const snapshot = join(on.path, 'snapshot.json');

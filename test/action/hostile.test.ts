@@ -12,7 +12,7 @@ const SECRET = 'canary p@ss"w\\ö/1+2&<x>';
 /** Everything that has been seen to end a comment, a fence or a line, to name somebody, to link, and to command a runner. */
 const HOSTILE = [
   '--> <script>alert(1)</script> <!--',
-  '<!-- setpoint:plan target=production -->',
+  '<!-- setpoint:plan environment=production -->',
   '<img src=x onerror=alert(1)> <details open>',
   '```\n# heading\n```` ~~~\n| a | b |\n|---|---|',
   '@acme/owners #1 GH-1 acme/settings#1 https://evil.example.com www.evil.example.com a@evil.example.com',

@@ -21,10 +21,13 @@ it.each([
     { command: 'plan', environments: 'nope' },
     'No environment named "nope" (from the input environments).',
   ],
-  [{ command: 'apply', all: 'yes' }, 'all is true or false'],
+  [{ command: 'apply', all: 'yes' }, 'all must be true or false'],
   [{ command: 'plan', all: 'true', environments: 'a' }, 'exclude each other'],
-  [{ command: 'plan', snapshot: 'a.json', 'snapshot-out': 'b.json' }, 'saves no new one'],
-  [{ command: 'plan', 'working-directory': 'nowhere' }, 'no folder'],
+  [
+    { command: 'plan', snapshot: 'a.json', 'snapshot-out': 'b.json' },
+    'snapshot and snapshot-out exclude each other',
+  ],
+  [{ command: 'plan', 'working-directory': 'nowhere' }, 'not a folder'],
   [{ command: 'plan', secrets: `{"A":"${CANARY}"` }, 'SETPOINT_ALLOWED_VARIABLES'],
 ])('%j is a usage error, and nothing is sent', async (inputs, words) => {
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
@@ -51,7 +54,7 @@ it('takes lists one a line or comma-separated', async () => {
   expect(summary).not.toContain('Plan: b');
 });
 
-it('takes of the secrets those that SETPOINT_ALLOWED_VARIABLES lists, and none that says where they may go', async () => {
+it('takes the secrets that SETPOINT_ALLOWED_VARIABLES lists, and none that decides where they are sent', async () => {
   const secrets = JSON.stringify({
     LLM_API_KEY: CANARY,
     OTHER: CANARY,

@@ -76,9 +76,9 @@ it('says a plan, an outcome and a validation, once', async () => {
       'staging: commented\nproduction: no comment needed\n--> <b>: commented\nproduction: commented\ncommented\n',
   });
   expect(markers()).toEqual([
-    '<!-- setpoint:plan target=staging -->',
-    '<!-- setpoint:plan target=--%003e%0020%003cb%003e -->',
-    '<!-- setpoint:outcome target=production -->',
+    '<!-- setpoint:plan environment=staging -->',
+    '<!-- setpoint:plan environment=--%003e%0020%003cb%003e -->',
+    '<!-- setpoint:outcome environment=production -->',
     '<!-- setpoint:validation -->',
   ]);
   expect(github.comments[0]?.body).toContain(`"commit":"${HEAD}"`);

@@ -106,8 +106,8 @@ describe('explain PATH', () => {
 
   type     a secret: one reference, \${env:NAME} or \${file:PATH}, or null
   default  null (not set)
-  null     clears it: empty text is sent, because on null the service keeps what it has
-  reading  the service does not show it; llm_api_key_set says whether one is stored
+  null     clears it: an empty string is sent, because the service ignores null
+  reading  the service does not show it; llm_api_key_set shows whether one is stored
 
 staging  ${store.url}
   value    \${env:LLM}
@@ -130,7 +130,7 @@ staging  ${store.url}
 `);
     expect(stdout).toContain(`  value    "en"
   from     settings.yaml:20:27, in the environment production
-  apply    nothing: the service is as declared
+  apply    nothing: the service matches the file
 `);
     expect((await run({ env: ['staging'] }, 'git_user_name')).stdout).toContain(
       'from     base.yaml:3:18, in the base file',
@@ -139,7 +139,7 @@ staging  ${store.url}
 
   it('offline sends nothing, and reports the service as not observed', async () => {
     const { stdout } = await run({ env: ['staging'], offline: true }, 'language');
-    expect(stdout).toContain('apply    not known, the service was not read');
+    expect(stdout).toContain('apply    unknown: the service was not read');
     expect(store.requests).toEqual([]);
   });
 
@@ -154,9 +154,7 @@ staging  ${store.url}
   it('shows what is not declared, unmanaged, missing or a default', async () => {
     expect(await explained('max_iterations')).toMatchObject({ declared: null, changes: [] });
     expect(await explained('agent')).toMatchObject({ declared: null, unmanaged: true });
-    expect((await run({ env: ['staging'] }, 'agent')).stdout).toContain(
-      'nothing: unmanaged ignores it',
-    );
+    expect((await run({ env: ['staging'] }, 'agent')).stdout).toContain('nothing: it is unmanaged');
     expect(await explained('email')).toMatchObject({
       references: [{ name: 'NOBODY_SETS_THIS', set: false, problem: expect.any(String) }],
       unknown: [{ path: ['email'], reason: 'the variable NOBODY_SETS_THIS is not set' }],
@@ -259,7 +257,7 @@ staging  ${store.url}
     const ended = await run({ env: ['staging'] }, 'language');
     expect(ended.code).toBe(4);
     expect(ended.stdout).toContain('value    "fr"');
-    expect(ended.stdout).toContain('not known, the service could not be read');
+    expect(ended.stdout).toContain('unknown: the service could not be read');
     expect(ended.stderr).toContain('staging: The service refused the key');
     const keyless = await run({ env: ['staging'] }, 'language', {});
     expect(keyless).toMatchObject({ code: 3 });

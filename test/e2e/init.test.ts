@@ -7,7 +7,7 @@ import { init } from '../../src/operations/init.ts';
 import type { InitRequest } from '../../src/operations/initial.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { validate } from '../../src/operations/validate.ts';
-import { planText } from '../../src/render/plan-text.ts';
+import { planText } from '../../src/render/section-text.ts';
 import { folderWith } from '../fixture/command.ts';
 import { quickClock } from '../fixture/settings.ts';
 import {

@@ -74,7 +74,7 @@ describe('smoke', () => {
     const { code, stdout, stderr } = await run('smoke', '--yes');
     expect(code).toBe(1);
     expect(stderr).toContain('its task ended with ERROR');
-    expect(stdout).toContain('No conversation was ready.');
+    expect(stdout).toContain('No conversation became ready.');
     expect(stdout + stderr).not.toContain('No settings are stored');
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DIAGNOSTICS, type Diagnostic, type DiagnosticCode } from '../../src/model/diagnostic.ts';
 import { loadTargets } from '../../src/operations/load.ts';
 import { validationDocument } from '../../src/operations/validate.ts';
-import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+import { diagnosticsText } from '../../src/render/error-text.ts';
 import { expectGolden } from './golden-file.ts';
 
 const ROOT = 'test/golden/diagnostics';

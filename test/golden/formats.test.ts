@@ -1,14 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { failureAnnotations } from '../../src/render/github/failure-annotations.ts';
-import { outcomeAnnotations } from '../../src/render/github/outcome-annotations.ts';
-import { driftAnnotations, planAnnotations } from '../../src/render/github/plan-annotations.ts';
-import { validationAnnotations } from '../../src/render/github/validation-annotations.ts';
-import { failureMarkdown } from '../../src/render/markdown/failure-markdown.ts';
-import { outcomeMarkdown } from '../../src/render/markdown/outcome-markdown.ts';
-import { driftMarkdown, planMarkdown } from '../../src/render/markdown/plan-markdown.ts';
-import { validationMarkdown } from '../../src/render/markdown/validation-markdown.ts';
-import { validationSarif } from '../../src/render/sarif/validation-sarif.ts';
+import { driftAnnotations, failureAnnotations, outcomeAnnotations, planAnnotations, validationAnnotations } from '../../src/render/github/annotations.ts';
+import { driftMarkdown, failureMarkdown, outcomeMarkdown, planMarkdown, validationMarkdown } from '../../src/render/markdown/comments.ts';
+import { validationSarif } from '../../src/render/sarif.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../fixture/scenarios.ts';
 import { expectGolden } from './golden-file.ts';
 

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { failureHtml } from '../../src/render/html/failure-html.ts';
-import { outcomeHtml } from '../../src/render/html/outcome-html.ts';
-import { driftHtml, planHtml } from '../../src/render/html/plan-html.ts';
-import { validationHtml } from '../../src/render/html/validation-html.ts';
+import { driftHtml, failureHtml, outcomeHtml, planHtml, validationHtml } from '../../src/render/html/pages.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../fixture/scenarios.ts';
 import { expectGolden } from './golden-file.ts';
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
-import { outcomeText } from '../../src/render/outcome-text.ts';
-import { planText } from '../../src/render/plan-text.ts';
+import { outcomeText, planText } from '../../src/render/section-text.ts';
 import { startSandboxServer } from '../fixture/sandbox-server.ts';
 import { quickClock, request } from '../fixture/settings.ts';
 import { expectGolden } from './golden-file.ts';

@@ -9,7 +9,7 @@ import { fields } from '../../src/model/field.ts';
 import { looksLikeMask } from '../../src/model/mask.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/model/value.ts';
-import { diagnosticsText } from '../../src/render/diagnostics-text.ts';
+import { diagnosticsText } from '../../src/render/error-text.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 
 const LIMIT = 4096;

@@ -8,7 +8,7 @@ import type { NewVariable } from '../../src/model/pulled.ts';
 import { init } from '../../src/operations/init.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { validate } from '../../src/operations/validate.ts';
-import { initialText } from '../../src/render/initial-text.ts';
+import { initText } from '../../src/render/pulled-text.ts';
 import {
   anySemantics,
   ENVIRONMENT,
@@ -59,7 +59,7 @@ describe('init, over real HTTP', () => {
             const env = keyed ? KEY : {};
             const document = await init({ file, server: store.url, env, clock: quickClock() });
             const text = readFileSync(file, 'utf8');
-            expect(leaks(JSON.stringify(document) + initialText(document, STYLE))).toBe(false);
+            expect(leaks(JSON.stringify(document) + initText(document, STYLE))).toBe(false);
             for (const name of ['llm_api_key', 'search_api_key']) {
               const secret = stored?.[name];
               if (typeof secret === 'string' && secret.length > 11)

@@ -9,8 +9,7 @@ import { planSettings } from '../../src/plan/plan-settings.ts';
 import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
 import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
 import { planEnvironment } from '../../src/plan/plan-environment.ts';
-import { outcomeText } from '../../src/render/outcome-text.ts';
-import { planText } from '../../src/render/plan-text.ts';
+import { outcomeText, planText } from '../../src/render/section-text.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import {

@@ -8,7 +8,7 @@ import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import type { Change } from '../../src/model/plan.ts';
 import type { ValueRecord } from '../../src/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
-import { outcomeText } from '../../src/render/outcome-text.ts';
+import { outcomeText } from '../../src/render/section-text.ts';
 import { decode } from '../../src/service/json.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';

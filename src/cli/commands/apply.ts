@@ -2,8 +2,7 @@ import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
-import { outcomeText } from '../../render/outcome-text.ts';
-import { environmentText } from '../../render/plan-text.ts';
+import { previewText, outcomeText } from '../../render/section-text.ts';
 import { confirmWith } from '../confirm.ts';
 import { conclude } from '../conclude.ts';
 import { OUTCOME_RENDERERS } from '../formats.ts';
@@ -34,10 +33,7 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
     }
     // What refuses it is the error that follows.
     const onPlan = (plan: EnvironmentPlan): Promise<void> =>
-      reporter.preview(
-        (style) => `${environmentText({ ...plan, refusals: [] }, style)}\n`,
-        ask !== null,
-      );
+      reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     const options = optionsFrom(flags, io, 'writes');
     const progress = progressView(io.stderr);
     const document = await apply({

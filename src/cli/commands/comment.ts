@@ -1,7 +1,6 @@
-import { accessFrom } from '../../github/access.ts';
+import { accessFrom, pullRequestIn } from '../../github/job.ts';
 import { gitHub } from '../../github/client.ts';
 import { commentsOf } from '../../github/comments-of.ts';
-import { pullRequestIn } from '../../github/pull-request.ts';
 import { writeComments, type Written } from '../../github/sticky-comment.ts';
 import { readText } from '../../host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
@@ -37,7 +36,9 @@ export async function commentCommand(
     const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
     const comments = documents.flatMap((document) => commentsOf(document, commit));
     const written = await writeComments(gitHub(access, SYSTEM_CLOCK), pull, comments);
-    const lines = written.map((done, index) => doneText(comments[index]?.target ?? null, done));
+    const lines = written.map((done, index) =>
+      doneText(comments[index]?.environment ?? null, done),
+    );
     if (flags.quiet !== true) await write(io.stdout, lines.join(''));
     return 0;
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import '../../host/quick-end.ts';
 import { init } from '../../operations/init.ts';
-import { initialText } from '../../render/initial-text.ts';
+import { initText } from '../../render/pulled-text.ts';
 import { optionsFrom, usage, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -13,7 +13,7 @@ export async function initCommand(flags: Flags, io: Io): Promise<number> {
     if (targets !== undefined && targets.length > 1)
       throw usage('init adds one environment at a time.', 'Name one with -e.');
     const document = await init({ ...options, environment: targets?.[0] });
-    return await reporter.data(document, (style) => initialText(document, style));
+    return await reporter.data(document, (style) => initText(document, style));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -2,7 +2,7 @@ import '../../host/quick-end.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { parseAge } from '../../operations/flag-values.ts';
-import { planText, type TextVoice } from '../../render/plan-text.ts';
+import { planText, type TextVoice } from '../../render/section-text.ts';
 import { conclude } from '../conclude.ts';
 import { asksForJson, optionsFrom, type Flags } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';

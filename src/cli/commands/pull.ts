@@ -1,8 +1,7 @@
 import '../../host/quick-end.ts';
 import type { FileEdit } from '../../model/pulled.ts';
 import { pull } from '../../operations/pull.ts';
-import { patchText } from '../../render/patch-text.ts';
-import { pulledText } from '../../render/pulled-text.ts';
+import { patchText, pulledText } from '../../render/pulled-text.ts';
 import { conclude } from '../conclude.ts';
 import { optionsFrom, type Flags } from '../flags.ts';
 import type { Io } from '../io.ts';

@@ -1,6 +1,6 @@
 import { counted } from '../../model/counted.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
-import { diagnosticsText } from '../../render/diagnostics-text.ts';
+import { diagnosticsText } from '../../render/error-text.ts';
 import { visible } from '../../render/visible.ts';
 import { namesIn, optionsFrom, type Flags } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../formats.ts';

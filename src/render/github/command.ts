@@ -8,13 +8,13 @@ export interface Annotation {
   readonly title: string;
   /** Lines of text. */
   readonly lines: readonly string[];
-  /** A file, and where in it; null where there is none. */
+  /** A file, or a position in it; null if there is none. */
   readonly place: Pick<Source, 'file'> | Source | null;
 }
 
 const LEVELS = ['error', 'warning', 'notice'] as const;
 
-/** Annotations as commands of the runner, one a line, the gravest first: GitHub shows ten of a level and step. */
+/** Annotations as commands of the runner, one a line, the gravest first: GitHub shows ten per level and step. */
 export function commands(annotations: readonly Annotation[]): string {
   const sorted = LEVELS.flatMap((level) =>
     annotations

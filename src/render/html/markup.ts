@@ -2,32 +2,33 @@ import { visible } from '../visible.ts';
 
 const SOURCE = Symbol('source');
 
-/** A piece of a page. `markup` alone makes one: a document that was read from a file cannot hold any. */
+/** A piece of a page. Only `markup` makes one: a document read from a file cannot contain any. */
 export interface Markup {
   readonly [SOURCE]: string;
 }
 
-export type Part = string | number | Markup | readonly Part[] | null;
+export type MarkupPart = string | number | Markup | readonly MarkupPart[] | null;
 
 /**
- * Our own markup with values in it. A string stands as the text it is, what cannot be seen written out, whether between tags or
- * in an attribute (in double quotes, as all of ours are); nothing in it can become markup. Null is left out.
+ * Our own markup with values in it. A string becomes text, invisible characters escaped, between tags as well as in an attribute
+ * (in double quotes, as all of ours are); nothing in it can become markup. Null is left out.
  */
-export function markup(own: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+export function markup(own: TemplateStringsArray, ...parts: readonly MarkupPart[]): Markup {
   return {
-    [SOURCE]: own.map((text, index) => text + sourceOf(parts[index] ?? null)).join(''),
+    [SOURCE]: own.map((text, index) => text + htmlOf(parts[index] ?? null)).join(''),
   };
 }
 
-/** A piece as it is written into a file. */
+/** The HTML of a piece. */
 export function markupSource(piece: Markup): string {
   return piece[SOURCE];
 }
 
-function sourceOf(part: Part): string {
+function htmlOf(part: MarkupPart): string {
   if (part === null) return '';
-  if (typeof part === 'string' || typeof part === 'number') return escaped(visible(String(part)));
-  return SOURCE in part ? part[SOURCE] : part.map(sourceOf).join('');
+  if (typeof part === 'string' || typeof part === 'number')
+    return withEntities(visible(String(part)));
+  return SOURCE in part ? part[SOURCE] : part.map(htmlOf).join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -39,6 +40,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-function escaped(text: string): string {
+function withEntities(text: string): string {
   return text.replaceAll(/[&<>"'`]/g, (char) => ENTITIES[char] ?? '');
 }

@@ -1,6 +1,6 @@
 import { markup } from './markup.ts';
 
-/** The look of every page. Text keeps a contrast of at least 4.5:1 to its ground in both themes. */
+/** The style of every page. Text has a contrast of at least 4.5:1 to its ground in both themes. */
 export const STYLE_SHEET = markup`
 :root {
   color-scheme: light dark;

@@ -27,7 +27,7 @@ it('are those of the step without its inputs, and of the secrets those that are 
   });
 });
 
-it('are those of the step alone where no secrets are handed over', () => {
+it('are those of the step alone if no secrets are passed', () => {
   expect(variablesFor({ A: '1', GITHUB_SHA: 'x' }, null, null)).toEqual({
     A: '1',
     GITHUB_SHA: 'x',
@@ -38,6 +38,6 @@ it.each(['', 'null', '[]', '"text"', '{"A":1}', '{"A":null}', '{"A":"canary'])(
   'secrets as %j are refused, and not shown',
   (text) => {
     const work = (): unknown => variablesFor({ SETPOINT_ALLOWED_VARIABLES: '*' }, text, null);
-    expect(work).toThrow('The input secrets is no JSON object of texts.');
+    expect(work).toThrow('The input secrets is not a JSON object of strings.');
   },
 );

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessFrom } from '../../../src/github/access.ts';
+import { accessFrom } from '../../../src/github/job.ts';
 import { gitHub } from '../../../src/github/client.ts';
 import { exchangeWith } from '../../../src/github/exchange.ts';
 import { gitHubError } from '../../../src/github/github-error.ts';
@@ -120,7 +120,7 @@ describe('what failed is sent once more, on the clock that is handed in', () => 
   });
 });
 
-describe('what GitHub says goes into no message', () => {
+describe('nothing that GitHub sends goes into a message', () => {
   it.each([
     [400, 'bad-response'],
     [401, 'unauthorized'],

@@ -2,15 +2,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { commentsOf } from '../../../src/github/comments-of.ts';
-import { digestOf } from '../../../src/github/digest.ts';
-import { digestIn, isMarked, marked, markerOf } from '../../../src/github/marker.ts';
-import { pullRequestIn } from '../../../src/github/pull-request.ts';
+import { digestIn, digestOf, isMarked, marked, markerOf } from '../../../src/github/marker.ts';
+import { pullRequestIn } from '../../../src/github/job.ts';
 import { treeOf } from '../../fixture/markdown-tree.ts';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc
-    .array(fc.constantFrom('-->', '--', '%', '%0041', '\n', ' target=', 'prod', '\uD800', '>'))
+    .array(fc.constantFrom('-->', '--', '%', '%0041', '\n', ' environment=', 'prod', '\uD800', '>'))
     .map((parts) => parts.join('')),
 );
 
@@ -18,7 +17,7 @@ it('a name never ends the comment nor starts another line, and two names have tw
   fc.assert(
     fc.property(name, name, (one, other) => {
       const marker = markerOf('plan', one);
-      expect(marker).toMatch(/^<!-- setpoint:plan target=[A-Za-z0-9._%-]* -->$/);
+      expect(marker).toMatch(/^<!-- setpoint:plan environment=[A-Za-z0-9._%-]* -->$/);
       expect(marker.length).toBeLessThan(300);
       const { children = [] } = treeOf(`${marker}\n\nText.`);
       expect(children.map(({ type, value }) => [type, value])).toEqual([
@@ -31,7 +30,7 @@ it('a name never ends the comment nor starts another line, and two names have tw
   );
 });
 
-it('a post says its digest, however lines end, and a commit that is one', () => {
+it('a post keeps its digest, whatever its line ends, and a valid commit', () => {
   const marker = markerOf('plan', 'a');
   const body = marked(marker, { digest: 'abc123', commit: 'f'.repeat(40) }, 'text');
   for (const text of [body, body.replaceAll('\n', '\r\n')]) {
@@ -73,7 +72,7 @@ it.each([
   expect(pullRequestIn(event)).toEqual(expected);
 });
 
-it('a plan made again says the same in its comment, though its digests have another salt', () => {
+it('a plan made again has the same comment, though its digests have another salt', () => {
   const made = (salt: string) => ({
     ...planOf(
       environment({

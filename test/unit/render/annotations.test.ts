@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commands, type Annotation } from '../../../src/render/github/command.ts';
-import { failureAnnotations } from '../../../src/render/github/failure-annotations.ts';
-import { outcomeAnnotations } from '../../../src/render/github/outcome-annotations.ts';
-import { driftAnnotations, planAnnotations } from '../../../src/render/github/plan-annotations.ts';
-import { validationAnnotations } from '../../../src/render/github/validation-annotations.ts';
+import {
+  driftAnnotations,
+  failureAnnotations,
+  outcomeAnnotations,
+  planAnnotations,
+  validationAnnotations,
+} from '../../../src/render/github/annotations.ts';
 import { json } from '../../../src/render/json.ts';
-import { outcomeText } from '../../../src/render/outcome-text.ts';
-import { planText } from '../../../src/render/plan-text.ts';
+import { outcomeText, planText } from '../../../src/render/section-text.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
@@ -121,7 +123,7 @@ describe('the log of a runner', () => {
   );
 });
 
-describe('of several targets', () => {
+describe('of several environments', () => {
   it('what would be refused and what would be lost come first', () => {
     const many = Array.from(
       { length: 12 },

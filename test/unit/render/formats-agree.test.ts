@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeDocument } from '../../../src/model/outcome.ts';
 import type { PlanDocument } from '../../../src/model/plan.ts';
-import { outcomeAnnotations } from '../../../src/render/github/outcome-annotations.ts';
-import { driftAnnotations, planAnnotations } from '../../../src/render/github/plan-annotations.ts';
-import { validationAnnotations } from '../../../src/render/github/validation-annotations.ts';
+import {
+  driftAnnotations,
+  outcomeAnnotations,
+  planAnnotations,
+  validationAnnotations,
+} from '../../../src/render/github/annotations.ts';
 import { json } from '../../../src/render/json.ts';
-import { outcomeMarkdown } from '../../../src/render/markdown/outcome-markdown.ts';
-import { driftMarkdown, planMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
-import { validationMarkdown } from '../../../src/render/markdown/validation-markdown.ts';
-import { diagnosticsText } from '../../../src/render/diagnostics-text.ts';
-import { outcomeText } from '../../../src/render/outcome-text.ts';
-import { planText } from '../../../src/render/plan-text.ts';
-import { validationSarif } from '../../../src/render/sarif/validation-sarif.ts';
+import {
+  driftMarkdown,
+  outcomeMarkdown,
+  planMarkdown,
+  validationMarkdown,
+} from '../../../src/render/markdown/comments.ts';
+import { diagnosticsText } from '../../../src/render/error-text.ts';
+import { outcomeText, planText } from '../../../src/render/section-text.ts';
+import { validationSarif } from '../../../src/render/sarif.ts';
 import { nodesOf, plainText, treeOf, type Node } from '../../fixture/markdown-tree.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
@@ -42,7 +47,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
     );
   });
 
-  it('the title of each target counts what its text counts', () => {
+  it('the title of each environment counts what its text counts', () => {
     const titles = nodesOf(treeOf(planMarkdown(document)), 'heading').map((node) =>
       plainText(node).replace(/^.* — /, ''),
     );
@@ -65,27 +70,30 @@ const WORDS = [
   ["Could not read the service's settings.", 'failed'],
 ] as const;
 
-it.each(Object.entries(OUTCOMES))('every format of the outcome %s says as much', (_, document) => {
-  const { environments } = JSON.parse(json(document)) as OutcomeDocument;
-  const changes = environments.flatMap((one) => one.changes).length;
-  const remaining = environments.flatMap((one) => one.remaining).length;
-  const errors = environments.filter(({ error }) => error !== null).length;
-  const text = outcomeText(document, STYLE);
-  const told = linesOf(text, /^  ! /);
-  expect(linesOf(text, /^  [✓✗?·] (?!sandbox_api_key)/)).toBe(changes);
-  const tree = treeOf(outcomeMarkdown(document));
-  expect(rowsOf(tree)).toBe(changes);
-  const listed = environments.flatMap(({ refusals }) =>
-    refusals.length > 1 ? refusals : [],
-  ).length;
-  const items = nodesOf(tree, 'listItem').length - listed;
-  expect(items - linesOf(text, /^  \? sandbox_api_key/)).toBe(told);
-  expect(commandsIn(outcomeAnnotations(document))).toHaveLength(changes + told + errors);
-  expect(told).toBeGreaterThanOrEqual(remaining);
-});
+it.each(Object.entries(OUTCOMES))(
+  'every format of the outcome %s has the same content',
+  (_, document) => {
+    const { environments } = JSON.parse(json(document)) as OutcomeDocument;
+    const changes = environments.flatMap((one) => one.changes).length;
+    const remaining = environments.flatMap((one) => one.remaining).length;
+    const errors = environments.filter(({ error }) => error !== null).length;
+    const text = outcomeText(document, STYLE);
+    const told = linesOf(text, /^  ! /);
+    expect(linesOf(text, /^  [✓✗?·] (?!sandbox_api_key)/)).toBe(changes);
+    const tree = treeOf(outcomeMarkdown(document));
+    expect(rowsOf(tree)).toBe(changes);
+    const listed = environments.flatMap(({ refusals }) =>
+      refusals.length > 1 ? refusals : [],
+    ).length;
+    const items = nodesOf(tree, 'listItem').length - listed;
+    expect(items - linesOf(text, /^  \? sandbox_api_key/)).toBe(told);
+    expect(commandsIn(outcomeAnnotations(document))).toHaveLength(changes + told + errors);
+    expect(told).toBeGreaterThanOrEqual(remaining);
+  },
+);
 
 it.each(Object.entries(VALIDATIONS))(
-  'every format of the validation %s says as much',
+  'every format of the validation %s has the same content',
   (_, document) => {
     const count = document.diagnostics.length;
     const shown = document.diagnostics.map((diagnostic) => ({ ...diagnostic, excerpt: null }));

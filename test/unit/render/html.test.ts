@@ -3,15 +3,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPath } from '../../../src/model/path.ts';
 import { SANDBOX_ACTIONS, SETTINGS_ACTIONS, type PlanDocument } from '../../../src/model/plan.ts';
-import { failureHtml } from '../../../src/render/html/failure-html.ts';
+import {
+  driftHtml,
+  failureHtml,
+  outcomeHtml,
+  planHtml,
+  validationHtml,
+} from '../../../src/render/html/pages.ts';
 import { markup, markupSource } from '../../../src/render/html/markup.ts';
-import { outcomeHtml } from '../../../src/render/html/outcome-html.ts';
-import { driftHtml, planHtml } from '../../../src/render/html/plan-html.ts';
 import { STYLE_SHEET } from '../../../src/render/html/style-sheet.ts';
-import { validationHtml } from '../../../src/render/html/validation-html.ts';
-import { nestedDiff } from '../../../src/render/nested-diff.ts';
-import { outcomeText } from '../../../src/render/outcome-text.ts';
-import { planText } from '../../../src/render/plan-text.ts';
+import { nestedDiff } from '../../../src/render/values.ts';
+import { outcomeText, planText } from '../../../src/render/section-text.ts';
 import { visible } from '../../../src/render/visible.ts';
 import {
   change,
@@ -61,7 +63,7 @@ const BREAK_OUTS = [
   '&quot',
   '\u0000<',
   '\uD83D',
-  '#target-1',
+  '#environment-1',
   '${markup}',
 ];
 const hostile = fc.oneof(
@@ -156,7 +158,7 @@ describe('a page of hostile strings', () => {
     );
   });
 
-  it('says each string as it can be seen, where it belongs', () => {
+  it('has each string, made visible, in its place', () => {
     fc.assert(
       fc.property(fc.array(hostile, { minLength: 16, maxLength: 16 }), (strings) => {
         const [name = '', origin = '', warning = '', message = '', hint = '', code = ''] = strings;
@@ -231,7 +233,7 @@ describe('a page of hostile strings', () => {
 });
 
 describe('the address of a run', () => {
-  it('is a link only to https, without a name and password, and reads as where it leads', () => {
+  it('is a link only to https, without a name and password, and its text is its address', () => {
     const address = fc.oneof(
       hostile,
       hostile.map((rest) => `https://ci.example/${rest}`),
@@ -255,7 +257,7 @@ describe('the address of a run', () => {
   });
 
   it.each(['http://ci.example/', 'javascript:alert(1)', 'https://me@ci.example/', '/run', 'x'])(
-    'is text where it is %s',
+    'is text if it is %s',
     (url) => {
       const tree = documentOf(planHtml(planRunAt(url)));
       expect(elementsOf(tree, named('a'))).toEqual([]);
@@ -265,7 +267,7 @@ describe('the address of a run', () => {
 });
 
 describe('every page', () => {
-  it.each(RENDERED)('is whole by itself and loads nothing (%s)', (_, document, render) => {
+  it.each(RENDERED)('is self-contained and loads nothing (%s)', (_, document, render) => {
     const tree = documentOf((render as (document: object) => string)(document));
     const [policy] = elementsOf(tree, (element) => attribute(element, 'http-equiv') !== undefined);
     const [style] = elementsOf(tree, named('style'));
@@ -277,24 +279,27 @@ describe('every page', () => {
     expect(textOf(style)).not.toMatch(/url\(|@import|@font-face/);
   });
 
-  it.each(RENDERED)('can be found the way through (%s)', (_, document, render) => {
-    const tree = documentOf((render as (document: object) => string)(document));
-    const [html] = elementsOf(tree, named('html'));
-    expect(html === undefined ? null : attribute(html, 'lang')).toBe('en');
-    const levels = elementsOf(tree, named('h1', 'h2', 'h3')).map(({ tagName }) =>
-      Number(tagName.slice(1)),
-    );
-    expect(levels.filter((level) => level === 1)).toHaveLength(1);
-    for (const [index, level] of levels.entries())
-      expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
-    const ids = elementsOf(tree).flatMap((element) => attribute(element, 'id') ?? []);
-    for (const section of elementsOf(tree, named('section', 'nav'))) {
-      const by = attribute(section, 'aria-labelledby');
-      expect(by === undefined ? attribute(section, 'aria-label') : ids).toSatisfy(
-        (label) => by === undefined || (label as string[]).includes(by),
+  it.each(RENDERED)(
+    'has a heading for each level, and names its sections (%s)',
+    (_, document, render) => {
+      const tree = documentOf((render as (document: object) => string)(document));
+      const [html] = elementsOf(tree, named('html'));
+      expect(html === undefined ? null : attribute(html, 'lang')).toBe('en');
+      const levels = elementsOf(tree, named('h1', 'h2', 'h3')).map(({ tagName }) =>
+        Number(tagName.slice(1)),
       );
-    }
-  });
+      expect(levels.filter((level) => level === 1)).toHaveLength(1);
+      for (const [index, level] of levels.entries())
+        expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
+      const ids = elementsOf(tree).flatMap((element) => attribute(element, 'id') ?? []);
+      for (const section of elementsOf(tree, named('section', 'nav'))) {
+        const by = attribute(section, 'aria-labelledby');
+        expect(by === undefined ? attribute(section, 'aria-label') : ids).toSatisfy(
+          (label) => by === undefined || (label as string[]).includes(by),
+        );
+      }
+    },
+  );
 });
 
 describe('the counts', () => {
@@ -302,24 +307,27 @@ describe('the counts', () => {
 
   it('agree with the text of the same plan', () => {
     fc.assert(
-      fc.property(fc.array(fc.array(action, { maxLength: 12 }), { maxLength: 4 }), (targets) => {
-        const document = planOf(
-          ...targets.map((actions) =>
-            environment({ changes: actions.map((action) => change({ action })) }),
-          ),
-        );
-        for (const [page, voice] of [
-          [planHtml(document), 'plan'],
-          [driftHtml(document), 'drift'],
-        ] as const) {
-          const tree = documentOf(page);
-          expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual(
-            document.environments.map((one) => lastLine(planText(planOf(one), PLAIN, voice))),
+      fc.property(
+        fc.array(fc.array(action, { maxLength: 12 }), { maxLength: 4 }),
+        (environments) => {
+          const document = planOf(
+            ...environments.map((actions) =>
+              environment({ changes: actions.map((action) => change({ action })) }),
+            ),
           );
-          expect(elementsOf(tree, ofClass('name'))).toHaveLength(targets.flat().length);
-          expect(elementsOf(tree, named('nav')).length).toBe(targets.length > 1 ? 1 : 0);
-        }
-      }),
+          for (const [page, voice] of [
+            [planHtml(document), 'plan'],
+            [driftHtml(document), 'drift'],
+          ] as const) {
+            const tree = documentOf(page);
+            expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual(
+              document.environments.map((one) => lastLine(planText(planOf(one), PLAIN, voice))),
+            );
+            expect(elementsOf(tree, ofClass('name'))).toHaveLength(environments.flat().length);
+            expect(elementsOf(tree, named('nav')).length).toBe(environments.length > 1 ? 1 : 0);
+          }
+        },
+      ),
       { numRuns: propertyRuns(60) },
     );
   });
@@ -336,21 +344,21 @@ describe('the counts', () => {
     },
   );
 
-  it('are said with what could not be compared, and with what cannot be done', () => {
+  it('include what could not be compared, and what an apply cannot change', () => {
     const unknown = ['a', 'b'].map((name) => ({ path: [name], reason: 'unread', ref: null }));
     const tree = documentOf(
       planHtml(planOf(environment({ unknown }), environment({ status: 'differs' }))),
     );
     expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual([
       'No changes. 2 values could not be compared: a, b',
-      'Not as declared, and nothing can be done about it: see the warnings.',
+      'Not as declared, and an apply cannot change that: see the warnings.',
     ]);
     expect(elementsOf(tree, ofClass('name')).map(textOf)).toEqual(['a', 'b']);
   });
 });
 
 describe('a value', () => {
-  it('opens where it is long, and is there whole', () => {
+  it('opens if it is long, and is complete', () => {
     const [short, long] = ['x'.repeat(20), 'y'.repeat(500)];
     const tree = documentOf(
       planHtml(planOf(environment({ changes: [change({ before: short, after: long })] }))),
@@ -362,7 +370,7 @@ describe('a value', () => {
     expect(whole(tree)).toEqual([JSON.stringify(short), JSON.stringify(long)]);
   });
 
-  it('is not compared line by line where that would take long', () => {
+  it('is not compared line by line if that would take long', () => {
     const lines = (mark: string): string[] => Array.from({ length: 30_000 }, (_, i) => mark + i);
     const [before, after] = [lines('a'), lines('b')];
     const tree = documentOf(
@@ -372,7 +380,7 @@ describe('a value', () => {
     expect(whole(tree)).toEqual([JSON.stringify(before), JSON.stringify(after)]);
   });
 
-  it('that is sensitive is told by its reason', () => {
+  it('that is sensitive is replaced by its reason', () => {
     const secret = change({ before: '(sensitive)', after: '(sensitive)', sensitive: true });
     const tree = documentOf(planHtml(planOf(environment({ changes: [secret] }))));
     expect(elementsOf(tree, named('ins', 'del'))).toEqual([]);
@@ -381,7 +389,7 @@ describe('a value', () => {
 });
 
 describe('what to type', () => {
-  it('names the targets that differ, as a shell takes them', () => {
+  it('names the environments that differ, as a shell takes them', () => {
     const changes = [change()];
     const document = planOf(
       environment({ name: 'eu' }),
@@ -405,7 +413,7 @@ describe('what to type', () => {
   }
 });
 
-it('a problem says its place, what it is, what to do and its code', () => {
+it('a problem has its place, what it is, what to do and its code', () => {
   const tree = documentOf(validationHtml(validationOf(diagnostic())));
   expect(elementsOf(tree, ofClass('rows')).map((one) => textOf(one).trim().split(/\n+/))).toEqual([
     [
@@ -417,7 +425,7 @@ it('a problem says its place, what it is, what to do and its code', () => {
   ]);
 });
 
-it('a change says what became of it, and a sandbox that was started its id', () => {
+it('a change has its result, and a sandbox that was started its id', () => {
   const started = change({ resource: 'sandbox', path: ['default', '#1'], action: 'start' });
   const tree = documentOf(
     outcomeHtml(
@@ -439,7 +447,7 @@ it('a change says what became of it, and a sandbox that was started its id', () 
     '+ start',
     '✓ a1b2, started',
     '~ change',
-    '· not needed any more',
+    '· no longer needed',
   ]);
 });
 

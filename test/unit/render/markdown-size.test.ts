@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Action, Change, EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
 import type { Json } from '../../../src/model/value.ts';
 import { groupedWarnings } from '../../../src/render/warning-order.ts';
-import { failureMarkdown } from '../../../src/render/markdown/failure-markdown.ts';
-import { outcomeMarkdown } from '../../../src/render/markdown/outcome-markdown.ts';
-import { driftMarkdown, planMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
-import { validationMarkdown } from '../../../src/render/markdown/validation-markdown.ts';
+import {
+  driftMarkdown,
+  failureMarkdown,
+  outcomeMarkdown,
+  planMarkdown,
+  validationMarkdown,
+} from '../../../src/render/markdown/comments.ts';
 import {
   change,
   diagnostic,
@@ -103,7 +106,7 @@ const anyEnvironment = fc
       error: failed ? { code: 'x', message: fields.name, hint: fields.name } : null,
     }),
   );
-/** Some targets again and again; hundreds have a few changes each. */
+/** Some environments again and again; hundreds have a few changes each. */
 const plans = fc
   .tuple(
     fc.array(anyEnvironment, { minLength: 1, maxLength: 3 }),
@@ -140,7 +143,7 @@ describe('a comment', () => {
     );
   });
 
-  it('of one target counts warnings and unknown values too', () => {
+  it('of one environment counts warnings and unknown values too', () => {
     fc.assert(
       fc.property(anyEnvironment, (one) => {
         const tree = treeOf(planMarkdown(planOf(one)));
@@ -218,7 +221,7 @@ describe('a comment', () => {
     expect(ticks(25_000)).toContain('The full diff of 1 change is not shown here');
   });
 
-  it('shares its room among targets', () => {
+  it('shares its room among environments', () => {
     const many = Array.from({ length: 2000 }, (_, index) => change({ path: [`field_${index}`] }));
     const text = planMarkdown(
       planOf(
@@ -237,11 +240,11 @@ describe('a comment', () => {
     expect(tallyOf(text, 'change')).toBe(2001);
   });
 
-  it('of more targets than fit says how many more there are', () => {
-    const targets = Array.from({ length: 2000 }, (_, index) =>
-      environment({ name: `target-${index}`, changes: index === 1999 ? [] : [change()] }),
+  it('of more environments than fit counts those that are left out', () => {
+    const environments = Array.from({ length: 2000 }, (_, index) =>
+      environment({ name: `environment-${index}`, changes: index === 1999 ? [] : [change()] }),
     );
-    const text = planMarkdown(planOf(...targets));
+    const text = planMarkdown(planOf(...environments));
     expect(sizeOf(text)).toBeLessThanOrEqual(LONGEST);
     const shown = (text.match(/^## /gm) ?? []).length;
     expect(shown + leftOut(text, 'environment')).toBe(2000);

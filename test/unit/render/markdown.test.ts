@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../../src/model/plan.ts';
-import { codeSpan } from '../../../src/render/markdown/code-span.ts';
-import { failureMarkdown } from '../../../src/render/markdown/failure-markdown.ts';
-import { outcomeMarkdown } from '../../../src/render/markdown/outcome-markdown.ts';
-import { driftMarkdown, planMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
-import { label, prose } from '../../../src/render/markdown/prose.ts';
-import { tableRow } from '../../../src/render/markdown/table.ts';
-import { validationMarkdown } from '../../../src/render/markdown/validation-markdown.ts';
+import { codeSpan, label, prose } from '../../../src/render/markdown/inline.ts';
+import {
+  driftMarkdown,
+  failureMarkdown,
+  outcomeMarkdown,
+  planMarkdown,
+  validationMarkdown,
+} from '../../../src/render/markdown/comments.ts';
+import { tableRow } from '../../../src/render/markdown/blocks.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
@@ -61,6 +63,8 @@ describe('a value', () => {
     ['ask @octocat about #1 (now)', 'ask `@octocat` about `#1` (now)'],
     ['write ${env:NAME}, or $x$', 'write `${env:NAME}`, or `$x$`'],
     ['1. first', '`1`. first'],
+    ['apply with --allow clear-secret.', 'apply with `--allow clear-secret`.'],
+    ['what --allow lifts, and --allow', 'what `--allow lifts`, and `--allow`'],
     [
       'at commit deadbeef, 1234567 or עdeadbeefע',
       'at commit `deadbeef`, `1234567` or `עdeadbeefע`',

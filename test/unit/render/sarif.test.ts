@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DIAGNOSTICS, type DiagnosticCode } from '../../../src/model/diagnostic.ts';
 import type { DiagnosticReport } from '../../../src/model/validation.ts';
 import { VERSION } from '../../../src/model/version.ts';
-import { artifactUri } from '../../../src/render/sarif/artifact-uri.ts';
-import { validationSarif } from '../../../src/render/sarif/validation-sarif.ts';
+import { artifactUri, validationSarif } from '../../../src/render/sarif.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { diagnostic, validationOf } from '../../fixture/documents.ts';
 import { hostile } from '../../fixture/hostile.ts';
@@ -130,7 +129,7 @@ describe('a validation as SARIF', () => {
     );
   });
 
-  it('knows a problem again when lines above it come and go, and tells those alike apart', () => {
+  it('identifies a problem although lines above it come and go, and distinguishes those alike', () => {
     const one = diagnostic();
     const [print] = printsOf(one);
     expect(printsOf({ ...one, line: 40, column: 9, message: 'Worded anew.' })).toEqual([print]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { driftAnnotations } from '../../../src/render/github/plan-annotations.ts';
-import { driftHtml } from '../../../src/render/html/plan-html.ts';
-import { driftMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
-import { planText } from '../../../src/render/plan-text.ts';
+import { driftAnnotations } from '../../../src/render/github/annotations.ts';
+import { driftHtml } from '../../../src/render/html/pages.ts';
+import { driftMarkdown } from '../../../src/render/markdown/comments.ts';
+import { planText } from '../../../src/render/section-text.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { PLANS } from '../../fixture/scenarios.ts';
 
@@ -48,6 +48,18 @@ describe.each(FORMATS)('drift as %s names the two sides of every difference', (n
     expect(shown).not.toMatch(/\bfrom \||\| to \||→|will be/);
   });
 
+  it('of a value that holds a secret, without showing it', () => {
+    const tainted = change({
+      before: '(sensitive)',
+      after: '(sensitive)',
+      sensitive: true,
+      reason: 'differs',
+    });
+    const shown = render(planOf(environment({ changes: [tainted] })));
+    expect(shown).toContain('another value');
+    expect(shown).not.toMatch(/on the service +differs/);
+  });
+
   it('in every scenario, and claims nothing of what an apply would do', () => {
     for (const document of Object.values(PLANS)) {
       const shown = render(document);
@@ -56,7 +68,7 @@ describe.each(FORMATS)('drift as %s names the two sides of every difference', (n
     }
   });
 
-  it('counts pending edits apart from drift', () => {
+  it('counts pending edits and drift separately', () => {
     const edit = change({ class: 'pending' });
     const drift = change({ path: ['agent'], class: 'drift' });
     const said = (...changes: Parameters<typeof change>[0][]) =>

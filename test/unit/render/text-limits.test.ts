@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nestedDiff } from '../../../src/render/nested-diff.ts';
+import { nestedDiff } from '../../../src/render/values.ts';
 import { visible } from '../../../src/render/visible.ts';
 
 const WHOLE = { color: false, width: null, verbose: true };

@@ -5,12 +5,12 @@ const ALL = Array.from({ length: 0x110000 }, (_, code) => code).filter(
   (code) => code < 0xd800 || code > 0xdfff,
 );
 
-describe('what looks like nothing is made visible', () => {
+describe('what is invisible is escaped', () => {
   const hidden = ALL.filter((code) =>
     /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\u2800]/u.test(String.fromCodePoint(code)),
   );
 
-  it('every code point that Unicode says to ignore, every control, and the blank of braille', () => {
+  it('every code point that Unicode ignores by default, every control, and the braille blank', () => {
     expect(hidden.length).toBeGreaterThan(4_000);
     for (const code of [0x3164, 0x115f, 0x1160, 0xffa0, 0x2800, 0x34f, 0x200b, 0xfe0f, 0xe0041])
       expect(hidden).toContain(code);
@@ -24,7 +24,7 @@ describe('what looks like nothing is made visible', () => {
     }
   });
 
-  it('and what can be seen stays as it is', () => {
+  it('and nothing else', () => {
     const seen = ALL.filter((code) =>
       /[\p{L}\p{N}\p{P}\p{S}\u0020]/u.test(String.fromCodePoint(code)),
     ).filter((code) => !hidden.includes(code) && !(code >= 0xfff9 && code <= 0xfffb));

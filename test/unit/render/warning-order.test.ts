@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Warning } from '../../../src/model/plan.ts';
-import { planAnnotations } from '../../../src/render/github/plan-annotations.ts';
-import { planHtml } from '../../../src/render/html/plan-html.ts';
+import { planAnnotations } from '../../../src/render/github/annotations.ts';
+import { planHtml } from '../../../src/render/html/pages.ts';
 import { json } from '../../../src/render/json.ts';
-import { planMarkdown } from '../../../src/render/markdown/plan-markdown.ts';
-import { planText } from '../../../src/render/plan-text.ts';
+import { planMarkdown } from '../../../src/render/markdown/comments.ts';
+import { planText } from '../../../src/render/section-text.ts';
 import { groupedWarnings } from '../../../src/render/warning-order.ts';
 import { environment, planOf } from '../../fixture/documents.ts';
 
@@ -39,7 +39,7 @@ it.each([
   expect(kept.environments[0]?.warnings).toEqual(warnings);
 });
 
-it('warnings that say different things stay apart', () => {
+it('warnings with different messages stay separate', () => {
   const other = {
     ...adds('a'),
     message: 'The plan changes mcp_config.stdio_servers[a], a program.',

@@ -1,0 +1,180 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commentsOf, failureComment } from '../github/comments-of.ts';
+import type { StickyComment } from '../github/sticky-comment.ts';
+import { checkWritable, writeAside } from '../host/write-aside.ts';
+import { exitCodeOf, worstExitCode } from '../model/exit-code.ts';
+import type { Resource } from '../model/observed.ts';
+import { partOf } from '../model/plan.ts';
+import { apply } from '../operations/apply.ts';
+import { get } from '../operations/get.ts';
+import type { Options, PlanRequest } from '../operations/options.ts';
+import { drift, plan } from '../operations/plan.ts';
+import { readSaved } from '../operations/saved-document.ts';
+import { selectTargets } from '../operations/select.ts';
+import { check, validationDocument } from '../operations/validate.ts';
+import { diagnosticsText } from '../render/error-text.ts';
+import {
+  driftAnnotations,
+  outcomeAnnotations,
+  planAnnotations,
+  validationAnnotations,
+} from '../render/github/annotations.ts';
+import { json } from '../render/json.ts';
+import { driftMarkdown } from '../render/markdown/comments.ts';
+import { outcomeText, planText, previewText } from '../render/section-text.ts';
+import { PLAIN } from '../render/style.ts';
+import { hintsInInputs, type Inputs } from './inputs.ts';
+import { errorLog, inert } from './report.ts';
+import { hasDrifted, type StepResult, type StepContext } from './result.ts';
+import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
+
+/** Runs the command that the inputs name. Throws what keeps it from beginning. */
+export function perform(inputs: Inputs, setting: StepContext): StepResult | Promise<StepResult> {
+  switch (inputs.command) {
+    case 'validate':
+      return validateStep(inputs, setting);
+    case 'plan':
+      return planStep(inputs, setting);
+    case 'apply':
+      return applyStep(inputs, setting);
+    case 'drift':
+      return driftStep(inputs, setting);
+  }
+}
+
+/** Checks the files, offline. */
+function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult {
+  const { diagnostics, targets } = check({ file: inputs.files, env });
+  const document = validationDocument(diagnostics);
+  const comments = commentsOf(document, commit);
+  const names = targets.map(({ name }) => name).join(', ');
+  return {
+    code: document.valid ? 0 : 3,
+    text: `${diagnosticsText(diagnostics, PLAIN)}${document.valid ? `Valid: ${names}.\n` : ''}`,
+    annotations: validationAnnotations(validationAtRoot(document)),
+    summary: comments.map(markdownOf),
+    comments,
+    changes: 0,
+    planPath: null,
+    drift: null,
+  };
+}
+
+/** Plans, and saves the plan: for an apply it is what was approved. */
+async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
+  const path = inputs.plan ?? (await temporaryPlanPath(setting.env));
+  checkWritable(path);
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
+  const options = optionsFor(inputs, setting);
+  const saved = await plan({
+    ...options,
+    snapshot: inputs.snapshot ?? undefined,
+    maxAge: inputs.maxAge,
+  });
+  await saveSnapshot(inputs, options);
+  await writeAside(path, json(saved));
+  const document = hintsInInputs(saved);
+  const { environments } = document;
+  const comments = commentsOf(document, setting.commit);
+  return {
+    code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
+    text: planText(document, PLAIN) + errorLog(environments),
+    annotations: planAnnotations(planAtRoot(document)),
+    summary: comments.map(markdownOf),
+    comments: [...comments, failureComment(null, inputs.environments ?? [], setting.commit)],
+    changes: environments.flatMap(({ changes }) => changes).length,
+    planPath: path,
+    drift: null,
+  };
+}
+
+/** Makes the service equal to the file. Nobody is asked: a saved plan is the approval, or else the step itself. */
+async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
+  const options = optionsFor(inputs, setting);
+  const outcome = await apply({
+    ...options,
+    approved: inputs.plan === null ? undefined : await readSaved(inputs.plan, ['plan']),
+    all: inputs.all,
+    allow: inputs.allow,
+    abandon: setting.abandon,
+    // In the log before anything is written.
+    onPlan: async (environment) => {
+      process.stdout.write(inert(previewText(environment, PLAIN)));
+    },
+  });
+  if (!setting.signal.aborted) await saveSnapshot(inputs, options);
+  const document = hintsInInputs(outcome);
+  const { environments } = document;
+  const comments = commentsOf(document, setting.commit);
+  const sent = environments.flatMap(({ changes }) =>
+    changes.filter(({ result }) => result !== 'not-sent'),
+  );
+  return {
+    code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
+    text: outcomeText(document, PLAIN) + errorLog(environments),
+    annotations: outcomeAnnotations(outcomeAtRoot(document)),
+    summary: comments.map(markdownOf),
+    comments,
+    changes: sent.length,
+    planPath: inputs.plan,
+    drift: null,
+  };
+}
+
+/** Finds whether somebody has changed a service since the file was applied. */
+async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
+  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
+  const options = optionsFor(inputs, setting);
+  const document = hintsInInputs(await drift(options));
+  await saveSnapshot(inputs, options);
+  const { environments } = document;
+  return {
+    code: worstExitCode(environments.map((one) => (hasDrifted(one) ? 2 : exitCodeOf(one.error)))),
+    text: planText(document, PLAIN, 'drift') + errorLog(environments),
+    annotations: driftAnnotations(planAtRoot(document)),
+    summary: environments.map((one) => driftMarkdown(partOf(document, [one]))),
+    comments: [],
+    changes: environments.flatMap(({ changes }) => changes).length,
+    planPath: null,
+    drift: document,
+  };
+}
+
+function markdownOf({ markdown }: StickyComment): string {
+  return markdown;
+}
+
+/** The inputs as operations take them. */
+function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
+  const { files, environments, base, policy, rotate } = inputs;
+  return {
+    file: files,
+    env,
+    targets: environments,
+    targetsFrom: 'the input environments',
+    base: base ?? undefined,
+    policy: policy ?? undefined,
+    rotate,
+    signal,
+  };
+}
+
+/** In a folder of its own, because a job may plan more than once. */
+async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
+  const folder = await mkdtemp(join(env['RUNNER_TEMP'] ?? tmpdir(), 'setpoint-'));
+  return join(folder, 'plan.json');
+}
+
+const ALL_RESOURCES: readonly Resource[] = ['settings', 'sandboxes', 'specs', 'conversations'];
+
+/** Saves what the services have, masked, for plans against it. If none could be read, the snapshot that exists is kept. */
+async function saveSnapshot({ snapshotOut }: Inputs, options: Options): Promise<void> {
+  if (snapshotOut === null) return;
+  const declared = selectTargets(options).some(({ sandboxes }) => sandboxes !== undefined);
+  const document = await get({ ...options, resources: declared ? ALL_RESOURCES : ['settings'] });
+  if (document.environments.every(({ status }) => status === 'error')) return;
+  await writeAside(snapshotOut, json(document));
+}

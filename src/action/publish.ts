@@ -1,0 +1,50 @@
+import { notice, warning } from '@actions/core';
+import { gitHub } from '../github/client.ts';
+import { writeDriftIssues } from '../github/drift-issue.ts';
+import { accessFrom, type PullRequest } from '../github/job.ts';
+import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { asSetpointError, type SetpointError } from '../model/error.ts';
+import type { PlanDocument } from '../model/plan.ts';
+import { hasDrifted } from './result.ts';
+import type { Variables } from './variables.ts';
+
+/**
+ * Writes the comments on the pull request. The step is not there for them: if they cannot be written, the summary has the same,
+ * and the step ends as it would have. A token that may only read is a notice, anything else a warning.
+ */
+export async function publishComments(
+  comments: readonly StickyComment[],
+  pull: PullRequest,
+  token: string,
+  env: Variables,
+): Promise<void> {
+  try {
+    await writeComments(gitHub(accessFrom(env, token), SYSTEM_CLOCK), pull.number, comments);
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    const refused = error.code === 'unauthorized';
+    const annotate = refused || token === '' ? notice : warning;
+    const why =
+      refused && pull.fork
+        ? 'This pull request comes from a fork, whose token can only read.'
+        : error.hint;
+    annotate(`${error.message} ${why} See the summary of this job instead.`, {
+      title: 'No comment was written',
+    });
+  }
+}
+
+/** Updates the issues about drift. Returns why it could not: an issue is how anybody hears of drift, so that fails the step. */
+export async function publishDrift(
+  document: PlanDocument,
+  token: string,
+  env: Variables,
+): Promise<SetpointError | null> {
+  try {
+    await writeDriftIssues(gitHub(accessFrom(env, token), SYSTEM_CLOCK), document, hasDrifted);
+    return null;
+  } catch (thrown) {
+    return asSetpointError(thrown);
+  }
+}

@@ -1,0 +1,151 @@
+import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
+import { formatPath } from '../model/path.ts';
+import type { Action, Change } from '../model/plan.ts';
+import type { Json } from '../model/value.ts';
+import type { Paint } from './style.ts';
+import { isNested } from './values.ts';
+
+/** `plan` words a change as what an apply would do; `drift` as what was found, and names the two sides of each difference. */
+export type Voice = 'plan' | 'drift';
+
+export const IN_THE_FILE = 'in the file';
+export const ON_THE_SERVICE = 'on the service';
+
+/** A change as every format shows it. Its texts are not yet inert: each format has its own means. */
+export interface ShownChange {
+  readonly change: Change<Json>;
+  readonly voice: Voice;
+  /** `sandbox ID`, or the path of a setting as flags take it. */
+  readonly name: string;
+  /** What is done, or that it differs. */
+  readonly label: Label;
+  readonly reason: string;
+  readonly values: ShownValues;
+  /** What became of the change; null if it was not made. */
+  readonly result: Label | null;
+}
+
+/** Words, with a mark and a colour that mean the same. */
+export interface Label {
+  readonly mark: string;
+  readonly words: string;
+  readonly color: Paint;
+}
+
+/**
+ * `none`: the reason is enough; `arrow`: from one scalar to another; `sides`: what each side has, of a difference;
+ * `diff`: two nested values line by line.
+ */
+export type ShownValues =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'arrow' | 'diff'; readonly before: Json; readonly after: Json }
+  | { readonly kind: 'sides'; readonly file: Side; readonly service: Side };
+
+/** A value, or words in its place. */
+export type Side = { readonly value: Json } | { readonly words: string };
+
+export function shownChange(
+  change: Change<Json>,
+  voice: Voice,
+  result: Label | null = null,
+): ShownChange {
+  const { action } = change;
+  const [mark, color] = voice === 'plan' ? MARKS[action] : DIFFERS;
+  return {
+    change,
+    voice,
+    name: changeName(change),
+    label: { mark, words: voice === 'plan' ? action : 'differs', color },
+    reason: reasonOf(change, voice),
+    values: voice === 'plan' ? plannedValues(change) : comparedValues(change),
+    result,
+  };
+}
+
+const MARKS: Readonly<Record<Action, readonly [string, Paint]>> = {
+  set: ['+', 'green'],
+  change: ['~', 'yellow'],
+  rotate: ['~', 'yellow'],
+  clear: ['-', 'red'],
+  remove: ['-', 'red'],
+  start: ['+', 'green'],
+  resume: ['~', 'yellow'],
+  pause: ['~', 'yellow'],
+};
+const DIFFERS = ['~', 'yellow'] as const;
+
+/** Whether a change loses something that applying the previous file would not bring back. */
+export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'remove' || action === 'clear';
+}
+
+export function changeName({ resource, path }: Pick<Change, 'resource' | 'path'>): string {
+  if (resource === 'settings') return formatPath(path);
+  const [first = '', number] = path;
+  return number === undefined ? `sandbox ${first}` : `new sandbox ${number} (${first})`;
+}
+
+function reasonOf({ action, path, reason }: Change<Json>, voice: Voice): string {
+  if (voice === 'drift') return foundReason(reason);
+  if (action === 'remove') return `${reason}, will be removed`;
+  return action === 'set' && path.length > 1 && reason === 'not set' ? 'new' : reason;
+}
+
+/** A reason without what an apply would do about it: `set, will be rotated` becomes `set`. */
+function foundReason(reason: string): string {
+  return reason.replace(/[,:] will be \w+$/, '');
+}
+
+function plannedValues({ resource, before, after, sensitive }: Change<Json>): ShownValues {
+  if (resource === 'sandbox') return { kind: 'none' };
+  if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
+  return sensitive ? { kind: 'none' } : { kind: 'arrow', before, after };
+}
+
+/** A secret is shown as its reference in the file, and as set or not set on the service. */
+function comparedValues(change: Change<Json>): ShownValues {
+  const { resource, action, before, after, sensitive, ref, reason } = change;
+  if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
+  if (resource === 'sandbox')
+    return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
+  if (!sensitive) {
+    const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
+    return { kind: 'sides', file: { value: after }, service };
+  }
+  const file = after === null ? 'null' : (ref ?? 'a secret');
+  const service = reason === 'differs' ? 'another value' : foundReason(reason);
+  return { kind: 'sides', file: { words: file }, service: { words: service } };
+}
+
+function stateOf(value: Json): Side {
+  return { words: typeof value === 'string' ? value : 'none' };
+}
+
+/** What became of a change. A sandbox that was started has an id from then on. */
+export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['status']): Label {
+  // Nothing went wrong, and this was not sent: a later observation has shown that the service has it already.
+  if (change.result === 'not-sent' && (status === 'applied' || status === 'in-sync'))
+    return { mark: '·', words: 'no longer needed', color: 'dim' };
+  const { resource, action, result, sandbox } = change;
+  const label = RESULTS[result];
+  const id = sandbox === undefined ? '' : `${sandbox}, `;
+  const done = resource === 'sandbox' ? PARTICIPLES[action] : undefined;
+  if (done === undefined || result === 'not-sent') return { ...label, words: id + label.words };
+  const state = action === 'pause' ? 'paused' : 'running';
+  return { ...label, words: id + (result === 'verified' ? done : `requested, not ${state} yet`) };
+}
+
+/** `will be started`. */
+export const PARTICIPLES: Readonly<Partial<Record<Action, string>>> = {
+  start: 'started',
+  resume: 'resumed',
+  pause: 'paused',
+};
+
+const RESULTS: Readonly<Record<Result, Label>> = {
+  verified: { mark: '✓', words: 'verified', color: 'green' },
+  set: { mark: '✓', words: 'set', color: 'green' },
+  unverifiable: { mark: '?', words: 'sent, cannot be read back', color: 'cyan' },
+  'not-sent': { mark: '✗', words: 'not written', color: 'red' },
+  unknown: { mark: '✗', words: 'sent, not confirmed', color: 'red' },
+};

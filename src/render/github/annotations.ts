@@ -1,0 +1,128 @@
+import type { FailureDocument } from '../../model/failure.ts';
+import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
+import { isWithin, samePath, type Path } from '../../model/path.ts';
+import type { PlanDocument } from '../../model/plan.ts';
+import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
+import { isDangerous, changeName, type ShownChange } from '../change.ts';
+import { changeText } from '../change-text.ts';
+import { outcomeSections, planSections, type Section } from '../section.ts';
+import { PLAIN } from '../style.ts';
+import { inlineValue } from '../values.ts';
+import { weightOf } from '../warning-order.ts';
+import { refusalSentence, refusalTitle } from '../wording.ts';
+import { commands, type Annotation } from './command.ts';
+
+// Each document as annotations on the lines of the settings files, in the commands of GitHub's runner.
+
+/** What could not be compared has no annotation. */
+export function planAnnotations(document: PlanDocument): string {
+  return sectionCommands(planSections(document, 'plan'), 'Plan', {
+    refusal: 'error',
+    change: ({ change }) => (isDangerous(change) ? 'warning' : 'notice'),
+  });
+}
+
+/** The same as a finding: every difference is a warning, and so is that an apply would be refused. */
+export function driftAnnotations(document: PlanDocument): string {
+  return sectionCommands(planSections(document, 'drift'), 'Drift', {
+    refusal: 'warning',
+    change: () => 'warning',
+  });
+}
+
+/** The error of an apply that was refused names the refusals. */
+export function outcomeAnnotations(document: OutcomeDocument): string {
+  const sections = outcomeSections(document).map((section) => ({ ...section, refusals: [] }));
+  return sectionCommands(sections, 'Apply', {
+    refusal: 'error',
+    change: ({ result }) => (result?.mark === '✗' ? 'warning' : 'notice'),
+  });
+}
+
+export function validationAnnotations({ diagnostics }: ValidationDocument): string {
+  return commands(diagnostics.map(diagnosticAnnotation));
+}
+
+/** Why a command could not begin. */
+export function failureAnnotations({ error }: FailureDocument): string {
+  const { message, hint, diagnostics = [] } = error;
+  return commands([
+    { level: 'error', weight: 0, title: 'setpoint', lines: [message, hint], place: null },
+    ...diagnostics.map(diagnosticAnnotation),
+  ]);
+}
+
+interface Levels {
+  readonly refusal: Annotation['level'];
+  readonly change: (shown: ShownChange) => Annotation['level'];
+}
+
+function sectionCommands(sections: readonly Section[], what: string, levels: Levels): string {
+  return commands(
+    sections.flatMap((section) =>
+      sectionAnnotations(section, levels).map((one) => ({
+        ...one,
+        title: `${what}: ${section.name}`,
+      })),
+    ),
+  );
+}
+
+/** What has no line of its own is put on the file that the environment's changes are in. */
+function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 'title'>[] {
+  const { error, refusals, remaining, warnings, changes } = section;
+  const file = changes.find(({ change }) => change.source !== null)?.change.source?.file;
+  const elsewhere = file === undefined ? null : { file };
+  const placeOf = (isAbout: (path: Path) => boolean): Annotation['place'] =>
+    changes.find(({ change }) => isAbout(change.path))?.change.source ?? elsewhere;
+  return [
+    ...(error === null ? [] : [annotation('error', 0, [error.message, error.hint], elsewhere)]),
+    ...refusals.map((refusal) => {
+      const line = `${refusalTitle(section)}: ${refusalSentence(refusal)}`;
+      const place = placeOf((path) => isWithin(refusal.path, path));
+      return annotation(levels.refusal, 0, [line], place);
+    }),
+    ...remaining.map((remainder) => {
+      const place = placeOf((path) => samePath(path, remainder.path));
+      return annotation('error', 1, remainderLines(remainder), place);
+    }),
+    ...warnings.map(({ code, message }) =>
+      annotation('warning', weightOf(code), [message], elsewhere),
+    ),
+    ...changes.map((shown) => {
+      const { change, result } = shown;
+      const lines = changeText(shown, PLAIN).map((line) => line.slice(2));
+      const weight = isDangerous(change) || result !== null ? 1 : 2;
+      return annotation(levels.change(shown), weight, lines, change.source ?? elsewhere);
+    }),
+  ];
+}
+
+function annotation(
+  level: Annotation['level'],
+  weight: number,
+  lines: readonly string[],
+  place: Annotation['place'],
+): Omit<Annotation, 'title'> {
+  return { level, weight, lines, place };
+}
+
+function remainderLines({ reason, expected, actual, hint, ...place }: Remainder): string[] {
+  return [
+    `${changeName(place)}: ${reason}`,
+    `expected ${inlineValue(expected, PLAIN)}`,
+    `found    ${inlineValue(actual, PLAIN)}`,
+    hint,
+  ];
+}
+
+function diagnosticAnnotation(diagnostic: DiagnosticReport): Annotation {
+  const { severity, code, message, hint, file, line, column } = diagnostic;
+  return {
+    level: severity,
+    weight: 1,
+    title: code,
+    lines: [message, hint],
+    place: { file, line, column },
+  };
+}

@@ -1,0 +1,110 @@
+import { counted } from '../../model/counted.ts';
+import type { ChangeClass } from '../../model/plan.ts';
+import type { Json } from '../../model/value.ts';
+import { IN_THE_FILE, ON_THE_SERVICE, type ShownChange, type Side } from '../change.ts';
+import { PLAIN, WHOLE, type Paint } from '../style.ts';
+import { inlineValue, isTooLong, nestedDiff } from '../values.ts';
+import { markup, type Markup, type MarkupPart } from './markup.ts';
+import { chipHtml, refHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
+
+const MOST_LINES = 16;
+
+/** What happens to which path, from which value to which, why, and where it is declared. Of drift: what each side has. */
+export function changeHtml(shown: ShownChange): Markup {
+  const { change, name, label, reason, result } = shown;
+  const { class: origin, ref, source } = change;
+  const chips = [
+    origin === undefined
+      ? null
+      : [' ', chipHtml({ mark: '', words: origin, color: CLASSES[origin] })],
+    result === null ? null : [' ', chipHtml(result)],
+  ];
+  return rowHtml(
+    label,
+    markup`<p><code class="name">${name}</code>${chips}</p>\n`,
+    valuesHtml(shown),
+    softHtml(reason, refHtml(ref), sourceHtml(source)),
+  );
+}
+
+const CLASSES: Readonly<Record<ChangeClass, Paint>> = {
+  pending: 'dim',
+  drift: 'cyan',
+  conflict: 'red',
+};
+
+function valuesHtml({ voice, values }: ShownChange): MarkupPart {
+  switch (values.kind) {
+    case 'none':
+      return null;
+    case 'arrow':
+      return arrowHtml(values.before, values.after);
+    case 'sides':
+      return markup`<dl class="sides">
+<dt>${IN_THE_FILE}</dt><dd>${sideHtml('ins', values.file)}</dd>
+<dt>${ON_THE_SERVICE}</dt><dd>${sideHtml('del', values.service)}</dd>
+</dl>
+`;
+    case 'diff': {
+      const { before, after } = values;
+      if (voice === 'plan')
+        return isTooLong(before, after) ? arrowHtml(before, after) : diffHtml(before, after);
+      const heads = markup`<p class="sides"><del>--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}</del> <ins>+++ ${IN_THE_FILE}${after === null ? ': none' : ''}</ins></p>\n`;
+      return [heads, isTooLong(before, after) ? bothHtml(before, after) : diffHtml(before, after)];
+    }
+  }
+}
+
+function arrowHtml(before: Json, after: Json): Markup {
+  const from = before === null ? null : [valueHtml('del', before), ' → '];
+  return markup`<div class="values">${from}${valueHtml('ins', after)}</div>\n`;
+}
+
+function bothHtml(before: Json, after: Json): Markup {
+  return markup`<div class="values">${before === null ? null : valueHtml('del', before)} ${after === null ? null : valueHtml('ins', after)}</div>\n`;
+}
+
+/** A diff of two nested values; the lines that are too many are in a fold. */
+function diffHtml(before: Json, after: Json): Markup {
+  const lines = nestedDiff(before, after, WHOLE);
+  const more = lines.slice(MOST_LINES);
+  if (more.length === 0) return linesHtml(lines);
+  return markup`${linesHtml(lines.slice(0, MOST_LINES))}<details>
+<summary>${counted(more.length, 'more line')}</summary>
+${linesHtml(more)}</details>
+`;
+}
+
+function linesHtml(lines: readonly string[]): Markup {
+  return markup`<pre>${lines.map(lineHtml)}</pre>
+`;
+}
+
+/** The marks stay, so that nothing depends on colour alone. */
+function lineHtml(line: string): Markup {
+  if (line.startsWith('+')) return markup`<ins>${line}\n</ins>`;
+  return line.startsWith('-') ? markup`<del>${line}\n</del>` : markup`<span>${line}\n</span>`;
+}
+
+function sideHtml(element: 'ins' | 'del', side: Side): Markup {
+  return 'words' in side ? spanHtml(element, side.words) : valueHtml(element, side.value);
+}
+
+/** A value as JSON on a line; a long one opens. */
+export function valueHtml(element: 'ins' | 'del', value: Json): Markup {
+  const whole = inlineValue(value, WHOLE);
+  const shortened = inlineValue(value, PLAIN);
+  if (shortened === whole) return spanHtml(element, whole);
+  return markup`<details class="long">
+<summary>${spanHtml(element, shortened)}</summary>
+${spanHtml(element, whole)}
+</details>
+`;
+}
+
+/** `del` for what was there, `ins` for what comes in its place. */
+function spanHtml(element: 'ins' | 'del', text: string): Markup {
+  return element === 'ins'
+    ? markup`<ins class="value">${text}</ins>`
+    : markup`<del class="value">${text}</del>`;
+}

@@ -1,0 +1,138 @@
+import { counted } from '../../model/counted.ts';
+import type { FailureDocument } from '../../model/failure.ts';
+import type { OutcomeDocument } from '../../model/outcome.ts';
+import type { PlanDocument } from '../../model/plan.ts';
+import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
+import type { Voice } from '../change.ts';
+import { outcomeSections, planSections, type Section } from '../section.ts';
+import { commandFor, driftTitle } from '../wording.ts';
+import { markup, type Markup } from './markup.ts';
+import { page, provenanceHtml } from './page.ts';
+import { listHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
+import { errorHtml, overviewHtml, sectionHtml } from './section.ts';
+
+// Each document as a page of its own.
+
+export function planHtml(document: PlanDocument): string {
+  return planPage(document, 'plan');
+}
+
+/** The same plan, worded as what was found. */
+export function driftHtml(document: PlanDocument): string {
+  return planPage(document, 'drift');
+}
+
+function planPage(document: PlanDocument, voice: Voice): string {
+  const { created_at: at, tool, run } = document;
+  const sections = planSections(document, voice);
+  return page({
+    command: voice,
+    sections,
+    heading: planHeading(sections, voice),
+    main: sectionsHtml(sections),
+    footer: markup`${remedyHtml(sections, voice)}${provenanceHtml({ tool, run, at })}`,
+  });
+}
+
+export function outcomeHtml(document: OutcomeDocument): string {
+  const { finished_at: at, tool, run } = document;
+  const sections = outcomeSections(document);
+  return page({
+    command: 'apply',
+    sections,
+    heading: outcomeHeading(sections),
+    main: sectionsHtml(sections),
+    footer: provenanceHtml({ tool, run, at }),
+  });
+}
+
+export function validationHtml({ valid, diagnostics }: ValidationDocument): string {
+  const count = diagnostics.length === 0 ? '' : `: ${counted(diagnostics.length, 'problem')}`;
+  const list = markup`<section aria-label="Problems">
+${listHtml(diagnostics.map(diagnosticHtml))}</section>
+`;
+  return page({
+    command: 'validate',
+    sections: [],
+    heading: `${valid ? 'valid' : 'not valid'}${count}`,
+    main: diagnostics.length === 0 ? null : list,
+    footer: null,
+  });
+}
+
+/** Why a command could not begin. */
+export function failureHtml({ error }: FailureDocument): string {
+  const { diagnostics = [] } = error;
+  const list = diagnostics.length === 0 ? null : listHtml(diagnostics.map(diagnosticHtml));
+  return page({
+    command: null,
+    sections: [],
+    heading: 'could not begin',
+    main: markup`<section aria-label="Error">
+${errorHtml(error)}${list}</section>
+`,
+    footer: null,
+  });
+}
+
+function sectionsHtml(sections: readonly Section[]): Markup {
+  return markup`${overviewHtml(sections)}${sections.map(sectionHtml)}`;
+}
+
+function planHeading(sections: readonly Section[], voice: Voice): string {
+  const changes = sections.flatMap(({ changes }) => changes.map(({ change }) => change));
+  const unread = sections.filter(({ error }) => error !== null).length;
+  if (sections.length === 1 && unread > 0) return 'the service could not be read';
+  const found =
+    changes.length > 0
+      ? voice === 'plan'
+        ? counted(changes.length, 'change')
+        : driftTitle(changes)
+      : voice === 'plan'
+        ? 'no changes'
+        : 'no differences';
+  if (sections.length === 1) return found;
+  const rest = unread > 0 ? `, ${unread} could not be read` : '';
+  return `${found} in ${counted(sections.length, 'environment')}${rest}`;
+}
+
+function outcomeHeading(sections: readonly Section[]): string {
+  const [only] = sections;
+  if (sections.length === 1 && only !== undefined) return only.verdict.words;
+  const applied = sections.filter(({ error }) => error === null).length;
+  return `${applied} of ${sections.length} environments applied`;
+}
+
+/**
+ * Commands that make the service equal to the file, unless a guard would refuse that, or the file equal to the service; null if
+ * nothing differs.
+ */
+function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
+  const differing = sections.filter(({ changes }) => changes.length > 0);
+  if (differing.length === 0) return null;
+  const allowed = differing.filter(({ refusals }) => refusals.length === 0);
+  const apply =
+    allowed.length === 0
+      ? null
+      : markup`<p>To make the service equal to the file: <code>${commandFor('apply', namesOf(allowed))}</code></p>\n`;
+  if (voice === 'plan') return apply;
+  return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', namesOf(differing))}</code></p>\n`;
+}
+
+function namesOf(sections: readonly Section[]): string[] {
+  return sections.map(({ name }) => name);
+}
+
+/** A problem of a settings file: what it is, what to do about it, where it is. */
+function diagnosticHtml(diagnostic: DiagnosticReport): Markup {
+  const { severity, code, message, hint } = diagnostic;
+  return rowHtml(
+    severity === 'error'
+      ? { mark: '✗', words: 'error', color: 'red' }
+      : { mark: '!', words: 'warning', color: 'yellow' },
+    markup`<p>${message}</p>
+<p>${hint}</p>
+`,
+    softHtml(sourceHtml(diagnostic), code),
+  );
+}

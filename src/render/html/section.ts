@@ -1,0 +1,124 @@
+import { counted } from '../../model/counted.ts';
+import type { Remainder } from '../../model/outcome.ts';
+import { formatPath } from '../../model/path.ts';
+import type { ErrorReport, Unknown } from '../../model/plan.ts';
+import { changeName } from '../change.ts';
+import { unlistedError, type Section } from '../section.ts';
+import { refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
+import { changeHtml, valueHtml } from './change.ts';
+import { markup, type Markup } from './markup.ts';
+import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
+
+/** The state of each environment, with a link to its section; null if there is only one. */
+export function overviewHtml(sections: readonly Section[]): Markup | null {
+  if (sections.length < 2) return null;
+  return markup`<nav aria-label="Environments">
+<ul class="overview">
+${sections.map(
+  ({ name, verdict, sentence }, index) =>
+    markup`<li><a href="#${sectionId(index)}">${name}</a> ${chipHtml(verdict)} <span class="soft">${sentenceText(sentence)}</span></li>\n`,
+)}</ul>
+</nav>
+`;
+}
+
+/** An environment's section; `index` is its position in the document, from 0. */
+export function sectionHtml(section: Section, index: number): Markup {
+  const { command, name, origin, seen, verdict, sentence, changes, unknown, remaining } = section;
+  const id = sectionId(index);
+  return markup`<section aria-labelledby="${id}">
+<h2 id="${id}">${name} ${chipHtml(verdict)}</h2>
+${origin === null ? null : softHtml(origin)}<p class="sentence">${sentenceText(sentence)}</p>
+${[
+  seen === null ? null : softHtml(`Against the service ${seen}.`),
+  legendHtml(section),
+  errorHtml(unlistedError(section)),
+  boxHtml(refusalTitle(section), BAD, section.refusals.map(refusalSentence)),
+  rowsHtml('Not as requested', remaining.map(remainderHtml)),
+  boxHtml(
+    'Warnings',
+    WARN,
+    section.warnings.map(({ message }) => message),
+  ),
+  rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
+  rowsHtml('Could not be compared', unknown.map(unknownHtml)),
+  unmanagedHtml(section),
+  requestsHtml(section),
+]}</section>
+`;
+}
+
+/** Not the name: two could be alike. */
+function sectionId(index: number): string {
+  return `environment-${index + 1}`;
+}
+
+function legendHtml({ changes }: Section): Markup | null {
+  return changes.every(({ change }) => change.class === undefined)
+    ? null
+    : softHtml(
+        'pending: the file has changed since it was last applied; drift: the service has; conflict: both have.',
+      );
+}
+
+/** What happened, and what to do. */
+export function errorHtml(error: ErrorReport | null): Markup | null {
+  if (error === null) return null;
+  return markup`<div class="box bad">
+<p><strong>✗ ${error.message}</strong></p>
+<p>${error.hint}</p>
+${softHtml(markup`<code>${error.code}</code>`)}</div>
+`;
+}
+
+const BAD = { tone: 'bad', mark: '✗' } as const;
+const WARN = { tone: 'warn', mark: '!' } as const;
+
+/** Titled sentences in a box. */
+function boxHtml(
+  title: string,
+  { tone, mark }: typeof BAD | typeof WARN,
+  sentences: readonly string[],
+): Markup | null {
+  if (sentences.length === 0) return null;
+  return markup`<h3>${title}</h3>
+<ul class="box ${tone}">
+${sentences.map((sentence) => markup`<li>${mark} ${sentence}</li>\n`)}</ul>
+`;
+}
+
+function remainderHtml({ expected, actual, reason, hint, ...place }: Remainder): Markup {
+  return rowHtml(
+    { mark: '!', words: 'remains', color: 'red' },
+    markup`<p><code class="name">${changeName(place)}</code>: ${reason}</p>
+<div class="values">expected ${valueHtml('ins', expected)}</div>
+<div class="values">found ${valueHtml('del', actual)}</div>
+`,
+    softHtml(hint),
+  );
+}
+
+function unknownHtml({ path, reason, ref }: Unknown): Markup {
+  return rowHtml(
+    { mark: '?', words: 'unknown', color: 'cyan' },
+    markup`<p><code class="name">${formatPath(path)}</code></p>\n`,
+    softHtml(reason, refHtml(ref)),
+  );
+}
+
+function unmanagedHtml({ unmanaged }: Section): Markup | null {
+  if (unmanaged.length === 0) return null;
+  return markup`<details class="fold">
+<summary>Unmanaged: ${counted(unmanaged.length, 'value')}</summary>
+<ul>
+${unmanaged.map((path) => markup`<li><code>${formatPath(path)}</code></li>\n`)}</ul>
+</details>
+`;
+}
+
+function requestsHtml({ requests }: Section): Markup | null {
+  if (requests === null) return null;
+  const { requests: sent, allowed } = requests;
+  const lifted = allowed.length === 0 ? null : `lifted by --allow: ${allowed.join(', ')}`;
+  return softHtml(`${sent.get} GET, ${sent.post} POST`, lifted);
+}

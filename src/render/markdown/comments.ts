@@ -1,0 +1,139 @@
+import { counted } from '../../model/counted.ts';
+import type { FailureDocument } from '../../model/failure.ts';
+import type { OutcomeDocument } from '../../model/outcome.ts';
+import type { PlanDocument, Run, Tool } from '../../model/plan.ts';
+import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
+import { TOOL } from '../../model/version.ts';
+import { outcomeSections, planSections, type Section } from '../section.ts';
+import { linkTarget } from '../visible.ts';
+import {
+  errorAlert,
+  fitted,
+  frameSize,
+  table,
+  tableRow,
+  type CommentBlock,
+  type CommentEntry,
+} from './blocks.ts';
+import { codeSpan, label, prose, shortened } from './inline.ts';
+import { sectionBlocks } from './section.ts';
+
+// Each document as a comment, an issue or a summary: at most LONGEST_COMMENT bytes of Markdown, all values inert.
+
+/**
+ * The longest comment, in bytes of UTF-8: GitHub takes 65,536 characters, whichever way they are counted, and something may be
+ * put before it.
+ */
+const LONGEST_COMMENT = 59_000;
+/** The part of it for what a section cannot leave out. */
+const FRAMES = 40_000;
+
+export function planMarkdown(document: PlanDocument): string {
+  return comment(planSections(document, 'plan'), footer(document.run, document.tool));
+}
+
+/** The same plan, worded as what was found. */
+export function driftMarkdown(document: PlanDocument): string {
+  return comment(planSections(document, 'drift'), footer(document.run, document.tool));
+}
+
+export function outcomeMarkdown(document: OutcomeDocument): string {
+  return comment(outcomeSections(document), footer(document.run, document.tool));
+}
+
+export function validationMarkdown({ diagnostics }: ValidationDocument): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  const counts = [
+    errors === 0 ? '' : counted(errors, 'error'),
+    warnings === 0 ? '' : counted(warnings, 'warning'),
+  ].filter((part) => part !== '');
+  const title = `## Validation — ${counts.join(', ') || 'no problems'}\n\n`;
+  return fitted([title, problems(diagnostics), `${toolMarkdown(TOOL)}\n`], LONGEST_COMMENT);
+}
+
+/** Why a command could not begin. */
+export function failureMarkdown({ error }: FailureDocument): string {
+  const blocks = [
+    '## setpoint could not begin\n\n',
+    errorAlert(error),
+    problems(error.diagnostics ?? []),
+    `${toolMarkdown(TOOL)}\n`,
+  ];
+  return fitted(blocks, LONGEST_COMMENT);
+}
+
+/** Commit, run, actor and version of setpoint. The address of the run is the only link in a comment. */
+export function footer(run: Run, tool: Tool): string {
+  const parts = [
+    run.commit === null ? '' : `commit ${codeSpan(shortCommit(run.commit))}`,
+    runLink(run.url),
+    run.actor === null ? '' : `by ${codeSpan(shortened(run.actor, 60))}`,
+    toolMarkdown(tool),
+  ];
+  return `${parts.filter((part) => part !== '').join(' · ')}\n`;
+}
+
+/** Sections that share the room of one comment: the frame of each is shown whole or not at all, what went wrong before the rest. */
+function comment(sections: readonly Section[], closing: string): string {
+  let room = FRAMES;
+  const shown = new Map<Section, CommentBlock[]>();
+  for (const section of sections.toSorted((one, other) => gravity(one) - gravity(other))) {
+    const blocks = sectionBlocks(section);
+    const size = frameSize(blocks);
+    if (size > room) continue;
+    room -= size;
+    shown.set(section, blocks);
+  }
+  const left = sections.filter((section) => !shown.has(section));
+  const blocks = sections.flatMap((section) => shown.get(section) ?? []);
+  return fitted([...blocks, leftText(left), closing], LONGEST_COMMENT);
+}
+
+function gravity({ verdict }: Section): number {
+  return ['red', 'yellow', 'green'].indexOf(verdict.color);
+}
+
+function leftText(left: readonly Section[]): string {
+  if (left.length === 0) return '';
+  const changes = left.reduce((sum, section) => sum + section.changes.length, 0);
+  return `*and ${counted(left.length, 'more environment')} with ${counted(changes, 'change')}, see the run*\n\n`;
+}
+
+/** Problems of settings files as a table; errors are the last to be left out. */
+function problems(diagnostics: readonly DiagnosticReport[]): CommentBlock {
+  const rows = diagnostics.map((diagnostic): CommentEntry => ({
+    rank: diagnostic.severity === 'error' ? 0 : 1,
+    text: () => problemRow(diagnostic),
+  }));
+  return table(['', 'Place', 'Problem', 'What to do'], 'problem', rows);
+}
+
+function problemRow(diagnostic: DiagnosticReport): string {
+  const { severity, code, message, hint, file, line, column } = diagnostic;
+  return tableRow([
+    severity,
+    codeSpan(`${shortened(file, 160)}:${line}:${column}`),
+    `${prose(message)} ${codeSpan(shortened(code, 60))}`,
+    prose(hint),
+  ]);
+}
+
+function toolMarkdown({ version }: Tool): string {
+  return `setpoint ${label(version)}`;
+}
+
+function shortCommit(commit: string): string {
+  return /^[0-9a-f]{7,64}$/.test(commit) ? commit.slice(0, 7) : shortened(commit, 40);
+}
+
+/** What could end the link is percent-encoded. */
+function runLink(text: string | null): string {
+  const url = text === null ? null : linkTarget(text);
+  if (url === null || !/^[a-z0-9.-]+$/.test(url.hostname)) return '';
+  const target = url.href.replaceAll(
+    /[^A-Za-z0-9\-._~:/?#@!$+,;=%&]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return target.length > 1000 ? '' : `[run](${target.replaceAll('&', '&amp;')})`;
+}

@@ -1,0 +1,245 @@
+import { counted } from '../../model/counted.ts';
+import type { Remainder } from '../../model/outcome.ts';
+import { formatPath, type Path } from '../../model/path.ts';
+import type { Change, Unknown } from '../../model/plan.ts';
+import type { Json } from '../../model/value.ts';
+import { isDangerous, type ShownChange } from '../change.ts';
+import { changeText, sideText } from '../change-text.ts';
+import { unlistedError, type Section } from '../section.ts';
+import { PLAIN, WHOLE, type Style } from '../style.ts';
+import { inlineValue, isNested, isTooLong } from '../values.ts';
+import { weightOf } from '../warning-order.ts';
+import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
+import {
+  alert,
+  bulletList,
+  errorAlert,
+  table,
+  tableRow,
+  type CommentBlock,
+  type CommentEntry,
+} from './blocks.ts';
+import { codeSpan, label, longestRun, prose, shortened } from './inline.ts';
+
+const CELL: Style = { ...PLAIN, width: 90 };
+const LONGEST_NAME = 160;
+const MOST_UNMANAGED = 6;
+const TITLES = { plan: 'Plan', drift: 'Drift', apply: 'Apply' } as const;
+
+/** One environment: title, what must not be missed, the changes, what is not known, how to go on. */
+export function sectionBlocks(section: Section): CommentBlock[] {
+  const { command, name, headline, sentence, changes } = section;
+  const title = `## ${TITLES[command]}: ${label(name)} — ${headline}\n\n`;
+  const error = unlistedError(section);
+  const alerts = error === null ? '' : errorAlert(error);
+  if (command === 'apply') {
+    return [
+      title,
+      alerts,
+      refusalAlert(section),
+      serviceLine(section),
+      remainingList(section),
+      warningAlert(section),
+      resultTable(section),
+      unknownList(section),
+      `${prose(sentenceText(sentence))}\n\n`,
+    ];
+  }
+  return [
+    title,
+    alerts,
+    serviceLine(section),
+    refusalAlert(section),
+    warningAlert(section),
+    ...changeTable(section),
+    changes.length > 0 ? '' : `${prose(sentence.lead)}\n\n`,
+    unknownList(section),
+    unmanagedLine(section),
+    nextSteps(section),
+  ];
+}
+
+function serviceLine({ command, name, origin, seen }: Section): string {
+  if (origin === null && seen === null) return '';
+  const where = origin === null ? label(name) : codeSpan(shortened(origin, 200));
+  const age = seen === null ? '' : ` ${prose(seen)}`;
+  return `${command === 'apply' ? 'To' : 'Against'} ${where}${age}.\n\n`;
+}
+
+function refusalAlert(section: Section): CommentBlock {
+  const items = section.refusals.map((refusal) => ({
+    rank: 0,
+    sentence: refusalSentence(refusal),
+  }));
+  return alert(`> [!CAUTION]\n> **${refusalTitle(section)}**\n>\n`, 'refusal', items);
+}
+
+function warningAlert(section: Section): CommentBlock {
+  const items = section.warnings.map(({ code, message }) => ({
+    rank: weightOf(code) === 2 ? 2 : 0,
+    sentence: message,
+  }));
+  return alert('> [!WARNING]\n', 'warning', items);
+}
+
+/** The changes as a table, and in full in a fold. Those that cannot be undone are the last to be left out. */
+function changeTable({ command, changes }: Section): CommentBlock[] {
+  const isPlan = command === 'plan';
+  const head = isPlan ? ['From', 'To'] : ['In the file', 'On the service'];
+  const rows = changes.map((shown): CommentEntry => ({
+    rank: isDangerous(shown.change) ? 1 : 3,
+    text: () => changeRow(shown),
+  }));
+  return [table(['', 'Path', ...head, 'Why'], 'change', rows), fullDiff(changes, rows)];
+}
+
+/** Mark, path, from, to, why. Of drift: mark, path, what the file has, what the service has, why. */
+function changeRow(shown: ShownChange): string {
+  const { change, voice, label, reason } = shown;
+  const isDrift = voice === 'drift';
+  // The two sides of a drifted scalar need no reason.
+  const sidesSuffice = shown.values.kind === 'sides' && change.resource === 'settings';
+  const why = [
+    sidesSuffice ? '' : prose(reason),
+    change.class ?? '',
+    sidesSuffice || change.ref === null ? '' : codeSpan(shortened(change.ref, LONGEST_NAME)),
+  ];
+  return tableRow([
+    label.mark,
+    nameMarkdown(change),
+    ...(isDrift ? sideCells(shown) : [valueCell('before', change), valueCell('after', change)]),
+    why.filter((part) => part !== '').join(' · '),
+  ]);
+}
+
+/** Empty if there is nothing; a block whose two sides differ somewhere is left to the diff. */
+function valueCell(side: 'before' | 'after', change: Change<Json>): string {
+  const { resource, before, after, action, [side]: value } = change;
+  if (value === null) return action === 'clear' && before !== null ? codeSpan('null') : '';
+  if (isNested(before) && isNested(after)) return '…';
+  if (resource === 'sandbox' && typeof value === 'string')
+    return codeSpan(shortened(value, LONGEST_NAME));
+  return codeSpan(inlineValue(value, CELL));
+}
+
+function sideCells({ change: { before, after }, values }: ShownChange): string[] {
+  if (values.kind === 'sides') {
+    const sides = [values.file, values.service].map((side) => sideText(side, CELL));
+    return sides.map((text) => codeSpan(shortened(text, 2 * LONGEST_NAME)));
+  }
+  return [after, before].map((value) => {
+    if (value === null) return 'none';
+    return isNested(before) && isNested(after) ? '…' : codeSpan(inlineValue(value, CELL));
+  });
+}
+
+function fullDiff(changes: readonly ShownChange[], rows: readonly CommentEntry[]): CommentBlock {
+  const entries = changes.map((shown, index): CommentEntry => {
+    const row = rows[index];
+    const rank = isDangerous(shown.change) ? 5 : 6;
+    return { rank, text: () => changeDiff(shown), ...(row === undefined ? {} : { of: row }) };
+  });
+  return {
+    entries,
+    around: foldedDiff,
+    missing: (count) =>
+      `*The full diff of ${counted(count, 'change')} is not shown here, see the run*\n\n`,
+  };
+}
+
+function foldedDiff(diffs: readonly string[]): string {
+  const text = diffs.join('');
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return `<details><summary>Full diff</summary>\n\n${fence}diff\n${text}${fence}\n\n</details>\n\n`;
+}
+
+/** A change in full, for a fence of the kind `diff`, with the marks in the first column; null if it is too long to compare. */
+function changeDiff(shown: ShownChange): string | null {
+  const { change, label } = shown;
+  if (isTooLong(change.before, change.after)) return null;
+  const [head = '', ...members] = changeText(shown, WHOLE);
+  const line = `${label.mark === '~' ? '!' : label.mark}${head.slice(3)}`;
+  return `${[line, ...members.map(marksFirst)].join('\n')}\n`;
+}
+
+function marksFirst(member: string): string {
+  const head = /^ {6}((?:---|\+\+\+) .*)/.exec(member)?.[1];
+  return head ?? `${member.slice(6, 7)}   ${member.slice(7)}`;
+}
+
+function resultTable({ changes }: Section): CommentBlock {
+  const rows = changes.map(({ change, result }): CommentEntry => {
+    const { mark = '', words = '' } = result ?? {};
+    return {
+      rank: mark === '✓' ? 3 : 1,
+      text: () => tableRow([mark, nameMarkdown(change), prose(words)]),
+    };
+  });
+  return table(['', 'Path', 'Result'], 'change', rows);
+}
+
+function remainingList(section: Section): CommentBlock {
+  const entries = section.remaining.map((one): CommentEntry => ({
+    rank: 0,
+    text: () => remainderItem(one),
+  }));
+  return bulletList(
+    'Not as requested',
+    entries,
+    (count) => `${counted(count, 'more difference')} that remain`,
+  );
+}
+
+function remainderItem({ reason, expected, actual, hint, ...place }: Remainder): string {
+  const values = `expected ${codeSpan(inlineValue(expected, CELL))}, found ${codeSpan(inlineValue(actual, CELL))}`;
+  return `- ${nameMarkdown(place)}: ${prose(reason)}, ${values}. ${prose(hint)}\n`;
+}
+
+function unknownList(section: Section): CommentBlock {
+  const entries = section.unknown.map((one): CommentEntry => ({
+    rank: 4,
+    text: () => unknownItem(one),
+  }));
+  return bulletList(
+    `${counted(entries.length, 'value')} could not be compared`,
+    entries,
+    (count) => `${counted(count, 'more value')} that could not be compared`,
+  );
+}
+
+function unknownItem({ path, reason, ref }: Unknown): string {
+  const from = ref === null ? '' : ` (${codeSpan(shortened(ref, LONGEST_NAME))})`;
+  return `- ${pathSpan(path, LONGEST_NAME)}: ${prose(reason)}${from}\n`;
+}
+
+function unmanagedLine({ unmanaged: paths }: Section): string {
+  if (paths.length === 0) return '';
+  const more = paths.length - MOST_UNMANAGED;
+  const names = paths.slice(0, MOST_UNMANAGED).map((path) => pathSpan(path, 100));
+  return `Unmanaged: ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}\n\n`;
+}
+
+/** How to go on; a command that a guard would refuse is no way. */
+function nextSteps({ command, changes, name, refusals, caveat }: Section): string {
+  if (changes.length === 0) return '';
+  const [apply, pull] = (['apply', 'pull'] as const).map((verb) =>
+    codeSpan(commandFor(verb, [shortened(name, 200)])),
+  );
+  const refused = refusals.length > 0;
+  if (command === 'plan') return refused ? '' : `Apply with ${apply}.\n\n`;
+  const ways = refused
+    ? `Bring it into the file with ${pull}.`
+    : `Undo with ${apply}, or bring it into the file with ${pull}.`;
+  return `${ways}${caveat === '' ? '' : ` ${prose(caveat)}`}\n\n`;
+}
+
+/** The path of a setting, or a sandbox. */
+function nameMarkdown({ resource, path }: Pick<Change, 'resource' | 'path'>): string {
+  if (resource === 'settings') return pathSpan(path, LONGEST_NAME);
+  const [first = '', number] = path.map((segment) => codeSpan(shortened(segment, LONGEST_NAME)));
+  return number === undefined ? `sandbox ${first}` : `new sandbox ${number} (${first})`;
+}
+
+function pathSpan(path: Path, limit: number): string {
+  return codeSpan(shortened(formatPath(path), limit));
+}

@@ -1,0 +1,81 @@
+import type { OutcomeDocument } from '../model/outcome.ts';
+import { formatPath } from '../model/path.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { changeName, type Voice } from './change.ts';
+import { changeText, unknownText, warningText } from './change-text.ts';
+import { outcomeSections, planSection, planSections, type Section } from './section.ts';
+import { paint, type Style } from './style.ts';
+import { inlineValue } from './values.ts';
+import { visible } from './visible.ts';
+import { refusalSentence, refusalTitle } from './wording.ts';
+
+/** How a plan is worded; `strict drift` counts what could not be compared. */
+export type TextVoice = Voice | 'strict drift';
+
+/** A plan, environment by environment. The last line of each is `No changes.` exactly when its plan is empty. */
+export function planText(document: PlanDocument, style: Style, voice: TextVoice = 'plan'): string {
+  const strict = voice === 'strict drift';
+  return sectionsText(planSections(document, strict ? 'drift' : voice, strict), style);
+}
+
+/** One environment's plan right before it is applied. A refusal is not in it: it is the error that follows. */
+export function previewText(environment: EnvironmentPlan, style: Style): string {
+  return sectionText({ ...planSection(environment, 'plan', ''), refusals: [] }, style);
+}
+
+/** What an apply did, environment by environment. Errors and refusals are not in it: they are printed with the messages. */
+export function outcomeText(document: OutcomeDocument, style: Style): string {
+  const sections = outcomeSections(document).map((section) => ({ ...section, refusals: [] }));
+  return sectionsText(sections, style);
+}
+
+function sectionsText(sections: readonly Section[], style: Style): string {
+  return sections.map((section) => sectionText(section, style)).join('\n');
+}
+
+/** What would refuse an apply comes last, so that it is not missed. */
+function sectionText(section: Section, style: Style): string {
+  const { seen, changes, remaining, unknown, warnings, refusals } = section;
+  const lines = [
+    heading(section, style) + (seen === null ? '' : paint(style, 'dim', `  ${visible(seen)}`)),
+  ];
+  const body = [
+    ...changes.flatMap((change) => changeText(change, style)),
+    ...remaining.flatMap(({ expected, actual, reason, ...place }) => [
+      `  ${paint(style, 'red', '!')} ${visible(changeName(place))}: ${visible(reason)}`,
+      `      expected ${inlineValue(expected, style)}`,
+      `      found    ${inlineValue(actual, style)}`,
+    ]),
+    ...unknown.map((one) => unknownText(one, style)),
+    ...warnings.map((warning) => warningText(warning, style)),
+    ...unmanagedText(section, style),
+  ];
+  if (body.length > 0) lines.push('', ...body);
+  const refused = refusals.map(
+    (refusal) =>
+      `${paint(style, 'red', `${refusalTitle(section)}:`)} ${visible(refusalSentence(refusal))}`,
+  );
+  return `${[...lines, '', lastLine(section, style), ...refused].join('\n')}\n`;
+}
+
+/** The name of an environment, and the service it names. */
+export function heading({ name, origin }: Pick<Section, 'name' | 'origin'>, style: Style): string {
+  const where = origin === null ? '' : paint(style, 'dim', `  ${visible(origin)}`);
+  return paint(style, 'bold', visible(name)) + where;
+}
+
+function unmanagedText({ unmanaged }: Section, style: Style): string[] {
+  if (unmanaged.length === 0) return [];
+  const names = unmanaged.map((path) => visible(formatPath(path)));
+  const shown =
+    style.verbose || names.length <= 6 ? names : [...names.slice(0, 6), `${names.length - 6} more`];
+  return [paint(style, 'dim', `  Unmanaged: ${shown.join(', ')}`)];
+}
+
+function lastLine({ sentence, requests }: Section, style: Style): string {
+  const { lead, color, rest } = sentence;
+  const sent = requests === null ? null : requests.requests;
+  const counts = sent !== null && style.verbose ? ` (${sent.get} GET, ${sent.post} POST)` : '';
+  const first = color === null ? visible(lead) : paint(style, color, lead);
+  return `${first}${visible(rest)}${counts}`;
+}

@@ -1,0 +1,141 @@
+import type { Refusal } from '../model/guard.ts';
+import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
+import type { Path } from '../model/path.ts';
+import type {
+  EnvironmentPlan,
+  ErrorReport,
+  PlanDocument,
+  Unknown,
+  Warning,
+} from '../model/plan.ts';
+import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
+import { groupedWarnings } from './warning-order.ts';
+import {
+  driftCaveat,
+  outcomeHeadline,
+  outcomeSentence,
+  planHeadline,
+  planSentence,
+  seenText,
+  type Sentence,
+} from './wording.ts';
+
+/**
+ * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
+ * its texts inert; none of them is before that.
+ */
+export interface Section {
+  readonly command: Voice | 'apply';
+  readonly name: string;
+  readonly origin: string | null;
+  /** `as seen 2 h ago (TIME)`, if a snapshot took the place of the service; else null. */
+  readonly seen: string | null;
+  readonly verdict: Label;
+  /** Follows the name in a title. */
+  readonly headline: string;
+  readonly sentence: Sentence;
+  /** That drift may include edits of the file; empty if not. */
+  readonly caveat: string;
+  readonly error: ErrorReport | null;
+  readonly refusals: readonly Refusal[];
+  readonly remaining: readonly Remainder[];
+  /** Grouped, the gravest first. */
+  readonly warnings: readonly Warning[];
+  readonly changes: readonly ShownChange[];
+  readonly unknown: readonly Unknown[];
+  readonly unmanaged: readonly Path[];
+  /** What an apply sent, and the guards it lifted; null if nothing was applied. */
+  readonly requests: Pick<EnvironmentOutcome, 'requests' | 'allowed'> | null;
+}
+
+/** `strict` counts what could not be compared as drift, and the sentence adds that. */
+export function planSections(document: PlanDocument, voice: Voice, strict = false): Section[] {
+  return document.environments.map((environment) =>
+    planSection(environment, voice, document.created_at, strict),
+  );
+}
+
+export function planSection(
+  environment: EnvironmentPlan,
+  voice: Voice,
+  plannedAt: string,
+  strict = false,
+): Section {
+  const { name, origin, status, unknown, refusals, unmanaged, error } = environment;
+  return {
+    command: voice,
+    name,
+    origin,
+    seen: seenText(environment.observed_at, plannedAt),
+    verdict: refusals.length > 0 ? WOULD_BE_REFUSED : PLAN_VERDICTS[status],
+    headline: planHeadline(environment, voice),
+    sentence: planSentence(environment, voice, strict),
+    caveat: voice === 'drift' ? driftCaveat(environment.changes) : '',
+    error,
+    refusals,
+    remaining: [],
+    warnings: groupedWarnings(environment.warnings),
+    changes: environment.changes.map((change) => shownChange(change, voice)),
+    unknown,
+    unmanaged,
+    requests: null,
+  };
+}
+
+export function outcomeSections({ environments }: OutcomeDocument): Section[] {
+  return environments.map(outcomeSection);
+}
+
+/** The plan was shown before, so only the warnings that came up since are. A single refusal is the error itself. */
+function outcomeSection(environment: EnvironmentOutcome): Section {
+  const { name, origin, status, changes, remaining, unknown, refusals, error } = environment;
+  return {
+    command: 'apply',
+    name,
+    origin,
+    seen: null,
+    verdict: OUTCOME_VERDICTS[status],
+    headline: outcomeHeadline(environment),
+    sentence: outcomeSentence(environment),
+    caveat: '',
+    error,
+    refusals: refusals.length > 1 ? refusals : [],
+    remaining,
+    warnings: groupedWarnings(newWarnings(environment)),
+    changes: changes.map((change) => shownChange(change, 'plan', resultLabel(change, status))),
+    unknown: changes.length === 0 ? unknown : [],
+    unmanaged: [],
+    requests: environment,
+  };
+}
+
+const PLAN_VERDICTS: Readonly<Record<EnvironmentPlan['status'], Label>> = {
+  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
+  differs: { mark: '~', words: 'differs', color: 'yellow' },
+  error: { mark: '✗', words: 'error', color: 'red' },
+};
+const WOULD_BE_REFUSED: Label = { mark: '✗', words: 'apply would be refused', color: 'red' };
+
+const OUTCOME_VERDICTS: Readonly<Record<EnvironmentOutcome['status'], Label>> = {
+  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
+  applied: { mark: '✓', words: 'applied', color: 'green' },
+  partial: { mark: '~', words: 'applied in part', color: 'yellow' },
+  'not-converged': { mark: '✗', words: 'not converged', color: 'red' },
+  refused: { mark: '✗', words: 'refused', color: 'red' },
+  failed: { mark: '✗', words: 'failed', color: 'red' },
+};
+
+/** The error, unless the refusals that are listed are the error. */
+export function unlistedError({ error, refusals }: Section): ErrorReport | null {
+  return error?.code === 'guard-refused' && refusals.length > 0 ? null : error;
+}
+
+const AFTERWARDS: ReadonlySet<string> = new Set([
+  'answered-with-error',
+  'sandbox-busy',
+  'sandbox-displaced',
+]);
+
+function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warning[] {
+  return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
+}

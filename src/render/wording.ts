@@ -1,0 +1,179 @@
+import { counted } from '../model/counted.ts';
+import type { Refusal } from '../model/guard.ts';
+import type { EnvironmentOutcome } from '../model/outcome.ts';
+import { formatPath } from '../model/path.ts';
+import {
+  countActions,
+  SANDBOX_ACTIONS,
+  SETTINGS_ACTIONS,
+  type Change,
+  type EnvironmentPlan,
+  type Unknown,
+} from '../model/plan.ts';
+import type { Json } from '../model/value.ts';
+import type { Voice } from './change.ts';
+import type { Paint } from './style.ts';
+import { ageText } from './values.ts';
+
+/** The last line of an environment's text: a part that is coloured, and the rest of it. */
+export interface Sentence {
+  readonly lead: string;
+  readonly color: Paint | null;
+  readonly rest: string;
+}
+
+export const COULD_NOT_READ = "Could not read the service's settings.";
+const NOT_FIXABLE = 'Not as declared, and an apply cannot change that: see the warnings.';
+
+/** `strict` adds that what could not be compared counts as drift. */
+export function planSentence(
+  environment: EnvironmentPlan,
+  voice: Voice,
+  strict: boolean,
+): Sentence {
+  const { status, changes, unknown } = environment;
+  if (status === 'error') return sentence('red', COULD_NOT_READ);
+  if (changes.length > 0) {
+    if (voice === 'plan') return sentence(null, `Plan: ${countsText(changes)}.`);
+    const caveat = driftCaveat(changes);
+    return sentence(null, `${driftText(changes)}.`, caveat === '' ? '' : ` ${caveat}`);
+  }
+  return status === 'differs' ? sentence('yellow', NOT_FIXABLE) : unchanged(unknown, strict);
+}
+
+export function planHeadline(environment: EnvironmentPlan, voice: Voice): string {
+  const { status, changes, refusals } = environment;
+  if (status === 'error') return 'failed';
+  if (changes.length === 0) return status === 'differs' ? 'not as declared' : 'no changes';
+  const found = voice === 'drift' ? driftTitle(changes) : countsText(changes);
+  return `${found}${refusals.length > 0 ? '; apply would be refused' : ''}`;
+}
+
+export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
+  const { status, changes, unknown, error } = environment;
+  const sent = countSent(environment);
+  switch (status) {
+    case 'in-sync':
+      return changes.length === 0
+        ? unchanged(unknown)
+        : sentence(null, 'Nothing was written: the service already matches the file.');
+    case 'applied':
+      return sentence('green', 'Applied', ` ${counted(sent, 'change')}.`);
+    case 'partial':
+      return sentence('yellow', changes.length === 0 ? NOT_FIXABLE : 'Applied in part.');
+    case 'not-converged':
+      return sentence('red', 'Applied, but not converged.');
+    case 'refused':
+      return sentence('red', 'Refused.', ' Nothing was written.');
+    case 'failed':
+      return sentence(
+        'red',
+        ENDINGS[error?.code ?? ''] ?? 'Failed.',
+        sent > 0 ? ' What was sent may or may not have been stored.' : ' Nothing was written.',
+      );
+  }
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  declined: 'Cancelled.',
+  interrupted: 'Stopped.',
+  terminated: 'Stopped.',
+  skipped: 'Not started.',
+};
+
+export function outcomeHeadline(environment: EnvironmentOutcome): string {
+  return environment.status === 'applied'
+    ? `${counted(countSent(environment), 'change')} applied`
+    : OUTCOME_HEADLINES[environment.status];
+}
+
+const OUTCOME_HEADLINES = {
+  'in-sync': 'in sync',
+  partial: 'applied in part',
+  'not-converged': 'applied, but not converged',
+  refused: 'refused',
+  failed: 'failed',
+} as const;
+
+/** The sentence as one text. */
+export function sentenceText({ lead, rest }: Sentence): string {
+  return lead + rest;
+}
+
+/** The counts of drift as the end of a title: `1 difference, 2 pending edits`. */
+export function driftTitle(changes: readonly Change<Json>[]): string {
+  return driftText(changes)
+    .replace(/^Drift: /, '')
+    .replace(/^No/, 'no')
+    .replace('. ', ', ');
+}
+
+/** That the counts of drift may include edits of the file; empty if the changes are classified. */
+export function driftCaveat(changes: readonly Change<Json>[]): string {
+  return changes.length === 0 || changes.some((change) => change.class !== undefined)
+    ? ''
+    : 'Without --base, drift cannot be told from edits of the file.';
+}
+
+/** `as seen 2 h ago (TIME)`, by the age at the time of the plan. Null if the service itself was observed. */
+export function seenText(observedAt: string | null, plannedAt: string): string | null {
+  if (observedAt === null) return null;
+  const age = ageText(Date.parse(plannedAt) - Date.parse(observedAt), ' ');
+  return `as seen ${age} ago (${observedAt})`;
+}
+
+/** The title of a list of refusals. */
+export function refusalTitle({ command }: { readonly command: Voice | 'apply' }): string {
+  return command === 'apply' ? 'Apply was refused' : 'Apply would be refused';
+}
+
+/** What a rule found, its name, and how to lift it. */
+export function refusalSentence({ message, rule, hint }: Refusal): string {
+  return `${message} (rule ${rule}) ${hint}`;
+}
+
+/** A command for environments, as a shell takes it. */
+export function commandFor(verb: 'apply' | 'pull', names: readonly string[]): string {
+  return `setpoint ${verb} ${names.map((name) => `-e ${shellWord(name)}`).join(' ')}`;
+}
+
+function shellWord(text: string): string {
+  return /^[A-Za-z0-9._-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function sentence(color: Paint | null, lead: string, rest = ''): Sentence {
+  return { lead, color, rest };
+}
+
+function unchanged(unknown: readonly Unknown[], strict = false): Sentence {
+  const names = unknown.map(({ path }) => formatPath(path)).join(', ');
+  const counts = strict ? ' (--strict counts them)' : '';
+  const rest = ` ${counted(unknown.length, 'value')} could not be compared${counts}: ${names}`;
+  return sentence('green', 'No changes.', unknown.length === 0 ? '' : rest);
+}
+
+function countSent({ changes }: EnvironmentOutcome): number {
+  return changes.filter(({ result }) => result !== 'not-sent').length;
+}
+
+/** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`, without the actions that there are none of. */
+function countsText(changes: readonly Change<Json>[]): string {
+  const counts = countActions(changes);
+  const settings = SETTINGS_ACTIONS.filter((action) => counts[action] > 0).map(
+    (action) => `${counts[action]} to ${action}`,
+  );
+  const sandboxes = SANDBOX_ACTIONS.filter((action) => counts[action] > 0).map((action, index) => {
+    const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
+    return `${counts[action]}${noun} to ${action}`;
+  });
+  return [settings.join(', '), sandboxes.join(', ')].filter((part) => part !== '').join('; ');
+}
+
+/** Drift and pending edits, counted separately: `Drift: 1 difference. 2 pending edits`. Without --base every difference may be drift. */
+function driftText(changes: readonly Change<Json>[]): string {
+  const pending = changes.filter((change) => change.class === 'pending').length;
+  const drifted = changes.length - pending;
+  const edits = pending === 0 ? [] : [counted(pending, 'pending edit')];
+  const drift = drifted === 0 ? 'No drift' : `Drift: ${counted(drifted, 'difference')}`;
+  return [drift, ...edits].join('. ');
+}
