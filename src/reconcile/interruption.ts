@@ -20,7 +20,7 @@ export async function unlessAbandoned<T>(
       reject(
         new SetpointError(
           'state-unknown',
-          'Given up while a write was under way: it may or may not have been stored.',
+          'Abandoned while a write was under way: it may or may not have been stored.',
         ),
       );
     if (signal.aborted) giveUp();

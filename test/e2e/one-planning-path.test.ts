@@ -173,6 +173,29 @@ describe.each(Object.entries(SCENARIOS))('%s', (_, scenario) => {
   });
 });
 
+describe('a stop while an ERROR is watched', () => {
+  const broken: Scenario = {
+    world: { sandboxes: [{ ...BASE, id: 'broken', status: 'ERROR' }] },
+    settings: '  language: en\n',
+    sandboxes: '  - running: 1\n',
+  };
+
+  it.each([
+    ['plan', plan],
+    ['apply', apply],
+  ])('ends %s, and nothing is sent', async (_, operation) => {
+    const document = await onService<unknown>(broken, (options) => {
+      const stop = new AbortController();
+      const clock = quickClock();
+      const sleep = async (): Promise<void> => stop.abort('SIGTERM');
+      return operation({ ...options, clock: { ...clock, sleep }, signal: stop.signal });
+    });
+    expect(document).toMatchObject({
+      environments: [{ changes: [], error: { code: 'terminated' } }],
+    });
+  });
+});
+
 /** The same plan of a file of another name. */
 function relocated(planned: EnvironmentPlan, file: string): EnvironmentPlan {
   const changes = planned.changes.map(({ source, ...change }) => ({

@@ -127,7 +127,7 @@ describe('a saved plan', () => {
     const without = await applied();
     expect(without).toMatchObject({ code: 0, posts: 0 });
     const messages = without.environment?.warnings.map(({ message }) => message);
-    expect(messages?.join(' ')).toContain('--rotate llm_api_key would');
+    expect(messages?.join(' ')).toContain('pass --rotate llm_api_key');
     expect(await applied('--rotate', 'llm_api_key')).toMatchObject({ code: 0, posts: 1 });
     expect(server.stored).toMatchObject({ llm_api_key: ENV.LLM });
   });

@@ -6,8 +6,14 @@ import { isUp, type DesiredSandboxes } from '../../model/sandbox.ts';
 import { sandboxWarnings } from '../../plan/plan-environment.ts';
 import { claimSandboxes, planSandboxes } from '../../plan/plan-sandboxes.ts';
 import type { ResourceEnd } from '../contract.ts';
-import { namedSpecs } from './follow.ts';
-import { isUnderWay, startedIn, wasSent, type RunStep, type SandboxRun } from './run.ts';
+import {
+  isUnderWay,
+  namedSpecs,
+  startedIn,
+  wasSent,
+  type RunStep,
+  type SandboxRun,
+} from './run.ts';
 
 /** How a run ended, before that is made one status and one error. */
 export interface Conclusion extends Pick<

@@ -1,9 +1,9 @@
 import { asSetpointError, type ErrorCode, type SetpointError } from '../../model/error.ts';
-import type { DesiredSandboxes, Sandbox } from '../../model/sandbox.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
 import type { ReconcileInput, SandboxProgress } from '../contract.ts';
 import { interruption, unlessAbandoned } from '../interruption.ts';
 import { FIRST_PAUSE, nextPause } from '../pauses.ts';
-import { isUnderWay, wasSent, type RunStep, type SandboxRun } from './run.ts';
+import { isUnderWay, namedSpecs, wasSent, type RunStep, type SandboxRun } from './run.ts';
 import { sendOnce } from './send.ts';
 
 /** What one observation may take at least, in milliseconds, however little time is left. */
@@ -78,10 +78,6 @@ function adopt({ steps, desired, before }: SandboxRun, sandboxes: readonly Sandb
     appeared.splice(appeared.indexOf(found), 1);
     return { ...one, id: found.id };
   });
-}
-
-export function namedSpecs(desired: readonly DesiredSandboxes[]): ReadonlySet<string> {
-  return new Set(desired.flatMap((item) => (item.kind === 'counted' ? (item.spec ?? []) : [])));
 }
 
 /** What an observation shows of a step. One that has settled or was given up stays so. */

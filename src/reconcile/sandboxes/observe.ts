@@ -17,8 +17,8 @@ const EMPTY_PAUSE = 2000;
 
 /**
  * The plan of the sandboxes as they are. A sandbox that reads ERROR may be booting however old it is: no answer tells when it
- * was resumed. If the plan would give one up, it is watched for a while first; with `wait` 0 it is not. If no sandbox is
- * declared, nothing is requested.
+ * was resumed. If the plan would give one up, it is watched for a while first; with `wait` 0 it is not. A request to stop ends
+ * the watch with its error. If no sandbox is declared, nothing is requested.
  */
 export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> {
   const { desired, clock, signal } = input;
@@ -28,7 +28,9 @@ export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> 
   for (;;) {
     const failed = failedIn(plan);
     const isOver = clock.monotonic() - begun >= Math.min(PATIENCE, input.wait);
-    if (failed.length === 0 || isOver || interruption(signal) !== null) return plan;
+    if (failed.length === 0 || isOver) return plan;
+    const stopped = interruption(signal);
+    if (stopped !== null) throw stopped;
     input.progress(
       failed.map((id) => ({ action: 'watch', id, spec: null, status: 'ERROR', done: false })),
     );

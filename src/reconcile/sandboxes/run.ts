@@ -59,6 +59,11 @@ export function startedIn(steps: readonly RunStep[]): Started {
   );
 }
 
+/** The specs that items name: what reads another spec counts for the item without one. */
+export function namedSpecs(desired: readonly DesiredSandboxes[]): ReadonlySet<string> {
+  return new Set(desired.flatMap((item) => (item.kind === 'counted' ? (item.spec ?? []) : [])));
+}
+
 /**
  * The steps that a later plan still contains. A resume or a pause is matched by its sandbox; the starts of an item are
  * counted, and those in `lost` have been requested already.
