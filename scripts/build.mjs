@@ -93,6 +93,7 @@ const entry = await rolldown({
 await entry.write({
   ...format,
   entryFileNames: '[name].cjs',
+  chunkFileNames: '[name].cjs',
   paths: (id) => (id.includes('run-command') ? './chunks/run-command.cjs' : id),
 });
 // The commands of every day are one chunk: a file that is loaded costs more than the code in it. It holds what they import

@@ -5,9 +5,9 @@ import { Script } from 'node:vm';
 import { brotliDecompressSync } from 'node:zlib';
 
 /**
- * Loads a CommonJS file by the compiled form that the build put beside it, as PATH.compiled, so that V8 need not read half a
- * megabyte anew on every run. V8 takes only what its own version made from the same text; otherwise, and where there is no
- * such file, the text is compiled as ever. Whoever requires the file afterwards gets the same module.
+ * Loads a CommonJS file from the compiled form that the build put beside it, as PATH.compiled, so that V8 need not compile half
+ * a megabyte on every run. V8 takes a form only if its own version made it from the same text; otherwise, and without such a
+ * file, it compiles the text. A later `require` of the file gets the same module.
  */
 export function loadCompiled(path: string): void {
   if (!existsSync(`${path}.compiled`)) return;

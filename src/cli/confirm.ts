@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { visible } from '../render/visible.ts';
 import type { Io } from './io.ts';
 
-/** How to ask before a write, or null if there is nobody to ask: no terminal, or a pipeline. */
+/** The question before a write, or null if nobody can answer it: without a terminal, and in a pipeline. */
 export function confirmWith(
   io: Io,
   ask: (target: string) => string,
@@ -19,7 +19,7 @@ export function confirmWith(
       if (first === 'yes' || first === null) return first === 'yes';
       return (await answer(prompt, ONLY_YES, io.signal)) === 'yes';
     } catch {
-      // The question was taken back: the signal says why.
+      // A signal has cancelled the question.
       io.stderr.write('\n');
       return false;
     } finally {
@@ -31,7 +31,7 @@ export function confirmWith(
 
 const ONLY_YES = 'Only "yes" is accepted: ';
 
-/** Null if the input has ended: nobody answers any more. */
+/** What was typed, or null if the input has ended. */
 async function answer(
   prompt: Interface,
   question: string,

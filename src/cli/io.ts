@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Style } from '../render/style.ts';
 
 /** Everything of the process that a command touches, so that a command is a function of it. */
 export interface Io {
@@ -6,10 +7,33 @@ export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Stream;
   readonly stderr: Stream;
-  /** Fires when the person or the system asks to stop; its reason is the signal's name. */
+  /** Aborts at the first signal to stop; its reason is the signal's name. */
   readonly signal: AbortSignal;
-  /** Fires when they ask again. */
+  /** Aborts at the second. */
   readonly abandon: AbortSignal;
 }
 
 export type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Resolves once the stream has taken the text. A reader that is gone does not stop a command. */
+export function write(stream: Stream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(text, () => resolve());
+  });
+}
+
+/** The style of a stream's text: --no-color and NO_COLOR win over FORCE_COLOR, which wins over whether it is a terminal. */
+export function styleFor(
+  stream: Stream,
+  env: Io['env'],
+  flags: { noColor: boolean; verbose: boolean },
+): Style {
+  const terminal = stream.isTTY === true && env['TERM'] !== 'dumb';
+  const forced = (env['FORCE_COLOR'] ?? '0') !== '0';
+  const refused = flags.noColor || (env['NO_COLOR'] ?? '') !== '';
+  return {
+    color: !refused && (forced || terminal),
+    width: terminal ? (stream.columns ?? null) : null,
+    verbose: flags.verbose,
+  };
+}

@@ -34,10 +34,10 @@ async function main(): Promise<void> {
     abandon: abandon.signal,
   });
   process.exitCode = code === 0 && failed !== undefined ? 1 : code;
-  // A reader that went away is a person's business; a full disk is not.
+  // A reader that closed the pipe has read enough; a full disk is an error.
   if (failed !== undefined && failed !== 'EPIPE')
     process.stderr.write('setpoint: The output could not be written.\n');
-  // What was given up may still hold the process: a request that nobody waits for.
+  // An abandoned request may still keep the process alive.
   if (abandon.signal.aborted) process.exit();
 }
 

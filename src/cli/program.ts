@@ -1,11 +1,41 @@
-import { Command, CommanderError, type Option } from 'commander';
-import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { Command, Option } from 'commander';
 import { VERSION } from '../model/version.ts';
-import { choicesHint, didYouMean } from '../model/suggest.ts';
-import { COMMANDS, type CommandEntry } from './command-table.ts';
-import { EXIT_CODES } from './exit-codes-help.ts';
-import { usage, type Flags } from './flags.ts';
+import {
+  aboutFlag,
+  COMMAND_NAMES,
+  commandEntry,
+  isCommand,
+  type CommandName,
+  type Flags,
+} from './command-table.ts';
+import { flagSpec, type FlagName } from './flag-table.ts';
 import type { Io } from './io.ts';
+
+/** A command's work; resolves to its exit code. */
+type Run<Name extends CommandName> = (
+  flags: Flags<Name>,
+  io: Io,
+  ...args: readonly string[]
+) => Promise<number>;
+
+/** Each command's function, loaded when it runs. */
+const RUN: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
+  validate: async () => (await import('./commands/validate.ts')).validateCommand,
+  plan: async () => (await import('./commands/plan.ts')).planCommand,
+  apply: async () => (await import('./commands/apply.ts')).applyCommand,
+  drift: async () => (await import('./commands/drift.ts')).driftCommand,
+  pull: async () => (await import('./commands/pull.ts')).pullCommand,
+  init: async () => (await import('./commands/init.ts')).initCommand,
+  get: async () => (await import('./commands/get.ts')).getCommand,
+  explain: async () => (await import('./commands/explain.ts')).explainCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  smoke: async () => (await import('./commands/smoke.ts')).smokeCommand,
+  comment: async () => (await import('./commands/comment.ts')).commentCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand,
+  version: async () => (await import('./commands/version.ts')).versionCommand,
+};
 
 const EXAMPLES = `Examples:
   $ setpoint validate
@@ -13,7 +43,10 @@ const EXAMPLES = `Examples:
   $ setpoint apply -e production --yes
   $ setpoint drift -o json`;
 
-/** The command line. `end` receives the exit code of the command that ran. Where `only` names a command, it alone is there. */
+/**
+ * The command line, made from the table of commands. `end` receives the exit code of the command that ran. If `only` names a
+ * command, the others are left out.
+ */
 export function buildProgram(io: Io, end: (code: number) => void, only?: string): Command {
   const program = new Command('setpoint')
     .description(
@@ -24,106 +57,53 @@ export function buildProgram(io: Io, end: (code: number) => void, only?: string)
     .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: () => {} })
-    .addHelpText('after', `\n${EXAMPLES}\n\n${EXIT_CODES}`);
-  const named = COMMANDS.filter((entry) => nameOf(entry) === only);
-  for (const entry of named.length > 0 ? named : COMMANDS) addCommand(program, entry, io, end);
+    .addHelpText(
+      'after',
+      `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
+    );
+  for (const name of isCommand(only) ? [only] : COMMAND_NAMES) addCommand(program, name, io, end);
   return program;
 }
 
 function addCommand(
   program: Command,
-  entry: CommandEntry,
+  name: CommandName,
   io: Io,
   end: (code: number) => void,
 ): void {
+  const { argument, summary, example, flags, exits } = commandEntry(name);
   const command = program
-    .command(entry.spec)
-    .summary(entry.summary)
-    .description(`${entry.summary}.`)
+    .command(argument === undefined ? name : `${name} ${argument.form}`)
+    .summary(summary)
+    .description(`${summary}.`)
     .helpCommand(false)
-    .addHelpText('after', `\nExample:\n  $ ${entry.example}\n\n${EXIT_CODES}`)
+    .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(async () => {
-      const run = await entry.load();
-      end(await run(command.opts<Flags>(), io, ...command.args));
+      const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
+        await RUN[name]();
+      end(await run(command.opts<never>(), io, ...command.args));
     });
-  for (const flag of entry.flags) command.addOption(flag());
+  for (const flag of flags) command.addOption(optionOf(name, flag));
 }
 
-/** commander's refusal as a sentence of ours. What a person typed after a flag's = is not repeated: it may be a secret. */
-export function usageError(thrown: unknown, argv: readonly string[]): SetpointError {
-  if (!(thrown instanceof CommanderError)) return asSetpointError(thrown);
-  const names = COMMANDS.map(nameOf);
-  if (thrown.code === 'commander.help') {
-    const word = argv[1] ?? '';
-    return usage('No command of that name.', meantCommand(word) ?? choicesHint(word, names));
-  }
-  const [sentence = '', suggestion = ''] = thrown.message.replace(/^error: /, '').split('\n');
-  const message = sentence.replace(/(--?[A-Za-z-]+)=.*(?=')/, '$1').replace(/\.$/, '');
-  const entry = COMMANDS.find((known) => nameOf(known) === argv[0]);
-  const flags = (entry?.flags ?? []).map((option) => option());
-  const flag = /^unknown option '(--?[A-Za-z-]+)/.exec(message)?.[1] ?? null;
-  const given = flags.find(({ long, short }) => flag !== null && (flag === long || flag === short));
-  // A flag that is known and takes no value was given one.
-  if (given !== undefined && flag !== null)
-    return usage(`${flag} takes no value.`, `Write ${flag}, or leave it out.`);
-  const unknown = message.startsWith('unknown command');
-  const hint =
-    (unknown ? meantCommand(argv[0] ?? '') : null) ??
-    (flag === null ? null : meantFlag(flag, flags)) ??
-    suggestion.replace(/^\((.*)\)$/, '$1');
-  const help = `Run setpoint ${entry === undefined ? '' : `${nameOf(entry)} `}--help for ${entry === undefined ? 'the commands' : 'its flags'}.`;
-  return usage(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`, hint === '' ? help : hint);
+function optionOf(command: CommandName, flag: FlagName): Option {
+  const { short, value, repeatable, default: byDefault } = flagSpec(flag);
+  const forms = short === undefined ? flag : `${short}, ${flag}`;
+  const about = aboutFlag(command, flag);
+  const option = new Option(value === undefined ? forms : `${forms} <${value}>`, about ?? '');
+  if (about === null) option.hideHelp();
+  if (byDefault !== undefined) option.default(byDefault);
+  if (repeatable === true)
+    option.argParser((text: string, before: readonly string[] | undefined) => [
+      ...(before ?? []),
+      text,
+    ]);
+  return option;
 }
 
-/** What other tools call a command, or a person might. */
-const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
-  lint: 'validate',
-  check: 'validate',
-  test: 'validate',
-  preview: 'plan',
-  diff: 'plan',
-  up: 'apply',
-  deploy: 'apply',
-  sync: 'apply',
-  refresh: 'drift',
-  status: 'drift',
-  import: 'pull',
-  show: 'get',
-  list: 'get',
-};
-
-/** What other tools call a flag, and what does the same here. */
-const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
-  '--auto-approve': '--yes',
-  '--approve': '--yes',
-  '--force': '--yes',
-  '--json': '-o json',
-  '--format': '-o FORMAT',
-  '--environment': '--env',
-  '--target': '--env',
-  '-t': '--env',
-  '--config': '--file',
-  '--url': '--server',
-  '--detailed-exit-code': '--exit-code',
-};
-
-function meantCommand(word: string): string | null {
-  const meant = Object.hasOwn(COMMANDS_ELSEWHERE, word) ? COMMANDS_ELSEWHERE[word] : undefined;
-  return meant === undefined ? null : `Did you mean ${meant}?`;
-}
-
-/** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
-const TAKEN_BY_NODE =
-  'Use --dotenv FILE: Node reads --env-file for itself, before setpoint starts.';
-
-function meantFlag(flag: string, flags: readonly Option[]): string | null {
-  const long = flags.flatMap((option) => option.long ?? []);
-  if (flag.startsWith('--env-file')) return TAKEN_BY_NODE;
-  const elsewhere = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? (FLAGS_ELSEWHERE[flag] ?? '') : '';
-  const taken = long.includes(elsewhere.replace(/^-o .*/, '--output'));
-  return taken ? `Did you mean ${elsewhere}?` : didYouMean(flag, long) || null;
-}
-
-function nameOf({ spec }: CommandEntry): string {
-  return spec.split(' ')[0] ?? spec;
+function exitCodesText(exits: Readonly<Record<number, string>>): string {
+  const lines = Object.entries(exits).map(
+    ([code, meaning]) => `  ${code === '130' ? '130, 143' : code} ${meaning}`,
+  );
+  return `Exit codes:\n${lines.join('\n')}`;
 }

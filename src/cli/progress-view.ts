@@ -1,22 +1,23 @@
 import { visible } from '../render/visible.ts';
+import type { SandboxProgress } from '../reconcile/contract.ts';
 import type { Stream } from './io.ts';
 
-/** Something that is waited for: what it is, the state it reads, and whether it is waited for no more. */
+/** Something that a command waits for: its name, its state, and whether the waiting is over. */
 export interface Awaited {
   readonly name: string;
   readonly status: string;
   readonly done: boolean;
 }
 
-/** Shows what is waited for, until `end`. A target's things keep their places from update to update. */
+/** Shows what a command waits for, until `end`. An environment's items keep their places from update to update. */
 export interface ProgressView {
   readonly update: (target: string, awaited: readonly Awaited[]) => void;
   readonly end: () => void;
 }
 
 /**
- * On a terminal one line for each with its state and the seconds, kept up to date in place and gone at the end; elsewhere a
- * line each time a state is another one. Plain words on stderr: nothing in them is a result.
+ * On a terminal one line for each item with its state and the seconds, updated in place and erased at the end; elsewhere a new
+ * line each time a state changes.
  */
 export function progressView(stream: Stream): ProgressView {
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
@@ -27,11 +28,11 @@ interface Line extends Awaited {
   readonly until: number | null;
 }
 
-/** The lines by target and place, so that what is given a name keeps its line. */
+/** The lines by environment and place, so that an item keeps its line when it gets another name. */
 class Lines {
   readonly #lines = new Map<string, Line>();
 
-  /** Takes what is new; returns the lines whose name or state is another than before. */
+  /** Updates the lines; returns those whose name or state has changed. */
   take(target: string, awaited: readonly Awaited[]): Line[] {
     const now = performance.now();
     return awaited.flatMap((one, index) => {
@@ -94,4 +95,17 @@ function liveView(stream: Stream): ProgressView {
       erase();
     },
   };
+}
+
+const VERBS = {
+  start: 'starting',
+  resume: 'resuming',
+  pause: 'pausing',
+  watch: 'watching',
+} as const;
+
+/** A sandbox that an apply waits for; it has no id until the service has reported one. */
+export function awaitedSandbox({ action, id, spec, status, done }: SandboxProgress): Awaited {
+  const which = id ?? `a new sandbox${spec === null ? '' : ` of ${spec}`}`;
+  return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }

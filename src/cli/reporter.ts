@@ -1,4 +1,5 @@
 import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { exitCodeOf, worstExitCode } from '../model/exit-code.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FailureDocument } from '../model/failure.ts';
 import type { ErrorReport } from '../model/plan.ts';
@@ -7,26 +8,29 @@ import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
-import { askedOutputs, outputsFrom, type Flags, type Output } from './flags.ts';
+import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
-import type { Io, Stream } from './io.ts';
-import { styleFor } from './style-for.ts';
+import { styleFor, write, type Io } from './io.ts';
 
-/** What a command says: data on stdout or in files, words on stderr. */
+/** What a command prints: data to stdout or to files, words to stderr. */
 export interface Reporter<D> {
-  /** A result in every format that was asked for; 1 where a file could not be written, else 0. */
+  /** A result in every format of -o; resolves to 1 if a file could not be written, else to 0. */
   data(document: D, text: (style: Style) => string): Promise<number>;
-  /** Text that comes before a result: on stdout where text goes there, else on stderr. `always`: though -q was given. */
+  /** Text before a result: to stdout if text goes there, else to stderr. `always` prints it even with -q. */
   preview(text: (style: Style) => string, always: boolean): Promise<void>;
   words(text: (style: Style) => string): Promise<void>;
   error(error: ErrorReport, target?: string | null): Promise<void>;
 }
 
 /**
- * Throws before anything is sent if the output is not possible: a format that the command does not have, a file that
- * could not be written later.
+ * Throws before anything is sent if an output is not possible: a format that the command does not have, or a file that cannot be
+ * written.
  */
-export function reporterFor<D>(flags: Flags, io: Io, renderers: Renderers<D> = {}): Reporter<D> {
+export function reporterFor<D>(
+  flags: ReportFlags,
+  io: Io,
+  renderers: Renderers<D> = {},
+): Reporter<D> {
   const outputs = outputsFrom(flags, io.env, formatsOf(renderers));
   for (const { path } of outputs) if (path !== null) checkWritable(path);
   return reporterTo(outputs, renderers, flags, io);
@@ -35,7 +39,7 @@ export function reporterFor<D>(flags: Flags, io: Io, renderers: Renderers<D> = {
 function reporterTo<D>(
   outputs: readonly Output[],
   renderers: Renderers<D>,
-  flags: Flags,
+  flags: ReportFlags,
   io: Io,
 ): Reporter<D> {
   const shown = { noColor: flags.color === false, verbose: flags.verbose === true };
@@ -89,8 +93,8 @@ async function render<D>(
   return renderer === undefined ? json(document) : renderer(document);
 }
 
-/** Ends a command that could not begin: the sentence on stderr, and the error in every other format that was asked for. */
-export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Promise<number> {
+/** Ends a command that could not begin: the sentence to stderr, and the error in every other format of -o. */
+export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
   const { code, message, hint } = failure;
   const diagnostics = diagnosticsOf(failure);
@@ -105,10 +109,10 @@ export async function reportFailure(thrown: unknown, flags: Flags, io: Io): Prom
   return failure.exitCode;
 }
 
-/** Where an error goes, as far as the flags can be understood: one of them may be the mistake. */
-function failureOutputs(flags: Flags, env: Io['env']): Output[] {
+/** The outputs of an error. One of the flags may be the mistake, so those that are not valid are skipped. */
+function failureOutputs(flags: ReportFlags, env: Io['env']): Output[] {
   const formats = formatsOf(FAILURE_RENDERERS);
-  const outputs = askedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
+  const outputs = namedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
     const format = formats.find((known) => known !== 'text' && known === name);
     if (format === undefined) return [];
     return path === null || canWrite(path) ? [{ format, path }] : [];
@@ -122,9 +126,23 @@ function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {
   return 'diagnostics' in failure ? (failure.diagnostics as readonly Diagnostic[]) : null;
 }
 
-/** Resolves when the stream has taken the text. A reader that went away is no reason to fail before the end. */
-export function write(stream: Stream, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write(text, () => resolve());
-  });
+interface Ended {
+  readonly name: string;
+  readonly error: ErrorReport | null;
+}
+
+/** Prints the errors of a document's environments. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
+export async function conclude<T extends Ended>(
+  reporter: Pick<Reporter<never>, 'error'>,
+  environments: readonly T[],
+  written: number,
+  codeOf: (environment: T) => number = () => 0,
+): Promise<number> {
+  for (const { name, error } of environments) {
+    if (error !== null) await reporter.error(error, name);
+  }
+  const codes = environments.map((environment) =>
+    environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),
+  );
+  return worstExitCode([written, ...codes]);
 }

@@ -1,26 +1,32 @@
 import { partOf, type PlanDocument } from '../model/plan.ts';
 import { choicesHint } from '../model/suggest.ts';
 import { readSaved } from '../operations/saved-document.ts';
-import { namesIn, usage, type Flags } from './flags.ts';
+import { visible } from '../render/visible.ts';
+import type { Flags } from './command-table.ts';
+import type { PlanFlags } from './commands/plan.ts';
+import type { FlagName } from './flag-table.ts';
+import { namesIn, usageError } from './flags.ts';
 
-/** What a new plan takes and a saved one has been made with. */
-const OF_A_NEW_PLAN = [
-  'file',
-  'server',
-  'snapshot',
-  'maxAge',
-  'base',
-  'policy',
-  'rotate',
-  'allow',
-] as const;
+/** Flags of a new plan, which a saved one was made with. */
+const OF_A_NEW_PLAN = {
+  file: '--file',
+  server: '--server',
+  snapshot: '--snapshot',
+  maxAge: '--max-age',
+  base: '--base',
+  policy: '--policy',
+  rotate: '--rotate',
+  allow: '--allow',
+} as const satisfies Partial<Record<keyof PlanFlags, FlagName>>;
 
-/** A saved plan to be shown, or the part of it that -e names. */
-export async function shownPlan(path: string, flags: Flags): Promise<PlanDocument> {
-  const other = OF_A_NEW_PLAN.find((flag) => flags[flag] !== undefined);
+/** A saved plan, or the environments of it that -e names. */
+export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
+  const other = Object.entries(OF_A_NEW_PLAN).find(
+    ([attribute]) => flags[attribute as keyof typeof OF_A_NEW_PLAN] !== undefined,
+  );
   if (other !== undefined) {
-    throw usage(
-      `--${other === 'maxAge' ? 'max-age' : other} is for a new plan, and PLAN.json is a saved one.`,
+    throw usageError(
+      `${other[1]} is for a new plan, and PLAN.json is a saved one.`,
       'Leave one of the two out.',
     );
   }
@@ -30,7 +36,10 @@ export async function shownPlan(path: string, flags: Flags): Promise<PlanDocumen
   const names = document.environments.map(({ name }) => name);
   const unknown = env.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw usage('The saved plan has no environment of that name.', choicesHint(unknown, names));
+    throw usageError(
+      `The saved plan has no environment named ${visible(JSON.stringify(unknown))}.`,
+      choicesHint(unknown, names),
+    );
   }
   return partOf(
     document,
@@ -38,10 +47,10 @@ export async function shownPlan(path: string, flags: Flags): Promise<PlanDocumen
   );
 }
 
-/** A saved plan that is to be an approval. */
-export async function approvedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+/** A saved plan as the approval of an apply. */
+export async function approvedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
   if (flags.dryRun === true) {
-    throw usage(
+    throw usageError(
       '--dry-run shows a new plan, and PLAN.json is a saved one.',
       'setpoint plan PLAN.json shows it.',
     );

@@ -1,29 +1,29 @@
-import type { JsonObject } from './json/json.ts';
-import type { Knobs } from './knobs.ts';
+import type { JsonObject } from './json.ts';
+import type { Knobs } from './options.ts';
 import type { Store } from './store/store.ts';
 
-/** What the service is for as long as it listens. */
+/** The state of a service while it listens. */
 export interface Service {
   readonly store: Store;
   readonly serverMcp: JsonObject | undefined;
   readonly apiKey: string | undefined;
   readonly allowHosts: readonly string[];
   readonly knobs: Knobs;
-  /** When it was started, in milliseconds since 1970. */
+  /** When the service was started, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** The time, in whole milliseconds since 1970; to be asked once for each look at the store. */
+  /** The time, in whole milliseconds since 1970. Call it once per reading of the store. */
   readonly now: () => number;
   readonly sessionKey: (sandboxId: string) => string;
-  /** Whether the list of sandboxes that is asked for now is one of those that come out empty. */
+  /** Whether this list of sandboxes is answered as empty; each call counts one. */
   readonly takeEmptyList: () => boolean;
 }
 
-/** What a handler may use of the service and of the request. */
+/** What a handler is given: the service and the parts of the request. */
 export interface Call {
   readonly service: Service;
   readonly authorized: boolean;
   readonly query: URLSearchParams;
-  /** What stands in the path where the route has `{id}`, decoded; empty where it has none. */
+  /** The part of the path that the route names `{id}`, decoded; empty if the route has none. */
   readonly id: string;
   readonly contentType: string | undefined;
   readonly body: Buffer;

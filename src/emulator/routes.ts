@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-
-import { detail, type Answer } from './http/answer.ts';
 import type { Call, Service } from './call.ts';
 import {
   getConversations,
@@ -8,17 +6,16 @@ import {
   searchConversations,
   startConversation,
 } from './conversations/conversation-handlers.ts';
-import { isAnsweredHost } from './http/host-check.ts';
-import { isAuthorized } from './http/key-check.ts';
-import { matchPath } from './http/match-path.ts';
-import { readBody } from './http/read-body.ts';
+import { isAnsweredHost, isAuthorized } from './http/access.ts';
+import { type Answer, detail } from './http/answer.ts';
+import { readBody } from './http/body.ts';
 import {
   pauseSandbox,
   resumeSandbox,
   searchSandboxes,
+  searchSandboxSpecs,
   startSandbox,
 } from './sandboxes/sandbox-handlers.ts';
-import { searchSandboxSpecs } from './sandboxes/search-sandbox-specs.ts';
 import { loadSettings, resetSettings, storeSettings } from './settings/settings-handlers.ts';
 
 type Methods = Readonly<Record<string, (call: Call) => Promise<Answer>>>;
@@ -36,7 +33,7 @@ const routes: readonly (readonly [pattern: string, methods: Methods])[] = [
   ['/api/v1/app-conversations/start-tasks', { GET: getStartTasks }],
 ];
 
-/** The answer to a request: who asks is looked at first, then what is asked for, then the body, last the key. */
+/** The answer to a request. Host and Origin are checked first, then the body's size, the route, and in the handler the key. */
 export async function answerRequest(request: IncomingMessage, service: Service): Promise<Answer> {
   const { headers, method = '' } = request;
   if (!isAnsweredHost(headers.host, service.allowHosts)) return detail(421, 'Misdirected Request');
@@ -75,4 +72,24 @@ function routeOf(path: string): { readonly methods: Methods; readonly id: string
 function notAllowed(methods: Methods): Answer {
   const allow = Object.keys(methods).join(', ');
   return { kind: 'json', status: 405, body: { detail: 'Method Not Allowed' }, allow };
+}
+
+/**
+ * The part of a path at the pattern's `{id}`, percent-decoded; empty if the pattern has none. Undefined if the path does not
+ * match, or cannot be decoded.
+ */
+export function matchPath(pattern: string, path: string): string | undefined {
+  const [before = '', after] = pattern.split('{id}');
+  if (after === undefined) return path === pattern ? '' : undefined;
+  if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
+  const id = decoded(path.slice(before.length, path.length - after.length));
+  return id === '' || id?.includes('/') === true ? undefined : id;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,39 +2,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { sendAnswer, type Answer } from './http/answer.ts';
 import type { Service } from './call.ts';
-import type { EmulatorOptions } from './emulator-options.ts';
-import { isLoopback } from './http/host-check.ts';
-import { readKnobs } from './knobs.ts';
+import { type EmulatorOptions, readKnobs } from './options.ts';
+import { isLoopback } from './http/access.ts';
 import { listen } from './http/listen.ts';
 import { answerRequest } from './routes.ts';
 import { readServerMcp } from './settings/server-mcp.ts';
-import { sessionKeys } from './sandboxes/session-keys.ts';
+import { sessionKeys } from './sandboxes/sandbox-record.ts';
 import { openStore } from './store/store.ts';
 
-export type { EmulatorOptions } from './emulator-options.ts';
+export type { EmulatorOptions } from './options.ts';
 
 export interface Emulator {
-  /** Where it answers, without a slash at the end: `http://127.0.0.1:41234`, `http://[::1]:41234`. */
+  /** Its address, without a slash at the end: `http://127.0.0.1:41234`, `http://[::1]:41234`. */
   readonly url: string;
-  /** Stops listening and resolves when the answers under way are sent; connections still open after 1 s are cut. */
+  /** Stops listening and resolves when open requests are answered; connections still open after 1 s are cut. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the embedded service: the settings, the sandboxes and the conversations of one user, kept and answered as a real
- * server does. It runs no agents: what it tells of sandboxes and conversations is made up. It limits no rates, logs
- * nothing, and nothing goes on in it between requests: it remembers what was asked for and when, and works out from the
- * time how far that has come. So services that come and go on one store are one service.
+ * server does. It runs no agents: what it answers about sandboxes and conversations is made up. It has no rate limit, logs
+ * nothing, and runs nothing between requests: it stores what was requested and when, and computes from the time how far that
+ * has come. So several services on one store, one after another, act as one.
  *
- * With a key, every endpoint asks for it. The server whose exchanges were recorded left those under /api/v1 open; later
- * ones ask too.
+ * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later
+ * ones require it too.
  *
  * Requests must name loopback or one of `allowHosts` in Host (else 421) and carry no Origin (else 403); bodies hold at
  * most 1 MiB (else 413).
  *
- * Rejects with an Error, one sentence or two for people, when `host` is off loopback and there is no key, when `data`
- * is there but was not written by this service, when `serverMcp` breaks the rules of mcp entries, when another
- * option has no value that it takes, and when the port is in use.
+ * Rejects with an Error whose message is for people if `host` is off loopback and there is no key, if `data` exists but was
+ * not written by this service, if `serverMcp` breaks the rules of mcp entries, if another option has a value that it does
+ * not take, and if the port is in use.
  *
  * Source: specification 4 and 5; every case of the contract; behaviour 3 for all under /api/v1.
  */
@@ -65,7 +64,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return { url: `http://${name}:${listening.port}`, close: () => listening.close() };
 }
 
-/** True for the first times that it is called, that many, then false. */
+/** A function that is true for its first `times` calls, then false. */
 function countdown(times: number): () => boolean {
   let left = times;
   return () => {

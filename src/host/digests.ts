@@ -2,11 +2,11 @@ import { createHmac, randomBytes, scrypt } from 'node:crypto';
 import type { Digests } from '../model/ports.ts';
 
 const SALT = 16;
-/** About a tenth of a second: an address is easily guessed. */
+/** About a tenth of a second per digest: addresses are easy to guess. */
 const COST = { N: 2 ** 14, r: 8, p: 1 };
 const LENGTH = 32;
 
-/** Digests under 128 random bits, or under the salt of a document that was saved. */
+/** Digests under 128 random bits, or under the salt of a saved document. */
 export function digestsUnder(salt = randomBytes(SALT).toString('hex')): Digests {
   const slow = new Map<string, Promise<string>>();
   return {

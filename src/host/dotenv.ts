@@ -6,12 +6,12 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const LIMIT = 1024 * 1024;
 
-/** The variables of a file of KEY=VALUE lines: quotes, comments and `export` as shells have them. No error holds a value. */
+/** The variables of a file of KEY=VALUE lines, with quotes, comments and `export` as in a shell. No error quotes a value. */
 export function readDotenv(path: string): Record<string, string> {
   const read = readText(path, LIMIT);
   if (!('text' in read)) {
-    throw new SetpointError('file-unreadable', `${path} is no text file of variables.`, {
-      hint: 'It holds lines NAME=value, in UTF-8, of 1 MiB at most.',
+    throw new SetpointError('file-unreadable', `${path} is not a text file of variables.`, {
+      hint: 'Write lines NAME=value, in UTF-8, at most 1 MiB.',
     });
   }
   const text = read.text.replace(/^\uFEFF/, '');
@@ -22,15 +22,15 @@ export function readDotenv(path: string): Record<string, string> {
 }
 
 /**
- * Variables that a file cannot set. The lists say where keys may travel, which is decided outside of the branch; Node reads its
- * own when it starts, so that one in a file would have no effect, or another one than people expect.
+ * Variables that a file cannot set. The allow-lists decide where keys may be sent, which must not be decided on a branch; Node
+ * reads its own when it starts, so one in a file would have no effect, or not the expected one.
  */
 const NOT_FROM_A_FILE = /^(?:SETPOINT_ALLOWED_|NODE_(?!ENV$))/i;
 
 /**
- * The environment with the variables of a file added; a variable that the environment has keeps its value. The result is a
- * value of its own: `process.env`, which Node and child processes read, stays as it is. A usage error in a pipeline: there,
- * secrets come from the pipeline, and a file with them has been committed by mistake.
+ * The environment plus the variables of a file; a variable that the environment has keeps its value. `process.env`, which Node
+ * and child processes read, is not changed. Throws a usage error in a pipeline: there, secrets come from the pipeline, and a
+ * file with them has been committed by mistake.
  */
 export function withDotenv(env: Variables, path: string | undefined): Variables {
   if (path === undefined) return env;
@@ -44,8 +44,8 @@ export function withDotenv(env: Variables, path: string | undefined): Variables 
   if (refused !== undefined) {
     throw new SetpointError('usage', `--dotenv: ${refused} cannot be set in a file.`, {
       hint: refused.toUpperCase().startsWith('NODE_')
-        ? 'Node reads it when it starts: set it in the environment itself, if it is needed.'
-        : 'It decides where keys may travel: set it in the environment itself.',
+        ? 'Node reads it when it starts: set it in the environment itself.'
+        : 'It decides where keys may be sent: set it in the environment itself.',
     });
   }
   const own = Object.entries(env).filter(([, value]) => value !== undefined);

@@ -4,16 +4,16 @@ import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret } from '../model/fingerprint.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { FingerprintStore } from '../model/ports.ts';
-import { readOptional } from './read-optional.ts';
+import { readOptional } from './read-text.ts';
 import { writeAside } from './write-aside.ts';
 import { writePlace } from './write-place.ts';
 
-/** Bytes; a fingerprint takes some two hundred. */
+/** Bytes; a fingerprint takes about two hundred. */
 const LIMIT = 8 * 1024 * 1024;
 
 /**
- * One secret as it was last written: a fingerprint of it, where, and when (ISO 8601, UTC). Never the secret itself. `origin` is
- * for people; `address` is a fingerprint too, because the address may have come from a reference.
+ * A fingerprint of the secret last written at a path, and when (ISO 8601, UTC); never the secret itself. `origin` is for
+ * people; `address` is a fingerprint too, because the address may have come from a reference.
  */
 interface Entry {
   readonly origin: string;
@@ -26,12 +26,12 @@ interface Entry {
 interface FingerprintDocument {
   readonly written_by: 'setpoint';
   readonly format_version: 2;
-  /** Which key the fingerprints were made with: another key knows none of them. */
+  /** Identifies the key of the fingerprints: under another key, none of them is known. */
   readonly key_id: string;
   readonly entries: readonly Entry[];
 }
 
-/** A service as its fingerprints are kept: `address` with the path prefix, references resolved; `origin` is what may be shown. */
+/** The service of some fingerprints: `address` includes the path prefix, references resolved; `origin` may be shown. */
 export interface FingerprintedService {
   readonly origin: string;
   readonly address: string;
@@ -39,9 +39,9 @@ export interface FingerprintedService {
 
 /**
  * The fingerprints of one service in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
- * path and value, so that alike secrets have unlike fingerprints, and nobody without the key can try values. Without a key,
- * and under another one, nothing is known and nothing is kept; but a write drops what the file holds under its paths, of
- * whatever service, since it cannot be told apart. Throws file-unreadable when the file is not one of these.
+ * path and value, so that equal secrets have different fingerprints, and nobody without the key can try values. Without a key,
+ * and under another one, nothing is known and nothing is kept; but a write still drops the entries under its paths, of all
+ * services, because they cannot be told apart. Throws file-unreadable if the file holds anything else.
  */
 export async function fingerprintFile(
   path: string,
@@ -55,7 +55,7 @@ export async function fingerprintFile(
   let known = { entries: read(), replaced };
   return {
     compare: (at, value) => {
-      // Another target of this run may be the same service, and have written it since.
+      // Another environment of this run may be the same service, and have written it since.
       if (known.replaced !== replaced) known = { entries: read(), replaced };
       const entry = known.entries.find((one) => samePath(one.path, at));
       if (own === null || entry === undefined) return 'none';
@@ -70,7 +70,7 @@ export async function fingerprintFile(
   };
 }
 
-/** What one key makes of one service. */
+/** The fingerprints of one service under one key. */
 interface Keyed {
   readonly keyId: string;
   readonly isOf: (entry: Entry) => boolean;
@@ -103,7 +103,7 @@ function keyed(hmac: Hmac, { origin, address }: FingerprintedService): Keyed {
   };
 }
 
-/** Targets that are written at the same time may share a file. */
+/** Environments that are written at the same time may share a file. */
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -112,14 +112,14 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** Drops the entries under some paths and returns them with their document; null when there are none. */
+/** Drops the entries under some paths and returns them with their document; null if there are none. */
 async function drop(
   path: string,
   own: Keyed | null,
   paths: readonly Path[],
 ): Promise<FingerprintDocument | null> {
   if (paths.length === 0) return null;
-  // Without a key, a file that is none of these is left alone: a run with one will not believe it either.
+  // Without a key, a file of another kind is left alone: a run with a key refuses it.
   const document = own === null ? parsed(readOptional(path, LIMIT) ?? '') : documentIn(path);
   if (document === null) return null;
   const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
@@ -132,7 +132,7 @@ async function drop(
   return { ...document, entries: dropped };
 }
 
-/** Puts entries back, unless others have taken their place. */
+/** Restores entries, except where new ones have been added. */
 async function putBack(path: string, dropped: FingerprintDocument | null): Promise<void> {
   const now = documentIn(path);
   if (dropped === null || now?.key_id !== dropped.key_id) return;
@@ -195,12 +195,12 @@ function documentIn(path: string): FingerprintDocument | null {
   if (text === null) return null;
   const document = parsed(text);
   if (document !== null) return document;
-  throw new SetpointError('file-unreadable', `${path} is no file of fingerprints.`, {
-    hint: 'Move it away: without it, secrets are of unknown origin until they are written again.',
+  throw new SetpointError('file-unreadable', `${path} is not a file of fingerprints.`, {
+    hint: 'Move it away: without it, secrets count as unknown until they are written again.',
   });
 }
 
-/** Entries of the first format name no address: nothing is known of them. */
+/** Entries of the first format have no address: they are dropped. */
 function parsed(text: string): FingerprintDocument | null {
   try {
     const value = JSON.parse(text) as Record<keyof FingerprintDocument, unknown> | null;

@@ -4,7 +4,7 @@ import { readRegular } from './read-text.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `none`: there is no git, or no work tree around the file. `unknown`: git did not answer what it was asked. */
+/** `none`: git is not installed, or the file is in no work tree. `unknown`: git failed. */
 export type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
 
 /** For every call: no pager, no hook, no watcher, and no lock for the sake of a cache. */
@@ -20,10 +20,10 @@ const GLOBAL = [
 const LARGEST_BLOB = 32 * 1024 * 1024;
 
 /**
- * Whether a file has changes that are not committed. The checkout's own configuration runs no code: git is asked for what its
- * index and its last commit hold, which takes no filter, hook, alias or watcher, as `status` does, and the comparison is made
- * here; line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside the
- * checkout, and sees of the environment PATH and HOME alone.
+ * Whether a file has changes that are not committed. The checkout's own configuration must run no code, so git only prints what
+ * its index and its last commit hold, which (unlike `status`) runs no filter, hook, alias or watcher; the comparison is made
+ * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
+ * the checkout, and gets only PATH and HOME of the environment.
  */
 export async function uncommittedChanges(path: string, env: Env): Promise<Uncommitted> {
   const real = realpathSync(path);
@@ -32,10 +32,10 @@ export async function uncommittedChanges(path: string, env: Env): Promise<Uncomm
   const inside = await git('rev-parse', '--is-inside-work-tree');
   if (inside.kind === 'missing' || (inside.kind === 'failed' && inside.noRepository)) return 'none';
   if (inside.kind === 'failed') return 'unknown';
-  if (textOf(inside.output) !== 'true') return 'none';
+  if (trimmedText(inside.output) !== 'true') return 'none';
   const listed = await git('ls-files', '--stage', '-z', '--', `:(literal)${name}`);
   if (listed.kind !== 'done') return 'unknown';
-  const [entry, ...others] = textOf(listed.output)
+  const [entry, ...others] = trimmedText(listed.output)
     .split('\0')
     .filter((line) => line !== '');
   if (entry === undefined) return (await isIgnored(git, name)) ? 'clean' : 'changed';
@@ -43,7 +43,8 @@ export async function uncommittedChanges(path: string, env: Env): Promise<Uncomm
   if (staged === undefined || others.length > 0) return 'changed';
   const committed = await git('ls-tree', '-z', 'HEAD', '--', `:(literal)${name}`);
   if (committed.kind !== 'done') return 'changed';
-  if (/^\d+ blob ([\da-f]+)\t/.exec(textOf(committed.output))?.[1] !== staged) return 'changed';
+  if (/^\d+ blob ([\da-f]+)\t/.exec(trimmedText(committed.output))?.[1] !== staged)
+    return 'changed';
   const blob = await git('cat-file', 'blob', staged);
   if (blob.kind !== 'done') return 'unknown';
   const now = readRegular(real, LARGEST_BLOB);
@@ -51,12 +52,12 @@ export async function uncommittedChanges(path: string, env: Env): Promise<Uncomm
   return withoutReturns(blob.output).equals(withoutReturns(now)) ? 'clean' : 'changed';
 }
 
-type Answer =
+type GitAnswer =
   | { readonly kind: 'done'; readonly output: Buffer }
   | { readonly kind: 'failed'; readonly noRepository: boolean }
   | { readonly kind: 'missing' };
 
-type Git = (...args: readonly string[]) => Promise<Answer>;
+type Git = (...args: readonly string[]) => Promise<GitAnswer>;
 
 async function gitIn(folder: string, env: Env): Promise<Git> {
   const { execFile } = await import('node:child_process');
@@ -70,7 +71,7 @@ async function gitIn(folder: string, env: Env): Promise<Git> {
     const value = env[name];
     if (value !== undefined) scrubbed[name] = value;
   }
-  // Where a program is looked for in the current folder first, that is not the checkout.
+  // Some systems search the current folder for programs first: it must not be the checkout.
   const options = {
     cwd: dirname(process.execPath),
     env: scrubbed,
@@ -96,7 +97,7 @@ async function isIgnored(git: Git, name: string): Promise<boolean> {
   return (await git('check-ignore', '--quiet', '--', `./${name}`)).kind === 'done';
 }
 
-function textOf(output: Buffer): string {
+function trimmedText(output: Buffer): string {
   return output.toString('utf8').trim();
 }
 

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** A file that setpoint's package ships, found upwards from here. */
+/** A file of setpoint's own package. */
 export async function readPackageFile(path: string): Promise<string> {
   let folder = import.meta.dirname;
   while (dirname(folder) !== folder && !(await exists(join(folder, 'package.json'))))

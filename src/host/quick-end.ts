@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * A process that used undici waits at its end for V8 to optimise undici's WebAssembly, longer than a request takes; the quick
- * compiler alone will do. Imported before undici is, by the commands that send requests.
+ * A process that used undici waits at its end until V8 has optimised undici's WebAssembly, longer than a request takes; the
+ * quick compiler alone is enough. Commands that send requests import this before undici.
  */
 setFlagsFromString('--liftoff-only');

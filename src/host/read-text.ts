@@ -1,5 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { relative, isAbsolute } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 
 /** A file's text, or why it has none: too large, or not UTF-8. */
@@ -7,7 +15,7 @@ export type ReadText =
   | { readonly text: string }
   | { readonly problem: 'file-too-large' | 'not-utf8' };
 
-/** Reads a regular file as strict UTF-8, up to `limit` bytes. Throws file-unreadable; no message holds what is in it. */
+/** Reads a regular file as strict UTF-8, up to `limit` bytes. Throws file-unreadable; no message quotes the file. */
 export function readText(path: string, limit: number): ReadText {
   const bytes = readRegular(path, limit);
   if (bytes === 'too-large') return { problem: 'file-too-large' };
@@ -19,8 +27,8 @@ export function readText(path: string, limit: number): ReadText {
 }
 
 /**
- * The bytes of a regular file, up to `limit`. Opened without blocking, so that a pipe cannot hang the run, and read no further
- * than the limit, whatever size the file claims. Throws file-unreadable.
+ * The bytes of a regular file, up to `limit`. It is opened without blocking, so that a pipe cannot hang the run, and read no
+ * further than the limit, whatever size it claims. Throws file-unreadable.
  */
 export function readRegular(path: string, limit: number): Buffer | 'too-large' {
   let handle: number | undefined;
@@ -61,7 +69,7 @@ export function liesIn(path: string, folder: string): boolean {
   }
 }
 
-/** Whether an absolute path lies under an absolute folder, by their names alone. */
+/** Whether an absolute path lies under an absolute folder, by their names alone; links are not resolved. */
 export function isUnder(path: string, folder: string): boolean {
   const inner = relative(folder, path);
   return inner !== '' && inner !== '..' && !/^\.\.[\\/]/.test(inner) && !isAbsolute(inner);
@@ -81,4 +89,20 @@ function unreadable(path: string, thrown: unknown): SetpointError {
   return new SetpointError('file-unreadable', `${path} ${REASONS[code] ?? 'cannot be read'}.`, {
     cause: thrown,
   });
+}
+
+/** A file's text, or null if it does not exist. Throws file-unreadable if it exists and cannot be read. */
+export function readOptional(path: string, limit: number): string | null {
+  if (!isThere(path)) return null;
+  const read = readText(path, limit);
+  if ('text' in read) return read.text;
+  throw new SetpointError(
+    'file-unreadable',
+    `${path} is larger than ${limit} bytes, or not UTF-8 text.`,
+  );
+}
+
+/** Whether a path exists, a link that leads nowhere included. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

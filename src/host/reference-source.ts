@@ -8,7 +8,7 @@ const DEFAULT_FOLDERS = '/run/secrets';
 
 /**
  * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
- * /run/secrets where it is not set). A file is regular, at most 64 KiB of UTF-8, and lies in such a folder once its links are
+ * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
  * resolved; one trailing newline is dropped.
  */
 export function referenceSource(
@@ -24,7 +24,7 @@ export function referenceSource(
   };
 }
 
-/** What tells a file from others, the same for every path, link and hard link that leads to it. */
+/** Identifies a file: the same for every path, link and hard link that leads to it. */
 export function fileIdentity(path: string): string {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

@@ -2,11 +2,19 @@ import type { Run } from '../model/plan.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Who ran this, on which commit, and where it can be read up, as the pipeline's variables say. */
+/** The version of the Node that runs this. */
+export const THIS_NODE = process.versions.node;
+
+/** Who started this run, on which commit, and its address, from the variables of the pipeline. */
 export function runInfo(env: Env): Run {
   const github = env['GITHUB_ACTIONS'] === 'true';
   const url = github
-    ? join(env['GITHUB_SERVER_URL'], env['GITHUB_REPOSITORY'], 'actions/runs', env['GITHUB_RUN_ID'])
+    ? urlOf(
+        env['GITHUB_SERVER_URL'],
+        env['GITHUB_REPOSITORY'],
+        'actions/runs',
+        env['GITHUB_RUN_ID'],
+      )
     : env['CI_JOB_URL'];
   return {
     actor: env['GITHUB_ACTOR'] ?? env['GITLAB_USER_LOGIN'] ?? null,
@@ -15,6 +23,6 @@ export function runInfo(env: Env): Run {
   };
 }
 
-function join(...parts: readonly (string | undefined)[]): string | undefined {
+function urlOf(...parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join('/');
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../model/ports.ts';
 
-/** This machine's clock. A sleep that is told to stop ends early, and is no error. */
+/** This machine's clock. A sleep whose signal aborts ends early, without an error. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,

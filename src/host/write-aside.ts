@@ -4,34 +4,85 @@ import { SetpointError } from '../model/error.ts';
 import { writePlace } from './write-place.ts';
 
 /**
- * Writes a file aside, makes it durable and renames it into place, mode 0600: a reader sees the old file or the new one. Links
- * are followed as `writePlace` allows, and are the same before and after the file is written aside.
+ * Replaces a file as a whole, mode 0600: a reader finds the old text or the new one, also after a crash. Links are followed as
+ * far as `writePlace` allows (`folder` is the same there), and are resolved again before the new file takes its place.
  */
 export async function writeAside(path: string, text: string, folder?: string): Promise<void> {
-  const { open, rename, rm } = await import('node:fs/promises');
-  const place = writePlace(path, folder);
-  const aside = join(dirname(place), `.${basename(place)}.${process.pid}.${Date.now()}.tmp`);
   try {
-    const file = await open(aside, 'wx', 0o600);
+    const aside = await prepareWrite(path, text, { folder, mode: 0o600 });
     try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
+      await commitWrite(aside);
+    } catch (thrown) {
+      // The first failure is the one that is reported.
+      await discardWrite(aside).catch(() => {});
+      throw thrown;
     }
-    if (writePlace(path, folder) !== place) throw moved(path);
-    await rename(aside, place);
-    await syncFolder(dirname(place));
   } catch (thrown) {
-    // What stopped the writing may stop this too, and it is the first that is reported.
-    await rm(aside, { force: true }).catch(() => {});
     if (thrown instanceof SetpointError) throw thrown;
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
   }
 }
 
-/** Makes a renaming in a folder durable; does nothing on a system that does not open folders. */
-export async function syncFolder(path: string): Promise<void> {
+/** A text that is written and synced beside its place. Commit it or discard it. */
+export interface PreparedWrite {
+  readonly path: string;
+  readonly folder: string | undefined;
+  /** The path with its links resolved. */
+  readonly place: string;
+  /** The file that holds the text, in the same folder. */
+  readonly temporary: string;
+}
+
+/** Writes a text beside its place. `mode` is that of the file; without it, a new file's under the process's umask. */
+export async function prepareWrite(
+  path: string,
+  text: string,
+  { folder, mode }: { readonly folder?: string | undefined; readonly mode?: number | undefined },
+): Promise<PreparedWrite> {
+  const { open } = await import('node:fs/promises');
+  const place = writePlace(path, folder);
+  const name = `.${basename(place)}.${process.pid}.${Date.now()}.tmp`;
+  const prepared = { path, folder, place, temporary: join(dirname(place), name) };
+  try {
+    const file = await open(prepared.temporary, 'wx', mode ?? 0o666);
+    try {
+      // The umask has cut the mode given at opening.
+      if (mode !== undefined && ((await file.stat()).mode & 0o7777) !== mode)
+        await file.chmod(mode);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (thrown) {
+    await discardWrite(prepared).catch(() => {});
+    throw thrown;
+  }
+  return prepared;
+}
+
+/**
+ * Moves the text into its place and makes that durable. Throws output-failed if the path's links lead elsewhere by now.
+ * `move` replaces what is there, unless it is given.
+ */
+export async function commitWrite(
+  { path, folder, place, temporary }: PreparedWrite,
+  move?: (temporary: string, place: string) => Promise<void>,
+): Promise<void> {
+  const { rename } = await import('node:fs/promises');
+  if (writePlace(path, folder) !== place) throw linksChanged(path);
+  await (move ?? rename)(temporary, place);
+  await syncFolder(dirname(place));
+}
+
+/** Removes the text; does nothing after a commit. */
+export async function discardWrite({ temporary }: PreparedWrite): Promise<void> {
+  const { rm } = await import('node:fs/promises');
+  await rm(temporary, { force: true });
+}
+
+/** Makes a rename in a folder durable; does nothing on a system that does not open folders. */
+async function syncFolder(path: string): Promise<void> {
   const { open } = await import('node:fs/promises');
   const folder = await open(path, constants.O_RDONLY).catch(() => null);
   try {
@@ -41,22 +92,22 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export function moved(path: string): SetpointError {
+function linksChanged(path: string): SetpointError {
   return new SetpointError(
     'output-failed',
     `${path} leads to another place than it did before; nothing was written.`,
-    { hint: 'Something else changes links there; run again when it is done.' },
+    { hint: 'Another program changes links there; run again when it is done.' },
   );
 }
 
 /**
- * Throws a usage error if a file could not be written: its folder does not exist or is read-only, it is no regular file, or a
- * link leads out of the working folder.
+ * Throws a usage error if a file could not be written: its folder does not exist or is read-only, it is not a regular file, or
+ * a link leads out of the working folder.
  */
 export function checkWritable(path: string): void {
   const place = writePlace(path);
-  const what = statSync(place, { throwIfNoEntry: false });
-  if (what !== undefined && !what.isFile()) {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) {
     throw new SetpointError('usage', `${path} is not a regular file, and only such are written.`, {
       hint: 'Name a file, or leave it out to write to stdout.',
     });

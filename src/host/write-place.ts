@@ -4,9 +4,9 @@ import { SetpointError } from '../model/error.ts';
 import { isUnder } from './read-text.ts';
 
 /**
- * The file that a write to a path changes, its links resolved. No write follows a link out of the folder it was meant for: a
- * path in the working folder (or in `folder`, such as that of the settings file) leads to a file in there, and a path elsewhere,
- * which somebody named, ends in no link. Throws a usage error otherwise, and for a link that leads nowhere.
+ * The file that a write to a path changes, its links resolved. No write follows a link out of its folder: a path in the working
+ * folder (or in `folder`, such as that of the settings file) must lead to a file in there, and a path elsewhere, which the user
+ * named, must not end in a link. Throws a usage error otherwise, and for a link that leads nowhere.
  */
 export function writePlace(path: string, folder = '.'): string {
   const absolute = resolve(path);
@@ -17,7 +17,7 @@ export function writePlace(path: string, folder = '.'): string {
   return real;
 }
 
-/** The path without links; what is not there yet lies in the folder that its links lead to. */
+/** The path with its links resolved; a file that does not exist yet lies in the folder that the links lead to. */
 function realPath(absolute: string, path: string): string {
   try {
     return realpathSync(absolute);

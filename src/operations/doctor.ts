@@ -1,5 +1,5 @@
 import type { Target } from '../desired/target.ts';
-import { THIS_NODE } from '../host/this-node.ts';
+import { THIS_NODE } from '../host/run-info.ts';
 import {
   failedCheck,
   passedCheck,

@@ -6,7 +6,7 @@ import { readTargets, type LoadedFile, type Target } from '../desired/target.ts'
 import { initialText } from '../edit/initial-text.ts';
 import { isObject, sameJson, type JsonObject } from '../edit/json-value.ts';
 import { flowText } from '../edit/value-text.ts';
-import { isThere } from '../host/read-optional.ts';
+import { isThere } from '../host/read-text.ts';
 import type { Initial, InitRequest } from './initial.ts';
 import { observeSettings } from './open-target.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';

@@ -7,7 +7,7 @@ import { TOOL } from '../model/version.ts';
 import { isAddress } from '../desired/resolve-server.ts';
 import { envExample, gitIgnore } from '../edit/env-example.ts';
 import { firstSentence } from '../edit/initial-text.ts';
-import { readOptional } from '../host/read-optional.ts';
+import { readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { fileLimit } from './editable-files.ts';

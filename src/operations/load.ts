@@ -5,8 +5,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
 import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
-import { isThere } from '../host/read-optional.ts';
-import { liesIn, readText } from '../host/read-text.ts';
+import { isThere, liesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
 /** A settings file that has problems, all of them. */

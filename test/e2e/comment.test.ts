@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { commentCommand } from '../../src/cli/commands/comment.ts';
-import type { Flags } from '../../src/cli/flags.ts';
+import type { Flags } from '../../src/cli/command-table.ts';
 import { folderWith, type Ended } from '../fixture/command.ts';
 import { runFunction } from '../fixture/command-function.ts';
 import {
@@ -50,7 +50,7 @@ afterEach(async () => {
 
 function comment(
   names: readonly string[],
-  flags: Flags & { readonly pr?: string } = {},
+  flags: Flags<'comment'> = {},
   env: Record<string, string> = {},
 ): Promise<Ended> {
   const paths = names.map((name) => join(folder.path, name));
@@ -83,7 +83,7 @@ it('says a plan, an outcome and a validation, once', async () => {
   ]);
   expect(github.comments[0]?.body).toContain(`"commit":"${HEAD}"`);
   const again = await comment(['plan.json']);
-  expect(again.stdout).toContain('staging: comment as it was\n');
+  expect(again.stdout).toContain('staging: comment unchanged\n');
   expect(github.writes()).toHaveLength(4);
 });
 

@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../src/cli/command-table.ts';
 import { completionCommand } from '../../src/cli/commands/completion.ts';
-import { SCHEMAS } from '../../src/cli/commands/schema.ts';
-import { SHELLS, type Shell } from '../../src/cli/completion/choices.ts';
-import { completionScript } from '../../src/cli/completion/completion-script.ts';
 import { outputsFrom } from '../../src/cli/flags.ts';
-import { formatsFor } from '../../src/cli/formats.ts';
+import { FAIL_ON, SCHEMAS, SHELLS, type Shell } from '../../src/cli/words.ts';
 import { fields } from '../../src/model/field.ts';
-import { folderWith } from '../fixture/command.ts';
+import { folderWith, setpoint } from '../fixture/command.ts';
 import { runFunction } from '../fixture/command-function.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -23,39 +19,17 @@ environments: { staging: {}, production: {} }
 
 let folder: ReturnType<typeof folderWith>;
 
-/** A `setpoint` to be found by a shell: the command itself, as far as completion goes. */
-async function installSetpoint(path: string): Promise<void> {
-  const entry = join(path, 'entry.mjs');
-  writeFileSync(
-    entry,
-    `import { completionCommand } from ${JSON.stringify(join(root, 'src/cli/commands/completion.ts'))};
-const [command, ...rest] = process.argv.slice(2);
-const flags = {};
-for (let at = 0; at < rest.length; at += 2) {
-  if (rest[at] === '--list') flags.list = rest[at + 1];
-  else if (rest[at] === '-f') flags.file = [...(flags.file ?? []), rest[at + 1]];
-  else process.exit(3);
-}
-const { env, stdin, stdout, stderr } = process;
-const signal = new AbortController().signal;
-process.exitCode = command === 'completion' ? await completionCommand(flags, { env, stdin, stdout, stderr, signal, abandon: signal }) : 3;
-`,
-  );
-  const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
-  await bundle.write({ dir: join(path, 'bin'), format: 'esm', entryFileNames: 'main.mjs' });
-  writeFileSync(
-    join(path, 'bin/setpoint'),
-    `#!/bin/sh\nexec "${process.execPath}" "${path}/bin/main.mjs" "$@"\n`,
-  );
-  chmodSync(join(path, 'bin/setpoint'), 0o755);
-}
-
+/** A folder with the built command as `setpoint`, and the script of each shell as it prints them. */
 let installed: ReturnType<typeof folderWith>;
 beforeAll(async () => {
-  installed = folderWith({});
-  await installSetpoint(installed.path);
-  for (const shell of SHELLS)
-    writeFileSync(join(installed.path, `script.${shell}`), completionScript(shell, COMMANDS));
+  installed = folderWith({
+    'bin/setpoint': `#!/bin/sh\nexec "${process.execPath}" "${root}/dist/bin/setpoint.cjs" "$@"\n`,
+  });
+  chmodSync(join(installed.path, 'bin/setpoint'), 0o755);
+  for (const shell of SHELLS) {
+    const { stdout } = await setpoint(['completion', shell], { cwd: installed.path });
+    writeFileSync(join(installed.path, `script.${shell}`), stdout);
+  }
 });
 afterAll(() => installed.remove());
 
@@ -107,8 +81,7 @@ function offered(shell: Shell, line: string, env: Record<string, string> = {}): 
     .toSorted();
 }
 
-const names = (entries: typeof COMMANDS): string[] =>
-  entries.map(({ spec }) => spec.split(' ')[0] ?? '');
+const formatsFor = (name: (typeof COMMAND_NAMES)[number]) => commandEntry(name).formats ?? [];
 
 for (const shell of SHELLS) {
   const there = has(shell);
@@ -116,18 +89,20 @@ for (const shell of SHELLS) {
     const completes = it.skipIf(!there);
 
     completes('commands, all of them and by their beginning', () => {
-      expect(offered(shell, 'setpoint ')).toEqual([...names(COMMANDS), 'help'].toSorted());
+      expect(offered(shell, 'setpoint ')).toEqual([...COMMAND_NAMES, 'help'].toSorted());
       expect(offered(shell, 'setpoint pl')).toEqual(['plan']);
       expect(offered(shell, 'setpoint --v')).toEqual(['--version']);
     });
 
     completes('the flags of each command, as the table has them, and no other', () => {
-      for (const { spec, flags } of COMMANDS.filter((entry) => entry.flags.length > 0)) {
-        const options = flags.map((flag) => flag()).filter(({ hidden }) => !hidden);
-        const long = options.map(({ long }) => long ?? '').concat('--help');
-        expect(offered(shell, `setpoint ${spec.split(' ')[0]} --`), spec).toEqual(long.toSorted());
+      for (const name of COMMAND_NAMES) {
+        const shown = commandEntry(name).flags.filter((flag) => aboutFlag(name, flag) !== null);
+        const all = [...shown, '--help'].toSorted();
+        expect(offered(shell, `setpoint ${name} --`), name).toEqual(all);
       }
       expect(offered(shell, 'setpoint plan --exi')).toEqual(['--exit-code']);
+      expect(offered(shell, 'setpoint apply --yes --ye')).toEqual([]);
+      expect(offered(shell, 'setpoint apply --rotate all --rot')).toEqual(['--rotate']);
     });
 
     completes('environments, from the file that the line names', () => {
@@ -143,7 +118,7 @@ for (const shell of SHELLS) {
       ]);
     });
 
-    completes('nothing, and silently, where the file is not there or not right', () => {
+    completes('nothing, and silently, if the file does not exist or is not valid', () => {
       expect(offered(shell, 'setpoint plan -f nowhere.yaml -e ')).toEqual([]);
       expect(offered(shell, 'setpoint plan -f broken.yaml -e ')).toEqual([]);
     });
@@ -161,6 +136,8 @@ for (const shell of SHELLS) {
       expect(offered(shell, 'setpoint get settings -o m')).toEqual([]);
       expect(offered(shell, 'setpoint plan --output js')).toEqual(['json']);
       expect(offered(shell, 'setpoint apply --allow max')).toEqual(['max-changes']);
+      expect(offered(shell, 'setpoint drift --fail-on ')).toEqual(FAIL_ON.toSorted());
+      expect(offered(shell, 'setpoint serve --becomes fl')).toEqual(['flapping']);
       expect(offered(shell, 'setpoint get s')).toEqual(['sandboxes', 'settings', 'specs']);
       expect(offered(shell, 'setpoint schema ')).toEqual(SCHEMAS.toSorted());
       expect(offered(shell, 'setpoint completion ')).toEqual(SHELLS.toSorted());
@@ -190,8 +167,12 @@ for (const shell of SHELLS) {
       ]);
     });
 
-    completes('files where a file is meant, and nothing where anything may stand', () => {
+    completes('files for a file, and nothing for a free text', () => {
       expect(offered(shell, 'setpoint plan -f br')).toEqual(['broken.yaml']);
+      for (const line of ['setpoint plan --file=br', 'setpoint plan -o json=br'])
+        expect(offered(shell, line).map((word) => word.replace(/^.*=/, ''))).toEqual([
+          'broken.yaml',
+        ]);
       expect(offered(shell, 'setpoint plan --timeout ')).toEqual([]);
       expect(offered(shell, 'setpoint validate ').filter((word) => !word.startsWith('-'))).toEqual(
         [],
@@ -204,31 +185,91 @@ describe('the command', () => {
   it.each(SHELLS)('prints the script of %s', async (shell) => {
     const { code, stdout, stderr } = await runFunction(completionCommand, {}, {}, shell);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe(completionScript(shell, COMMANDS));
+    expect(stdout).toContain(`setpoint completion ${shell}`);
+    expect(stdout).toContain(`completion --complete ${shell}`);
   });
 
   it.each([
     ['bahs', 'Did you mean bash?'],
     ['tcsh', 'Available: bash, zsh, fish.'],
     ['', 'Available: bash, zsh, fish.'],
-  ])('of a shell %j it says what there is: exit 3', async (name, hint) => {
+  ])('of a shell %j names those that there are: exit 3', async (name, hint) => {
     const ended = await runFunction(completionCommand, {}, {}, name);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
     expect(ended.stderr).toContain(hint);
   });
 });
 
-describe('what is said twice is the same', () => {
-  it('every format that can be completed is one, and there is no other', () => {
+describe('setpoint completion --complete', () => {
+  const complete = (...args: string[]) =>
+    setpoint(['completion', '--complete', ...args], { cwd: folder.path });
+
+  it('prints whole words with what they mean, for zsh and fish', async () => {
+    const { stdout } = await complete('zsh', 'plan', '--exit');
+    expect(stdout).toBe(`--exit-code\t${aboutFlag('plan', '--exit-code')}\n`);
+    expect((await complete('fish', 'plan', '--env=st')).stdout).toBe('--env=staging\t\n');
+    expect((await complete('fish', 'plan', '-o', 'json=x')).stdout).toBe(':files 5\n');
+    expect((await complete('zsh', 'plan', '--file=x')).stdout).toBe(':files 7\n');
+    expect((await complete('zsh', 'plan', '--output=json=x')).stdout).toBe(':files 14\n');
+  });
+
+  it('prints the part that bash replaces', async () => {
+    const env = ['plan', '--env', '=', 'st'];
+    expect((await complete('bash', ...env)).stdout).toBe('staging\n');
+    expect((await complete('bash', 'plan', '--env', '=')).stdout).toBe('staging\nproduction\n');
+    const server = ['get', '--server', 'http', ':', '//h', ':', '80', 'sp'];
+    expect((await complete('bash', ...server)).stdout).toBe('specs\n');
+  });
+
+  it.each([[[]], [['bash']], [['tcsh', 'pl']], [['bash', 'nothing', 'x']], [['zsh', '--', '-']]])(
+    'of %j ends well and prints no error',
+    async (args) => {
+      expect(await complete(...args)).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+
+  it('loads the table of commands alone, unless a file or the schema is needed', () => {
+    writeFileSync(
+      join(folder.path, 'loaded.cjs'),
+      `process.on('exit', () => console.error(Object.keys(require.cache).join()));`,
+    );
+    const loaded = (...words: string[]): string =>
+      spawnSync(
+        process.execPath,
+        [
+          '-r',
+          './loaded.cjs',
+          `${root}/dist/bin/setpoint.cjs`,
+          'completion',
+          '--complete',
+          'zsh',
+          ...words,
+        ],
+        { cwd: folder.path, encoding: 'utf8', env: {} },
+      ).stderr;
+    expect(loaded('apply', '--')).toContain('complete.cjs');
+    expect(loaded('apply', '--')).not.toContain('chunks');
+    expect(loaded('apply', '--allow', '')).not.toContain('chunks');
+    expect(loaded('apply', '-e', '')).toContain('chunks');
+  });
+});
+
+describe('what the table of commands lists', () => {
+  it('of formats is what -o takes', () => {
+    for (const name of COMMAND_NAMES) {
+      const known = formatsFor(name);
+      const formats = known.map(
+        (format) => outputsFrom({ output: [`${format}=x`] }, {}, known).at(-1)?.format,
+      );
+      expect(formats).toEqual(known);
+    }
     const known = formatsFor('validate');
-    const formats = known.map((format) => outputsFrom({ output: [format] }, {}, known)[0]?.format);
-    expect(formats).toEqual(known);
     expect(() => outputsFrom({ output: ['?'] }, {}, known)).toThrow(
       expect.objectContaining({ hint: `Available: ${known.join(', ')}.` }),
     );
   });
 
-  it('the schemas are those of the folder', () => {
+  it('of schemas is what the folder has', () => {
     const files = readdirSync(join(root, 'schemas')).map((name) =>
       name.replace('.schema.json', ''),
     );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { doctorCommand } from '../../src/cli/commands/doctor.ts';
-import type { Flags } from '../../src/cli/flags.ts';
+import type { Flags } from '../../src/cli/command-table.ts';
 import { startEmulator } from '../../src/emulator/start.ts';
 import type { Check, DoctorDocument, TargetCheck } from '../../src/model/doctor.ts';
 import { doctor } from '../../src/operations/doctor.ts';
@@ -34,7 +34,7 @@ const cwd = process.cwd();
 beforeEach(() => process.chdir(folder.path));
 afterEach(() => process.chdir(cwd));
 
-function run(flags: Flags = {}, env: Record<string, string> = ENV): Promise<Ended> {
+function run(flags: Flags<'doctor'> = {}, env: Record<string, string> = ENV): Promise<Ended> {
   return runFunction(doctorCommand, flags, env);
 }
 

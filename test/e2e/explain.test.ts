@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainCommand } from '../../src/cli/commands/explain.ts';
-import type { Flags } from '../../src/cli/flags.ts';
+import type { Flags } from '../../src/cli/command-table.ts';
 import { startEmulator } from '../../src/emulator/start.ts';
 import type { EffectiveDocument } from '../../src/model/effective.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../../src/model/explain.ts';
@@ -70,7 +70,7 @@ beforeEach(() => process.chdir(folder.path));
 afterEach(() => process.chdir(cwd));
 
 function run(
-  flags: Flags & { readonly offline?: boolean },
+  flags: Flags<'explain'>,
   path?: string,
   env: Record<string, string> = ENV,
 ): Promise<Ended> {

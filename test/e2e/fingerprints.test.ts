@@ -66,7 +66,7 @@ describe('with SETPOINT_STATE_KEY', () => {
     const before = store.requests.length;
     const { code, stderr } = await run(['apply', '--yes']);
     expect(code).toBe(3);
-    expect(stderr).toContain('no file of fingerprints');
+    expect(stderr).toContain('not a file of fingerprints');
     expect(store.requests.length).toBe(before);
   });
 });

@@ -90,8 +90,8 @@ describe('M23: a secret in none of seventeen encodings', () => {
 });
 
 it('M19: no flag takes a secret but the key of the embedded service, which guards a toy', () => {
-  const flags = COMMANDS.flatMap(({ spec, flags: of }) =>
-    of.map((option) => `${spec} ${option().long}`),
+  const flags = Object.entries(COMMANDS).flatMap(([name, { flags: of }]) =>
+    of.map((flag) => `${name} ${flag}`),
   );
   expect(flags.filter((flag) => /key|token|secret|pass/i.test(flag))).toEqual(['serve --api-key']);
 });

@@ -137,7 +137,7 @@ it('serve says that the port is in use, and what to do', async () => {
   taken.close();
   expect(code).toBe(3);
   expect(stderr).toBe(
-    `setpoint: The embedded service cannot listen on 127.0.0.1 port ${port}: the port is in use.\n  Stop what listens there, or choose another port: --port 0 takes a free one.\n`,
+    `setpoint: The embedded service cannot listen on 127.0.0.1 port ${port}: the port is in use.\n  Stop the program that listens there, or choose another port: --port 0 takes a free one.\n`,
   );
 });
 

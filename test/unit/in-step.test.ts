@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { SCHEMAS } from '../../src/cli/commands/schema.ts';
+import { SCHEMAS } from '../../src/cli/words.ts';
 import { DIAGNOSTICS } from '../../src/model/diagnostic.ts';
 import { ERRORS } from '../../src/model/error.ts';
 import { fields } from '../../src/model/field.ts';

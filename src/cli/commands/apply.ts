@@ -4,20 +4,19 @@ import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
 import { previewText, outcomeText } from '../../render/section-text.ts';
 import { confirmWith } from '../confirm.ts';
-import { conclude } from '../conclude.ts';
 import { OUTCOME_RENDERERS } from '../formats.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
-import { awaitedSandbox } from '../awaited-sandbox.ts';
-import { progressView } from '../progress-view.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { awaitedSandbox, progressView } from '../progress-view.ts';
 import { runPlan } from './plan.ts';
 
 /**
- * `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and says what became of every change. A saved plan
- * answers the question: what goes beyond it is refused.
+ * `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and reports the result of every change. A saved plan
+ * is the answer to the question: changes beyond it are refused.
  */
-export async function applyCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
+export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string): Promise<number> {
   if (flags.dryRun === true && saved === undefined)
     return runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
@@ -28,10 +27,10 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
     if (!answered && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
-        'There is no terminal to ask on, and --yes is not given.',
+        'Nothing was written: there is no terminal to ask on, and --yes is not given.',
       );
     }
-    // What refuses it is the error that follows.
+    // Its refusals are the error that follows.
     const onPlan = (plan: EnvironmentPlan): Promise<void> =>
       reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     const options = optionsFrom(flags, io, 'writes');
@@ -57,7 +56,7 @@ export async function applyCommand(flags: Flags, io: Io, saved?: string): Promis
   }
 }
 
-async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+async function savedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
   const { approvedPlan } = await import('../saved-plan.ts');
   return approvedPlan(path, flags);
 }

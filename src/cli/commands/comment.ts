@@ -6,25 +6,22 @@ import { readText } from '../../host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { visible } from '../../render/visible.ts';
-import { usage, type Flags } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { reportFailure, write } from '../reporter.ts';
+import type { Flags } from '../command-table.ts';
+import { usageError } from '../flags.ts';
+import { write, type Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
 
 const KINDS = ['plan', 'outcome', 'validation'] as const;
 const DONE: Readonly<Record<Written, string>> = {
   created: 'commented',
   updated: 'comment updated',
-  unchanged: 'comment as it was',
+  unchanged: 'comment unchanged',
   'not-needed': 'no comment needed',
 };
 
-interface CommentFlags extends Flags {
-  readonly pr?: string;
-}
-
-/** `setpoint comment`: what saved documents say, on a pull request; each target has one comment, which later runs rewrite. */
+/** `setpoint comment`: posts saved documents on a pull request. Each environment has one comment, which later runs update. */
 export async function commentCommand(
-  flags: CommentFlags,
+  flags: Flags<'comment'>,
   io: Io,
   ...paths: readonly string[]
 ): Promise<number> {
@@ -54,7 +51,7 @@ function eventIn(env: Io['env']): ReturnType<typeof pullRequestIn> {
 
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usage('Which pull request?', 'Pass --pr NUMBER.');
+  throw usageError('Which pull request?', 'Pass --pr NUMBER.');
 }
 
 function doneText(target: string | null, written: Written): string {

@@ -3,12 +3,13 @@ import type { Check, DoctorDocument } from '../../model/doctor.ts';
 import { doctor } from '../../operations/doctor.ts';
 import { doctorText } from '../../render/doctor-text.ts';
 import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint doctor`: exit 0 where nothing failed, else the code that the first failure stands for. */
-export async function doctorCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint doctor`: exit 0 if no check failed, else the exit code of the first one that did. */
+export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
     const document = await doctor(optionsFrom(flags, io, 'reads'));
@@ -27,7 +28,7 @@ export async function doctorCommand(flags: Flags, io: Io): Promise<number> {
   }
 }
 
-/** What is wrong with this machine comes first; of several targets the worst of what was first wrong with each. */
+/** Failures of this machine come first; then the worst of the environments' first failures. */
 function firstCode({ checks, environments }: DoctorDocument): number {
   const own = codeOf(checks);
   return own === 0 ? worstExitCode(environments.map((target) => codeOf(target.checks))) : own;

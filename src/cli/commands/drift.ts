@@ -1,15 +1,17 @@
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import { choicesHint } from '../../model/suggest.ts';
-import { usage, type Flags } from '../flags.ts';
+import { visible } from '../../render/visible.ts';
+import type { Flags } from '../command-table.ts';
+import { FAIL_ON } from '../words.ts';
+import { usageError } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { runPlan } from './plan.ts';
 
-const FAIL_ON = ['drift', 'pending', 'any'] as const;
 type FailOn = (typeof FAIL_ON)[number];
 
-/** `setpoint drift`: exit 2 where the service is not what the file says; with --strict also where that is not known. */
-export async function driftCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint drift`: exit 2 if the service differs from the file; with --strict also if something could not be compared. */
+export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<number> {
   const strict = flags.strict === true;
   try {
     const failOn = failOnOf(flags);
@@ -24,23 +26,23 @@ export async function driftCommand(flags: Flags, io: Io): Promise<number> {
   }
 }
 
-function failOnOf({ failOn, base }: Flags): FailOn {
+function failOnOf({ failOn, base }: Flags<'drift'>): FailOn {
   if (failOn === undefined) return 'any';
   const known = FAIL_ON.find((one) => one === failOn);
   if (known === undefined) {
     const hint = choicesHint(failOn, FAIL_ON);
-    throw usage('--fail-on takes what to fail on.', hint);
+    throw usageError(`--fail-on does not take ${visible(failOn)}.`, hint);
   }
   if (known !== 'any' && base === undefined) {
-    throw usage(
+    throw usageError(
       `--fail-on ${known} needs --base: without it, drift cannot be told from edits.`,
-      'Give --base the settings file as it was last applied.',
+      'Pass --base FILE, the settings file as it was last applied.',
     );
   }
   return known;
 }
 
-/** A conflict is both. A declared sandbox that is unavailable is no edit. */
+/** A conflict counts as both. A difference without changes, an unavailable sandbox, is drift. */
 function counts({ status, changes }: EnvironmentPlan, failOn: FailOn): boolean {
   if (status !== 'differs' || failOn === 'any') return status === 'differs';
   if (changes.length === 0) return failOn === 'drift';

@@ -3,13 +3,17 @@ import { effective } from '../../operations/effective.ts';
 import { explain } from '../../operations/explain.ts';
 import { effectiveText } from '../../render/effective-text.ts';
 import { explainText } from '../../render/explain-text.ts';
-import { conclude } from '../conclude.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
-/** `setpoint explain [PATH]`: what a field is and what an apply would do about it; without PATH the effective file of one target. */
-export async function explainCommand(flags: Flags, io: Io, path?: string): Promise<number> {
+/** `setpoint explain [PATH]`: what a field is and what an apply would do about it; without PATH the effective file of one environment. */
+export async function explainCommand(
+  flags: Flags<'explain'>,
+  io: Io,
+  path?: string,
+): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
     const options = optionsFrom(flags, io, 'reads');

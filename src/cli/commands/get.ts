@@ -3,18 +3,19 @@ import { RESOURCES, type Resource } from '../../model/observed.ts';
 import { choicesHint } from '../../model/suggest.ts';
 import { get } from '../../operations/get.ts';
 import { observedText } from '../../render/observed-text.ts';
-import { conclude } from '../conclude.ts';
-import { asksForJson, optionsFrom, usage, type Flags } from '../flags.ts';
+import { visible } from '../../render/visible.ts';
+import type { Flags } from '../command-table.ts';
+import { hasJsonOutput, optionsFrom, usageError } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 /** `setpoint get settings,sandboxes`: what each service has, masked. */
-export async function getCommand(flags: Flags, io: Io, what = ''): Promise<number> {
+export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {
   try {
     const resources = [...new Set(what.split(',').map(resourceNamed))];
     const reporter = reporterFor(flags, io);
     const options = optionsFrom(flags, io, 'reads');
-    const document = await get({ ...options, resources, digests: asksForJson(flags, io.env) });
+    const document = await get({ ...options, resources, digests: hasJsonOutput(flags, io.env) });
     const written = await reporter.data(document, (style) => observedText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {
@@ -25,5 +26,8 @@ export async function getCommand(flags: Flags, io: Io, what = ''): Promise<numbe
 function resourceNamed(text: string): Resource {
   const resource = RESOURCES.find((known) => known === text.trim());
   if (resource !== undefined) return resource;
-  throw usage('get takes what to show, comma-separated.', choicesHint(text, RESOURCES));
+  throw usageError(
+    `get does not know ${visible(JSON.stringify(text.trim()))}.`,
+    choicesHint(text, RESOURCES),
+  );
 }

@@ -1,17 +1,18 @@
 import '../../host/quick-end.ts';
 import { init } from '../../operations/init.ts';
 import { initText } from '../../render/pulled-text.ts';
-import { optionsFrom, usage, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom, usageError } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint init --server URL`: writes a first settings file; `-e NAME` adds an environment to the file there is. */
-export async function initCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint init --server URL`: writes a first settings file; with `-e NAME`, adds an environment to an existing one. */
+export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
     const { targets, ...options } = optionsFrom({ ...flags, env: flags.env ?? [] }, io, 'reads');
     if (targets !== undefined && targets.length > 1)
-      throw usage('init adds one environment at a time.', 'Name one with -e.');
+      throw usageError('init adds one environment at a time.', 'Name one with -e.');
     const document = await init({ ...options, environment: targets?.[0] });
     return await reporter.data(document, (style) => initText(document, style));
   } catch (thrown) {

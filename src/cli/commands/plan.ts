@@ -3,17 +3,17 @@ import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { parseAge } from '../../operations/flag-values.ts';
 import { planText, type TextVoice } from '../../render/section-text.ts';
-import { conclude } from '../conclude.ts';
-import { asksForJson, optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 /**
- * `setpoint plan`: exit 0; with --exit-code 5 if a guard would refuse an apply, 2 if there are differences. With a saved plan,
- * shows that.
+ * `setpoint plan`: exit 0; with --exit-code, 5 if a guard would refuse an apply and 2 if there are differences. Shows a saved plan
+ * instead of a new one if it is given one.
  */
-export async function planCommand(flags: Flags, io: Io, saved?: string): Promise<number> {
+export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string): Promise<number> {
   const tells = flags.exitCode === true || flags.detailedExitcode === true;
   return runPlan(flags, io, {
     voice: 'plan',
@@ -26,17 +26,20 @@ export async function planCommand(flags: Flags, io: Io, saved?: string): Promise
   });
 }
 
+/** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
+export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
+
 interface PlanRun {
   readonly voice: TextVoice;
-  /** Whose variables count: those of a command that reads, or of one that would write. */
+  /** Which variables count: those of a command that reads, or of one that writes. */
   readonly mode: 'reads' | 'writes';
-  /** A saved plan in place of a new one. */
+  /** The path of a saved plan to show instead of a new one. */
   readonly saved?: string | undefined;
   readonly codeOf: (environment: EnvironmentPlan) => number;
 }
 
-/** Looks, prints what was found, and ends with the worst of what the targets came to. */
-export async function runPlan(flags: Flags, io: Io, run: PlanRun): Promise<number> {
+/** Plans, prints the plan, and resolves to the worst exit code of the environments. */
+export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<number> {
   const { voice, saved, codeOf } = run;
   try {
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
@@ -50,15 +53,15 @@ export async function runPlan(flags: Flags, io: Io, run: PlanRun): Promise<numbe
   }
 }
 
-function planned(flags: Flags, io: Io, { mode }: PlanRun): Promise<PlanDocument> {
+function planned(flags: PlanFlags, io: Io, { mode }: PlanRun): Promise<PlanDocument> {
   const options = optionsFrom(flags, io, mode);
   const { snapshot, rotate, allow, maxAge } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
-  const digests = asksForJson(flags, io.env);
+  const digests = hasJsonOutput(flags, io.env);
   return plan({ ...options, snapshot, rotate, allow, digests, maxAge: age });
 }
 
-async function savedPlan(path: string, flags: Flags): Promise<PlanDocument> {
+async function savedPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
   const { shownPlan } = await import('../saved-plan.ts');
   return shownPlan(path, flags);
 }

@@ -2,13 +2,13 @@ import '../../host/quick-end.ts';
 import type { FileEdit } from '../../model/pulled.ts';
 import { pull } from '../../operations/pull.ts';
 import { patchText, pulledText } from '../../render/pulled-text.ts';
-import { conclude } from '../conclude.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
-/** `setpoint pull`: edits the files; with --check shows the patch, and exits 2 where there is something to pull. */
-export async function pullCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint pull`: edits the files; with --check shows the patch, and exits 2 if there is one. */
+export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
     const check = flags.check === true;

@@ -1,42 +1,19 @@
-import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/sandboxes/sandbox-outcome.ts';
+import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
 import { readText } from '../../host/read-text.ts';
 import { writePlace } from '../../host/write-place.ts';
 import { SetpointError } from '../../model/error.ts';
-import { usage, type Flags } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { reportFailure, write } from '../reporter.ts';
+import type { Flags } from '../command-table.ts';
+import { usageError } from '../flags.ts';
+import { write, type Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
 
-interface ServeFlags extends Flags {
-  readonly port: string;
-  readonly host: string;
-  readonly data?: string;
-  readonly apiKey?: string;
-  readonly serverMcp?: string;
-  readonly allowHost?: readonly string[];
-  readonly startMs?: string;
-  readonly becomes?: string;
-  readonly maxRunning?: string;
-  readonly emptyLists?: string;
-  readonly pageSize?: string;
-  readonly requireIds?: boolean;
-  readonly runMs?: string;
-  readonly spec?: readonly string[];
-}
-
-/** `setpoint serve`: the embedded service until a signal ends it. The url is the first line on stdout. */
-export async function serveCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint serve`: runs the embedded service until a signal stops it. Its url is the first line on stdout. */
+export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<number> {
   try {
-    const {
-      port,
-      host,
-      data,
-      apiKey = io.env['SESSION_API_KEY'],
-      serverMcp,
-      allowHost,
-    } = flags as ServeFlags;
+    const { port, host, data, apiKey = io.env['SESSION_API_KEY'], serverMcp, allowHost } = flags;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-      throw usage('--port takes a number from 0 to 65535.');
+      throw usageError('--port takes a number from 0 to 65535.');
     const emulator = await startEmulator({
       port: Number(port),
       host,
@@ -44,7 +21,7 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
       ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
       ...(serverMcp === undefined ? {} : { serverMcp: jsonFile(serverMcp) }),
       ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
-      ...behaviourFrom(flags as ServeFlags),
+      ...behaviourFrom(flags),
     }).catch((thrown: unknown) => {
       const message =
         thrown instanceof Error ? thrown.message : 'The embedded service could not start.';
@@ -56,7 +33,7 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
     await write(io.stdout, `${emulator.url}\n`);
     await write(
       io.stderr,
-      `The embedded service answers there. It keeps settings and sandboxes ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Ctrl-C ends it.\n`,
+      `The embedded service is running. It keeps settings and sandboxes ${data === undefined ? 'in memory' : `in ${data}`} and runs no agents. Press Ctrl-C to stop it.\n`,
     );
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
@@ -65,25 +42,25 @@ export async function serveCommand(flags: Flags, io: Io): Promise<number> {
     await emulator.close();
     return 0;
   } catch (thrown) {
-    return reportFailure(thrown, flags, io);
+    return reportFailure(thrown, {}, io);
   }
 }
 
-/** What to do about a service that could not start. */
+/** The hint for a service that could not start. */
 function hintFor(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   if (code === 'EADDRINUSE')
-    return 'Stop what listens there, or choose another port: --port 0 takes a free one.';
+    return 'Stop the program that listens there, or choose another port: --port 0 takes a free one.';
   return 'Choose another --port, --host or --data.';
 }
 
-/** How sandboxes and conversations behave, as far as flags say it. */
-function behaviourFrom(flags: ServeFlags): EmulatorOptions {
+/** The options of behaviour that the flags give. */
+function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
   const { becomes, requireIds, spec } = flags;
   if (becomes !== undefined && !isSandboxOutcome(becomes))
-    throw usage(`--becomes takes one of ${sandboxOutcomes.join(', ')}.`);
-  if (spec?.includes('') === true) throw usage('--spec takes the id of a sandbox spec.');
+    throw usageError(`--becomes takes one of ${sandboxOutcomes.join(', ')}.`);
+  if (spec?.includes('') === true) throw usageError('--spec takes the id of a sandbox spec.');
   return {
     ...wholeNumber('startMs', '--start-ms', flags.startMs, { unit: ' of milliseconds' }),
     ...(becomes === undefined ? {} : { becomes }),
@@ -106,7 +83,7 @@ function wholeNumber<Name extends string>(
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= least && number <= most)
     return { [name]: number } as Record<Name, number>;
-  throw usage(`${flag} takes a whole number${unit} from ${least} to ${most}.`);
+  throw usageError(`${flag} takes a whole number${unit} from ${least} to ${most}.`);
 }
 
 const SERVER_MCP_LIMIT = 1024 * 1024;
@@ -116,7 +93,7 @@ function jsonFile(path: string): Record<string, never> {
   try {
     if ('text' in read) return JSON.parse(read.text) as Record<string, never>;
   } catch {
-    // The parser's message would hold the beginning of the text.
+    // The parser's message would quote the text.
   }
-  throw new SetpointError('file-unreadable', `${path} is no JSON of at most 1 MiB.`);
+  throw new SetpointError('file-unreadable', `${path} is not JSON, or larger than 1 MiB.`);
 }

@@ -2,25 +2,26 @@ import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import { smoke } from '../../operations/smoke.ts';
 import { smokeText } from '../../render/smoke-text.ts';
-import { conclude } from '../conclude.ts';
 import { confirmWith } from '../confirm.ts';
-import { optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { progressView } from '../progress-view.ts';
-import { reporterFor, reportFailure } from '../reporter.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 const COST =
-  'This starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';
+  'A smoke test starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';
 
-/** `setpoint smoke`: starts a conversation, shows every step, and claims no more than that one can start. */
-export async function smokeCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint smoke`: starts a conversation and shows every step; success means that one can start, no more. */
+export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const ask = flags.yes === true ? null : confirmWith(io, (target) => `Start one on ${target}?`);
+    const ask =
+      flags.yes === true ? null : confirmWith(io, (target) => `Start a conversation on ${target}?`);
     if (flags.yes !== true && ask === null) {
       throw new SetpointError(
         'confirmation-needed',
-        `There is no terminal to ask on, and --yes is not given. ${COST}`,
+        `No conversation was started: there is no terminal to ask on, and --yes is not given. ${COST}`,
         { hint: 'If that is intended, run it with --yes.' },
       );
     }

@@ -2,13 +2,14 @@ import { counted } from '../../model/counted.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/error-text.ts';
 import { visible } from '../../render/visible.ts';
-import { namesIn, optionsFrom, type Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
+import { namesIn, optionsFrom } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint validate`: exit 0 where the files are right, 3 where they are not. The document is printed on either end. */
-export async function validateCommand(flags: Flags, io: Io): Promise<number> {
+/** `setpoint validate`: exit 0 if the files are valid, else 3. The document is printed in both cases. */
+export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
     const { diagnostics, targets } = check({

@@ -1,16 +1,13 @@
 import { TOOL, VERSION } from '../../model/version.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../command-table.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
 /** `setpoint version`. */
-export async function versionCommand(flags: Flags, io: Io): Promise<number> {
+export async function versionCommand(flags: Flags<'version'>, io: Io): Promise<number> {
   try {
-    await reporterFor(flags, io).data(
-      { tool: TOOL, node: process.versions.node },
-      () => `setpoint ${VERSION}\n`,
-    );
-    return 0;
+    const document = { tool: TOOL, node: process.versions.node };
+    return await reporterFor(flags, io).data(document, () => `setpoint ${VERSION}\n`);
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

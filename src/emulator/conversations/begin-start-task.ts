@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
 
-import { beginAgain, beginSandbox } from '../sandboxes/begin-sandbox.ts';
-import { memberOf } from '../json/json.ts';
-import type { Knobs } from '../knobs.ts';
-import { makeRoom, noRoom } from '../sandboxes/make-room.ts';
+import { beginAgain, beginSandbox, makeRoom, noRoom } from '../sandboxes/sandbox-changes.ts';
+import { memberOf } from '../json.ts';
+import type { Knobs } from '../options.ts';
 import type { StartRequest } from './start-request.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import type { StoredSandbox } from '../store/stored-sandbox.ts';
-import type { StoredStartTask } from '../store/stored-start-task.ts';
+import type { StoredSandbox, StoredStartTask } from '../store/stored-records.ts';
 
-/** Where a conversation is to run, and why it cannot, where it cannot. */
-interface Place {
+/** The sandbox of a new conversation, or the problem that keeps it from having one. */
+interface Placement {
   readonly contents: StoreContents;
   readonly sandbox: StoredSandbox | null;
   readonly problem: string | null;
 }
 
 /**
- * Begins the start of a conversation. What is wrong shows in the task later on, but what is done to sandboxes is done at
- * once: a new one is started, and a paused one is resumed although its status, looked at before, is held against it.
+ * Begins the start of a conversation. A problem shows in the task later on, but sandboxes are changed at once: a new one is
+ * started, and a paused one is resumed although the task then fails because it was paused.
  * Source: behaviour 3.4: "Sandbox not startable".
  */
 export function beginStartTask(
@@ -27,7 +25,7 @@ export function beginStartTask(
   knobs: Knobs,
   now: number,
 ): { readonly contents: StoreContents; readonly task: StoredStartTask } {
-  const { contents, sandbox, problem } = placeOf(before, request, knobs, now);
+  const { contents, sandbox, problem } = placeConversation(before, request, knobs, now);
   const model = before.settings && memberOf(before.settings.values, 'llm_model');
   const task: StoredStartTask = {
     id: newUuid(),
@@ -44,12 +42,12 @@ export function beginStartTask(
   return { contents: { ...contents, startTasks: [...contents.startTasks, task] }, task };
 }
 
-function placeOf(
+function placeConversation(
   before: StoreContents,
   { sandboxId }: StartRequest,
   knobs: Knobs,
   now: number,
-): Place {
+): Placement {
   const sandbox = before.sandboxes.find(({ id }) => id === sandboxId);
   if (sandboxId !== null && sandbox === undefined)
     return { contents: before, sandbox: null, problem: `Sandbox not found: ${sandboxId}` };

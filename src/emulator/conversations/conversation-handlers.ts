@@ -1,20 +1,16 @@
-import { answerPage } from '../http/answer-page.ts';
-import { json, unauthorized, type Answer } from '../http/answer.ts';
-import { askedIds } from '../http/asked-ids.ts';
+import { answerPage, readIds } from '../http/query.ts';
+import { type Answer, json, unauthorized, unprocessable } from '../http/answer.ts';
 import { beginStartTask } from './begin-start-task.ts';
 import type { Call, Service } from '../call.ts';
-import { conversationRecord } from './conversation-record.ts';
-import { decodeBody } from '../http/decode-body.ts';
-import type { JsonObject } from '../json/json.ts';
+import { conversationRecord, startTaskRecord } from './conversation-records.ts';
+import { decodeBody } from '../http/body.ts';
+import type { JsonObject } from '../json.ts';
 import { readStartRequest } from './start-request.ts';
-import { startTaskRecord } from './start-task-record.ts';
 import { startTaskStage, type StartTaskStage } from './start-task-stage.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import type { StoredSandbox } from '../store/stored-sandbox.ts';
-import type { StoredStartTask } from '../store/stored-start-task.ts';
-import { unprocessable } from '../http/unprocessable.ts';
+import type { StoredSandbox, StoredStartTask } from '../store/stored-records.ts';
 
-/** A start, with where it stands and the sandbox it is for. */
+/** The start of a conversation, the stage it has reached, and its sandbox. */
 interface Start {
   readonly task: StoredStartTask;
   readonly stage: StartTaskStage;
@@ -22,8 +18,8 @@ interface Start {
 }
 
 /**
- * POST /api/v1/app-conversations: answers with the start as it begins, 200 also where it will come to nothing. As with
- * settings, the body is read as JSON before the key is looked at. Source: specification 4.1; behaviour 3.4.
+ * POST /api/v1/app-conversations: answers with the start as it begins, 200 also if it is going to fail. As with settings, the
+ * body is read as JSON before the key is checked. Source: specification 4.1; behaviour 3.4.
  */
 export async function startConversation(call: Call): Promise<Answer> {
   const { service, authorized } = call;
@@ -41,15 +37,15 @@ export async function startConversation(call: Call): Promise<Answer> {
 }
 
 /**
- * GET /api/v1/app-conversations: those of `ids`, null for each that is not there; without ids, the list.
- * Source: specification 4.1 says that it lists; behaviour 3.4: the recorded server answers 422 without ids, which
- * the option `requireIds` turns on.
+ * GET /api/v1/app-conversations: those of `ids`, null for each that does not exist; without ids, the list.
+ * Source: specification 4.1: it lists; behaviour 3.4: the recorded server answers 422 without ids, which the option
+ * `requireIds` turns on.
  */
 export async function getConversations(call: Call): Promise<Answer> {
   const { service, authorized, query } = call;
   if (!authorized) return unauthorized;
   if (!service.knobs.requireIds && !query.has('ids')) return searchConversations(call);
-  const asked = askedIds(query);
+  const asked = readIds(query);
   if (asked.kind === 'refused') return asked.answer;
   const all = await conversations(service);
   return json(
@@ -64,10 +60,10 @@ export async function searchConversations(call: Call): Promise<Answer> {
   return answerPage(call, () => conversations(call.service));
 }
 
-/** GET /api/v1/app-conversations/start-tasks: those of `ids`, null for each that is not there. Source: behaviour 3.4. */
+/** GET /api/v1/app-conversations/start-tasks: those of `ids`, null for each that does not exist. Source: behaviour 3.4. */
 export async function getStartTasks({ service, authorized, query }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
-  const asked = askedIds(query);
+  const asked = readIds(query);
   if (asked.kind === 'refused') return asked.answer;
   const contents = await service.store.read();
   const now = service.now();
@@ -78,7 +74,7 @@ export async function getStartTasks({ service, authorized, query }: Call): Promi
   return json(200, records);
 }
 
-/** All that are READY, newest first. */
+/** The conversations whose start is READY, newest first. */
 async function conversations(service: Service): Promise<readonly JsonObject[]> {
   const contents = await service.store.read();
   const now = service.now();

@@ -1,16 +1,22 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
-import { checkObject, type Member } from '../validation/object-rule.ts';
+import { isJsonObject, memberOf, type Json, type JsonObject } from '../json.ts';
+import {
+  bad,
+  checkObject,
+  type Location,
+  type Member,
+  type Problem,
+  type Verdict,
+} from '../validation/rule.ts';
 import { flagRule, nullable, textRule } from '../validation/scalar-rules.ts';
-import { bad, type Location, type Problem, type Verdict } from '../validation/verdict.ts';
 
-/** What a body asks a new conversation to be; `body` is all of it, as it was sent. */
+/** The request for a new conversation; `body` is all of it, as it was sent. */
 export interface StartRequest {
   readonly body: JsonObject;
-  /** Null where a new sandbox is to be started. */
+  /** Null to start a new sandbox. */
   readonly sandboxId: string | null;
   readonly title: string | null;
   readonly model: string | null;
-  /** Whether the agent is to run on an initial message. */
+  /** Whether the agent works on an initial message. */
   readonly runs: boolean;
 }
 
@@ -27,8 +33,8 @@ const members: readonly Member[] = [
 const messageMembers: readonly Member[] = [{ name: 'run', rule: flagRule, absent: false }];
 
 /**
- * The start request of a body, or all that is wrong with it. Only the members that make a difference here are judged; a
- * real server knows more of them. Source: specification 4.1; behaviour 3.4, AppConversationStartRequest.
+ * The start request of a body, or every problem of it. Only the members that make a difference here are checked; a real
+ * server knows more of them. Source: specification 4.1; behaviour 3.4, AppConversationStartRequest.
  */
 export function readStartRequest(body: Json): StartRequestReading {
   const verdict = verdictOn(body);
@@ -39,9 +45,9 @@ export function readStartRequest(body: Json): StartRequestReading {
     kind: 'request',
     request: {
       body,
-      sandboxId: textOf(verdict.value, 'sandbox_id'),
-      title: textOf(verdict.value, 'title'),
-      model: textOf(verdict.value, 'llm_model'),
+      sandboxId: textMember(verdict.value, 'sandbox_id'),
+      title: textMember(verdict.value, 'title'),
+      model: textMember(verdict.value, 'llm_model'),
       runs: isJsonObject(message) && memberOf(message, 'run') === true,
     },
   };
@@ -57,8 +63,8 @@ function initialMessage(value: Json, at: Location): Verdict {
   return checkObject(messageMembers, 'ignored', value, at);
 }
 
-/** Nobody on the other side tells an empty text from none. */
-function textOf(object: JsonObject, name: string): string | null {
+/** A real server treats an empty text like none. */
+function textMember(object: JsonObject, name: string): string | null {
   const value = memberOf(object, name);
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -1,6 +1,6 @@
-import type { SandboxOutcome } from '../sandboxes/sandbox-outcome.ts';
+import type { SandboxOutcome } from '../options.ts';
 import { settledAt } from '../sandboxes/sandbox-status.ts';
-import type { StoredStartTask } from '../store/stored-start-task.ts';
+import type { StoredStartTask } from '../store/stored-records.ts';
 
 const steps = [
   'PREPARING_REPOSITORY',
@@ -9,7 +9,7 @@ const steps = [
   'STARTING_CONVERSATION',
 ] as const;
 
-/** Where a task stands, since when, and where that is ERROR, why. */
+/** The status of a start task, since when, and for ERROR the reason. */
 export interface StartTaskStage {
   readonly status: 'WORKING' | 'WAITING_FOR_SANDBOX' | (typeof steps)[number] | 'READY' | 'ERROR';
   readonly since: number;
@@ -17,8 +17,8 @@ export interface StartTaskStage {
 }
 
 /**
- * How far a conversation's start has come at a time: nothing but the facts, the state its sandbox reaches, how long a
- * start takes, and the time decide. Each step takes a fifth of a start; the wait for the sandbox lasts until it is up.
+ * How far a conversation's start has come at a time: a function of the stored task, the status that its sandbox reaches, how
+ * long a start takes, and the time. Each step takes a fifth of a start; the wait for the sandbox lasts until it is up.
  */
 export function startTaskStage(
   task: StoredStartTask,
@@ -47,7 +47,7 @@ function stages(
   if (becomes === 'error' || becomes === 'missing')
     return [waiting, failed(upAt, `Sandbox status: ${becomes.toUpperCase()}`)];
   const taken = steps.map((status, index) => stage(status, upAt + index * step));
-  // Only now are the settings looked at: the sandbox that was started for the conversation stays.
+  // The settings are checked only now: the sandbox that was started for the conversation stays.
   if (!settingsStored)
     return [waiting, ...taken.slice(0, -1), failed(upAt + 3 * step, 'No settings are stored')];
   return [waiting, ...taken, stage('READY', upAt + steps.length * step)];

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { type Json, writeJson } from '../json.ts';
+import type { Problem } from '../validation/rule.ts';
 
-import type { Json } from '../json/json.ts';
-import { writeJson } from '../json/write-json.ts';
-
-/** What the service answers; a `crash` is the plain text 500 after which the connection is dropped unannounced. */
+/** What the service answers. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
 export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly body: Json; readonly allow?: string }
   | { readonly kind: 'crash' };
@@ -16,8 +15,19 @@ export function detail(status: number, sentence: string): Answer {
   return json(status, { detail: sentence });
 }
 
-/** What every endpoint answers to a request without the key. Source: contract "load with a wrong key". */
+/** The answer of every endpoint to a request without the key. Source: contract "load with a wrong key". */
 export const unauthorized = detail(401, 'Unauthorized');
+
+/** The 422 that lists every problem of a request. */
+export function unprocessable(problems: readonly Problem[]): Answer {
+  return json(422, { detail: problems.map(item) });
+}
+
+function item({ type, loc, msg, input, ctx }: Problem): Json {
+  const shown = { type, loc, msg, input };
+  if (ctx !== undefined) return { ...shown, ctx };
+  return type === 'value_error' ? { ...shown, ctx: { error: {} } } : shown;
+}
 
 export function sendAnswer(answer: Answer, response: ServerResponse): void {
   if (answer.kind === 'crash') return sendCrash(response);

@@ -7,7 +7,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Serves on that port, or on a free one for 0; rejects with an Error that names the place where it cannot. */
+/** Listens on a port, or on a free one for 0. Rejects with an Error that names host and port if it cannot. */
 export async function listen(
   port: number,
   host: string,

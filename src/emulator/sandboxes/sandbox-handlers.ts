@@ -1,13 +1,12 @@
-import { answerPage } from '../http/answer-page.ts';
-import { detail, json, unauthorized, type Answer } from '../http/answer.ts';
-import { beginAgain, beginSandbox } from './begin-sandbox.ts';
 import type { Call, Service } from '../call.ts';
-import { makeRoom, noRoom } from './make-room.ts';
-import { pauseSandboxes } from './pause-sandboxes.ts';
+import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
+import { answerPage } from '../http/query.ts';
+import type { JsonObject } from '../json.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import type { StoredSandbox } from '../store/stored-records.ts';
+import { beginAgain, beginSandbox, makeRoom, noRoom, pauseSandboxes } from './sandbox-changes.ts';
 import { sandboxRecord } from './sandbox-record.ts';
 import { sandboxStatus } from './sandbox-status.ts';
-import type { StoreContents } from '../store/store-document.ts';
-import type { StoredSandbox } from '../store/stored-sandbox.ts';
 
 const success = json(200, { success: true });
 const notFound = detail(404, 'Not Found');
@@ -45,7 +44,7 @@ export async function startSandbox({ service, authorized, query }: Call): Promis
 }
 
 /**
- * POST /api/v1/sandboxes/{id}/pause: 200 also where there is nothing to do, and where the sandbox does not run yet.
+ * POST /api/v1/sandboxes/{id}/pause: 200 also if there is nothing to do, and if the sandbox is not running yet.
  * Source: specification 4.1; behaviour 3.2: one that is MISSING is not found, though it is listed.
  */
 export async function pauseSandbox({ service, authorized, id }: Call): Promise<Answer> {
@@ -53,7 +52,7 @@ export async function pauseSandbox({ service, authorized, id }: Call): Promise<A
   const { store, knobs } = service;
   return store.update((before) => {
     const now = service.now();
-    const sandbox = found(before, id, service, now);
+    const sandbox = findSandbox(before, id, service, now);
     if (sandbox === undefined) return { contents: before, answer: notFound };
     const status = sandboxStatus(sandbox, knobs.startMs, now);
     const idle = status === 'PAUSED' || (status === 'STARTING' && sandbox.becomes !== 'starting');
@@ -63,8 +62,8 @@ export async function pauseSandbox({ service, authorized, id }: Call): Promise<A
 }
 
 /**
- * POST /api/v1/sandboxes/{id}/resume. Room is made first, whatever the sandbox's status: one that runs already may be
- * paused by that, and is then begun anew.
+ * POST /api/v1/sandboxes/{id}/resume. Room is made first, whatever the sandbox's status: that may pause a running one, which
+ * is then started again.
  * Source: specification 4.1; behaviour 3.2, the limit of running sandboxes.
  */
 export async function resumeSandbox({ service, authorized, id }: Call): Promise<Answer> {
@@ -74,13 +73,13 @@ export async function resumeSandbox({ service, authorized, id }: Call): Promise<
     const now = service.now();
     const contents = makeRoom(before, knobs, now);
     if (contents === undefined) return { contents: before, answer: limitReached };
-    const sandbox = found(contents, id, service, now);
+    const sandbox = findSandbox(contents, id, service, now);
     if (sandbox === undefined) return { contents, answer: notFound };
     return { contents: beginAgain(contents, sandbox, now).contents, answer: success };
   });
 }
 
-function found(
+function findSandbox(
   { sandboxes }: StoreContents,
   id: string,
   { knobs }: Service,
@@ -89,4 +88,24 @@ function found(
   const sandbox = sandboxes.find((one) => one.id === id);
   if (sandbox === undefined) return undefined;
   return sandboxStatus(sandbox, knobs.startMs, now) === 'MISSING' ? undefined : sandbox;
+}
+
+/**
+ * GET /api/v1/sandbox-specs/search, the default spec first.
+ * Source: specification 4.1; behaviour 3.3: `created_at` is when the service was started.
+ */
+export async function searchSandboxSpecs(call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const { service } = call;
+  return answerPage(call, async () => service.knobs.specs.map((id) => specRecord(id, service)));
+}
+
+function specRecord(id: string, { startedAt }: Service): JsonObject {
+  return {
+    id,
+    command: null,
+    created_at: new Date(startedAt).toISOString(),
+    initial_env: {},
+    working_dir: '/workspace/project',
+  };
 }

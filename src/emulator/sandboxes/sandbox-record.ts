@@ -1,10 +1,11 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Service } from '../call.ts';
-import type { JsonObject } from '../json/json.ts';
+import type { JsonObject } from '../json.ts';
+import type { StoredSandbox } from '../store/stored-records.ts';
 import { sandboxStatus } from './sandbox-status.ts';
-import type { StoredSandbox } from '../store/stored-sandbox.ts';
 
 /**
- * A sandbox as it is answered. It has a session key and addresses only while it is RUNNING; the addresses lead nowhere,
+ * A sandbox in an answer. It has a session key and addresses only while it is RUNNING; the addresses lead nowhere,
  * because no agent runs. Source: behaviour 3.2, SandboxInfo.
  */
 export function sandboxRecord(
@@ -25,7 +26,7 @@ export function sandboxRecord(
   };
 }
 
-/** Where the agent server of a sandbox would answer. */
+/** The address that the agent server of a sandbox would have. */
 export function agentServerUrl(sandboxId: string): string {
   return `https://sandboxes.invalid/${sandboxId}`;
 }
@@ -36,4 +37,10 @@ function exposedUrls(id: string, key: string): readonly JsonObject[] {
     { name: 'AGENT_SERVER', url: agentServerUrl(id) },
     { name: 'VSCODE', url: editor },
   ];
+}
+
+/** Makes the session keys of sandboxes from their ids. Each run of the service has its own keys; none is ever stored. */
+export function sessionKeys(): (sandboxId: string) => string {
+  const secret = randomBytes(32);
+  return (sandboxId) => createHmac('sha256', secret).update(sandboxId).digest('base64url');
 }

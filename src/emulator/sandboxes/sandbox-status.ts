@@ -1,5 +1,5 @@
-import type { SandboxOutcome } from './sandbox-outcome.ts';
-import type { StoredSandbox } from '../store/stored-sandbox.ts';
+import type { SandboxOutcome } from '../options.ts';
+import type { StoredSandbox } from '../store/stored-records.ts';
 
 export type SandboxStatus = 'STARTING' | 'RUNNING' | 'PAUSED' | 'ERROR' | 'MISSING';
 
@@ -11,7 +11,7 @@ const settled: Readonly<Record<SandboxOutcome, SandboxStatus>> = {
   missing: 'MISSING',
 };
 
-/** What a sandbox reads at a time: nothing but the facts, how long a start takes, and the time decide. */
+/** A sandbox's status at a time: a function of the stored record, how long a start takes, and the time. */
 export function sandboxStatus(sandbox: StoredSandbox, startMs: number, now: number): SandboxStatus {
   const { becomes, startedAt, paused } = sandbox;
   if (paused) return 'PAUSED';
@@ -19,7 +19,7 @@ export function sandboxStatus(sandbox: StoredSandbox, startMs: number, now: numb
   return now < startedAt + startMs ? 'STARTING' : 'ERROR';
 }
 
-/** From when on a sandbox that began to start at that time reads the state that it reaches. */
+/** When a sandbox that was started at `startedAt` reaches its final status. */
 export function settledAt(becomes: SandboxOutcome, startedAt: number, startMs: number): number {
   return startedAt + (becomes === 'flapping' ? 2 * startMs : startMs);
 }

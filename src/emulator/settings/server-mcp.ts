@@ -1,9 +1,15 @@
-import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  readJson,
+} from '../json.ts';
 import { mcpConfig, mcpLists } from './mcp-config.ts';
-import { readJson } from '../json/read-json.ts';
 
 /**
- * Entries that the server itself owns, shaped like `mcp_config` and judged by the same rules when the service starts.
+ * Entries that the server itself owns, in the form of `mcp_config` and checked by the same rules when the service starts.
  * Source: the contract cases of settings-with-server-mcp.json.
  */
 export interface ServerMcp {
@@ -12,7 +18,7 @@ export interface ServerMcp {
   readonly shttp_servers?: readonly unknown[];
 }
 
-/** The entries in the form in which a load answers them; throws an Error that says where they do not fit. */
+/** The entries as a load answers them. Throws an Error that names the first one that breaks a rule. */
 export function readServerMcp(serverMcp: ServerMcp): JsonObject {
   const reading = readJson(JSON.stringify(serverMcp));
   const verdict = mcpConfig(reading.kind === 'json' ? reading.value : null, ['serverMcp']);
@@ -24,7 +30,7 @@ export function readServerMcp(serverMcp: ServerMcp): JsonObject {
   );
 }
 
-/** A stored `mcp_config` as it loads: the server's own entries first, then the stored ones, doubles and all. */
+/** A stored `mcp_config` as a load answers it: the server's own entries, then the stored ones, duplicates included. */
 export function withServerMcp(own: JsonObject | undefined, stored: Json): Json {
   if (own === undefined) return stored;
   return Object.fromEntries(

@@ -1,5 +1,13 @@
-import { isJsonObject, type Json } from '../json/json.ts';
-import { mcpConfig } from './mcp-config.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import {
+  bad,
+  badValue,
+  checkObject,
+  good,
+  type Location,
+  type Rule,
+  type Verdict,
+} from '../validation/rule.ts';
 import {
   flagRule,
   fractionRule,
@@ -8,11 +16,11 @@ import {
   nullable,
   textRule,
 } from '../validation/scalar-rules.ts';
-import { badValue, good, type Location, type Rule, type Verdict } from '../validation/verdict.ts';
+import { mcpConfig } from './mcp-config.ts';
 
 /**
  * How a field is stored. `value`: as sent; `password`: only whether it is set; `discarded`: not at all.
- * `onNull` says what absent and null do: the stored value is `kept`, or `wiped` to `absent`.
+ * `onNull`: whether null and a missing field keep the stored value (`kept`), or reset it to `absent` (`wiped`).
  */
 export interface SettingsField {
   readonly name: string;
@@ -30,7 +38,7 @@ const condenserSize = integerWhere(
 );
 
 /**
- * Every field of the settings, in the order in which a load answers them.
+ * Every field of the settings, in the order of a load's answer.
  * Source: specification 2.1; the contract cases "FIELD: null after a value" and "FIELD: left out after a value".
  */
 export const settingsFields: readonly SettingsField[] = [
@@ -80,4 +88,14 @@ function flag(name: string, byDefault: boolean): SettingsField {
 
 function secretsStore(value: Json, at: Location): Verdict {
   return isJsonObject(value) ? good({}) : badValue('secrets_store must be an object', at, value);
+}
+
+/**
+ * The body of a store as normalised values of every field, or every problem of it, in the order of the fields.
+ * Source: specification 4.2; contract "a list as body", "unknown top-level field", "a refused store changes nothing".
+ */
+export function validateSettings(body: Json): Verdict<JsonObject> {
+  const at: Location = ['body'];
+  if (body === null) return bad('missing', at, 'Field required', null);
+  return checkObject(settingsFields, 'ignored', body, at);
 }

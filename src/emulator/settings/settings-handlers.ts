@@ -1,13 +1,11 @@
-import { json, unauthorized, type Answer } from '../http/answer.ts';
+import { type Answer, json, unauthorized, unprocessable } from '../http/answer.ts';
 import type { Call } from '../call.ts';
-import { decodeBody } from '../http/decode-body.ts';
-import type { JsonObject } from '../json/json.ts';
-import { loadAnswer } from './load-answer.ts';
-import { mergeSettings } from './merge-settings.ts';
+import { decodeBody } from '../http/body.ts';
+import type { JsonObject } from '../json.ts';
+import { loadAnswer, mergeSettings } from './stored-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Store } from '../store/store.ts';
-import { unprocessable } from '../http/unprocessable.ts';
-import { validateSettings } from './validate-settings.ts';
+import { validateSettings } from './settings-fields.ts';
 
 /** GET /api/settings. Source: specification 4.3; contract "load on an empty store", "store every field, then load". */
 export async function loadSettings({ service, authorized }: Call): Promise<Answer> {
@@ -18,7 +16,7 @@ export async function loadSettings({ service, authorized }: Call): Promise<Answe
   return json(200, loadAnswer(contents.settings, service.serverMcp));
 }
 
-/** POST /api/settings: the body is read as JSON before the key is looked at. Source: specification 4.2; contract "body is not JSON". */
+/** POST /api/settings: the body is read as JSON before the key is checked. Source: specification 4.2; contract "body is not JSON". */
 export async function storeSettings({
   service,
   authorized,
@@ -34,7 +32,7 @@ export async function storeSettings({
   return keep(service.store, verdict.value);
 }
 
-/** POST /api/reset-settings, which is no more. Source: behaviour 1.5. */
+/** POST /api/reset-settings, which real servers have removed. Source: behaviour 1.5. */
 export async function resetSettings({ authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   return json(410, { error: 'Reset settings functionality has been removed.' });

@@ -1,16 +1,16 @@
-import { isJsonList, isJsonObject, type Json } from '../json/json.ts';
-import { checkObject, type Member } from '../validation/object-rule.ts';
-import { textRule } from '../validation/scalar-rules.ts';
-import { shellWords } from './shell-words.ts';
+import { isJsonList, isJsonObject, type Json } from '../json.ts';
 import {
   allOf,
   bad,
   badValue,
+  checkObject,
   crash,
   good,
   type Location,
+  type Member,
   type Verdict,
-} from '../validation/verdict.ts';
+} from '../validation/rule.ts';
+import { textRule } from '../validation/scalar-rules.ts';
 
 const members: readonly Member[] = [
   { name: 'name', rule: nameRule },
@@ -80,9 +80,43 @@ function envOfLine(line: string, at: Location): Verdict {
   return good(Object.fromEntries(entries));
 }
 
-/** The real server reads every value that its language takes for false as "nothing given". */
+/** A real server treats every value that Python takes for false as absent. */
 function isEmptyOrFalse(value: Json): boolean {
   if (value === null || value === false || value === '') return true;
   if (typeof value === 'bigint' || typeof value === 'number') return Number(value) === 0;
   return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+export type ShellWords =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'unfinished'; readonly reason: string };
+
+/**
+ * The words of a line as a POSIX shell would split it, without expansions or comments: blanks separate words, quotes and
+ * backslashes keep them together. Inside double quotes a backslash escapes only `"` and itself.
+ * Source: contract "mcp_config: stdio args as a shell line".
+ */
+export function shellWords(line: string): ShellWords {
+  const piece = /([ \t\r\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|[^ \t\r\n'"\\]+/sy;
+  const words: string[] = [];
+  let word: string | undefined;
+  while (piece.lastIndex < line.length) {
+    const start = piece.lastIndex;
+    const found = piece.exec(line);
+    if (found === null) return unfinished(line.charAt(start));
+    const [whole, blanks, single, double, escaped] = found;
+    if (blanks === undefined) {
+      const text = single ?? double?.replaceAll(/\\(["\\])/g, '$1') ?? escaped ?? whole;
+      word = `${word ?? ''}${text}`;
+    } else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  return { kind: 'words', words: word === undefined ? words : [...words, word] };
+}
+
+function unfinished(mark: string): ShellWords {
+  const reason = mark === '\\' ? 'No escaped character' : 'No closing quotation';
+  return { kind: 'unfinished', reason };
 }

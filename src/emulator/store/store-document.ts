@@ -1,14 +1,22 @@
-import { isJsonList, isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
-import { mergeSettings, type StoredSettings } from '../settings/merge-settings.ts';
-import { readJson } from '../json/read-json.ts';
-import { readStoredSandbox, writeStoredSandbox, type StoredSandbox } from './stored-sandbox.ts';
 import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  readJson,
+  writeJson,
+} from '../json.ts';
+import { mergeSettings, type StoredSettings } from '../settings/stored-settings.ts';
+import {
+  readStoredSandbox,
   readStoredStartTask,
-  writeStoredStartTask,
+  type StoredSandbox,
   type StoredStartTask,
-} from './stored-start-task.ts';
-import { validateSettings } from '../settings/validate-settings.ts';
-import { writeJson } from '../json/write-json.ts';
+  writeStoredSandbox,
+  writeStoredStartTask,
+} from './stored-records.ts';
+import { validateSettings } from '../settings/settings-fields.ts';
 
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;
@@ -39,8 +47,8 @@ export function writeStoreDocument({ settings, sandboxes, startTasks }: StoreCon
 }
 
 /**
- * The contents of a store's text, or why it is none of ours. The reason quotes nothing of the text. Stores of the time
- * when only settings were kept have neither of the lists.
+ * The contents of a store's text, or why it is not one. The reason quotes nothing of the text. Stores written before
+ * sandboxes were kept have neither of the lists.
  */
 export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);

@@ -7,22 +7,22 @@ import {
 } from './store-document.ts';
 import { textInFile, textInMemory, type TextPlace } from './text-file.ts';
 
-/** What an update leaves behind, and what it found out while it had its turn. */
+/** The contents after an update, and the answer to the request that made it. */
 export interface Updated<T> {
   readonly contents: StoreContents;
   readonly answer: T;
 }
 
 /**
- * Both operations read anew each time, so that services on one file see each other's writes. Updates take turns, and
- * write only where the contents are others than before.
+ * Both operations read the store anew each time, so that services on one file see each other's writes. Updates take turns,
+ * and write only if the contents have changed.
  */
 export interface Store {
   read(): Promise<StoreContents>;
   update<T>(change: (before: StoreContents) => Updated<T>): Promise<T>;
 }
 
-/** Opens the store of that path, or one in memory; throws an Error where the file is there but is not a store. */
+/** Opens the store of that path, or one in memory. Throws an Error if the file exists but is not a store. */
 export async function openStore(path: string | undefined): Promise<Store> {
   const place = path === undefined ? textInMemory() : textInFile(path);
   const name = path ?? 'memory';
@@ -45,7 +45,7 @@ export async function openStore(path: string | undefined): Promise<Store> {
 }
 
 async function readContents(place: TextPlace, name: string): Promise<StoreContents> {
-  const reading = readStoreText(await textOf(place, name));
+  const reading = readStoreText(await readPlace(place, name));
   if (reading.kind === 'contents') return reading.contents;
   throw new Error(
     `The embedded service's store ${name} cannot be used: ${reading.reason}. It is left as it is; move it away or name another.`,
@@ -57,7 +57,7 @@ function readStoreText(text: string | undefined): StoreReading {
   return readStoreDocument(text);
 }
 
-async function textOf(place: TextPlace, name: string): Promise<string | undefined> {
+async function readPlace(place: TextPlace, name: string): Promise<string | undefined> {
   try {
     return await place.read();
   } catch (cause) {

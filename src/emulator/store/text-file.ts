@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** A text that is read and replaced as a whole; undefined where there is none yet. */
+/** A text that is read and replaced as a whole; undefined if there is none yet. */
 export interface TextPlace {
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
@@ -20,8 +20,8 @@ export function textInMemory(): TextPlace {
 }
 
 /**
- * A file of mode 0600 that a crash leaves either as it was or as it was to be: the new text is written beside it, synced
- * and renamed over it, and the folder is synced after. A missing folder is created with mode 0700.
+ * A file of mode 0600 that after a crash holds the old text or the new one: the new text is written beside it, synced and
+ * renamed over it, and then the folder is synced. A missing folder is created with mode 0700.
  */
 export function textInFile(path: string): TextPlace {
   const target = resolve(path);
@@ -43,10 +43,10 @@ async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /**
- * The text of a regular file of at most that many bytes, opened without blocking: a pipe does not hang, and a device or a
- * file that grows does not fill the memory. Throws an Error for anything else.
+ * The text of a regular file of at most `most` bytes, opened without blocking: a pipe does not hang, and a device or a
+ * growing file does not fill the memory. Throws an Error for anything else.
  */
-export async function readRegularFile(path: string, most: number): Promise<string> {
+async function readRegularFile(path: string, most: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) throw new Error('not a regular file');

@@ -1,11 +1,11 @@
-import type { Json } from '../json/json.ts';
-import { bad, badValue, good, type Location, type Rule, type Verdict } from './verdict.ts';
+import type { Json } from '../json.ts';
+import { bad, badValue, good, type Location, type Rule, type Verdict } from './rule.ts';
 
 const yes = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const no = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 const intBits = 64;
 
-/** A string, and nothing that only looks like one. Source: contract "language as a number". */
+/** A string; nothing is converted. Source: contract "language as a number". */
 export function textRule(value: Json, at: Location): Verdict {
   if (typeof value === 'string') return good(value);
   return bad('string_type', at, 'Input should be a valid string', value);
@@ -99,7 +99,7 @@ export function nullable(rule: Rule): Rule {
   return (value, at) => (value === null ? good(null) : rule(value, at));
 }
 
-/** An integer that also passes a test; `sentence` says what the test wants. */
+/** An integer that also passes a test; `sentence` is the problem if it does not. */
 export function integerWhere(fits: (value: bigint) => boolean, sentence: string): Rule {
   return (value, at) => {
     const verdict = integerRule(value, at);

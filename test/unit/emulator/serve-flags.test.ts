@@ -3,40 +3,42 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
-import type { Flags } from '../../../src/cli/flags.ts';
 import { call, good, statuses } from './emulator.ts';
 
 /** `setpoint serve` with these flags, as far as a look at it goes. */
 async function serve(flags: object, look: (url: string) => Promise<void> = async () => {}) {
   const stopping = new AbortController();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  let said = '';
-  stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let shown = '';
+  stderr.setEncoding('utf8').on('data', (text: string) => (shown += text));
   const url = new Promise<string>((resolve) => {
     stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
   });
-  const ended = serveCommand({ port: '0', host: '127.0.0.1', ...flags } as Flags, {
-    env: {},
-    stdin,
-    stdout,
-    stderr,
-    signal: stopping.signal,
-    abandon: new AbortController().signal,
-  });
+  const ended = serveCommand(
+    { port: '0', host: '127.0.0.1', ...flags },
+    {
+      env: {},
+      stdin,
+      stdout,
+      stderr,
+      signal: stopping.signal,
+      abandon: new AbortController().signal,
+    },
+  );
   const started = await Promise.race([url, ended]);
   try {
     if (typeof started === 'string') await look(started);
   } finally {
     stopping.abort('SIGINT');
   }
-  return { exit: await ended, said };
+  return { exit: await ended, shown };
 }
 
-it('says that it keeps settings and sandboxes', async () => {
-  const { exit, said } = await serve({});
+it('tells that it keeps settings and sandboxes', async () => {
+  const { exit, shown } = await serve({});
   expect(exit).toBe(0);
-  expect(said).toBe(
-    'The embedded service answers there. It keeps settings and sandboxes in memory and runs no agents. Ctrl-C ends it.\n',
+  expect(shown).toBe(
+    'The embedded service is running. It keeps settings and sandboxes in memory and runs no agents. Press Ctrl-C to stop it.\n',
   );
 });
 
@@ -51,7 +53,7 @@ it('hands every flag to the service', async () => {
     runMs: '5',
     spec: ['one', 'two'],
   };
-  const { exit, said } = await serve(flags, async (url) => {
+  const { exit, shown } = await serve(flags, async (url) => {
     expect(await statuses(url)).toEqual([]);
     expect(await call(url, 'POST /sandboxes')).toMatchObject({ status: 500 });
     expect(await call(url, 'GET /app-conversations')).toMatchObject({ status: 422 });
@@ -60,7 +62,7 @@ it('hands every flag to the service', async () => {
       next_page_id: '1',
     });
   });
-  expect([exit, said]).toEqual([0, expect.stringContaining('Ctrl-C')]);
+  expect([exit, shown]).toEqual([0, expect.stringContaining('Ctrl-C')]);
   await serve({ startMs: '0', becomes: 'error' }, async (url) => {
     expect(await good(url, 'POST /sandboxes')).toMatchObject({ status: 'ERROR' });
   });
@@ -76,7 +78,7 @@ it.each([
   [{ pageSize: '101' }, '--page-size takes a whole number from 1 to 100.'],
   [{ spec: [''] }, '--spec takes the id of a sandbox spec.'],
 ])('%j is a usage error that names the flag', async (flags, sentence) => {
-  const { exit, said } = await serve(flags);
-  expect(said).toContain(sentence);
+  const { exit, shown } = await serve(flags);
+  expect(shown).toContain(sentence);
   expect(exit).toBe(3);
 });

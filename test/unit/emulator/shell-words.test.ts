@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { shellWords } from '../../../src/emulator/settings/shell-words.ts';
+import { shellWords } from '../../../src/emulator/settings/stdio-entry.ts';
 
 describe('shellWords', () => {
   it.each<[string, string[]]>([

@@ -1,17 +1,34 @@
-import { detail, json, type Answer } from './answer.ts';
-import type { Json } from '../json/json.ts';
-import { readJson } from '../json/read-json.ts';
+import type { IncomingMessage } from 'node:http';
+import { type Json, readJson } from '../json.ts';
+import { type Answer, detail, json } from './answer.ts';
+
+const maxBodyBytes = 1024 * 1024;
+
+/**
+ * The body's bytes, or undefined if there are more than 1 MiB. A longer body is read to its end and discarded, because a
+ * client that is still sending may not see an early answer.
+ */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return size <= maxBodyBytes ? Buffer.concat(chunks) : undefined;
+}
 
 export type DecodedBody =
   | { readonly kind: 'body'; readonly value: Json }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /**
- * The JSON of a request's body: null where the body is empty, its text where the media type says that it is no JSON.
+ * The JSON of a request's body: null if the body is empty, the text itself if its media type is not JSON.
  * Source: contract "body is not JSON".
  */
 export function decodeBody(bytes: Buffer, contentType: string | undefined): DecodedBody {
-  const text = textOf(bytes);
+  const text = decodeUtf8(bytes);
   if (text === undefined) return unreadable;
   if (text === '') return { kind: 'body', value: null };
   if (!isJsonType(contentType)) return { kind: 'body', value: text };
@@ -37,7 +54,7 @@ function malformed(position: number, reason: string): Answer {
   return json(422, { detail: [problem] });
 }
 
-function textOf(bytes: Buffer): string | undefined {
+function decodeUtf8(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

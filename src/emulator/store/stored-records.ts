@@ -1,25 +1,63 @@
-import { isJsonObject, memberOf, type Json, type JsonObject } from '../json/json.ts';
-import { storedTime } from './stored-time.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isSandboxOutcome, type SandboxOutcome } from '../options.ts';
+
+/** The record of a sandbox. Its status is computed from it; times are milliseconds since 1970. */
+export interface StoredSandbox {
+  readonly id: string;
+  readonly specId: string;
+  readonly becomes: SandboxOutcome;
+  readonly createdAt: number;
+  /** When its last start or resume began. */
+  readonly startedAt: number;
+  readonly paused: boolean;
+}
+
+export function writeStoredSandbox(sandbox: StoredSandbox): JsonObject {
+  return {
+    id: sandbox.id,
+    sandbox_spec_id: sandbox.specId,
+    becomes: sandbox.becomes,
+    created_at: BigInt(sandbox.createdAt),
+    started_at: BigInt(sandbox.startedAt),
+    paused: sandbox.paused,
+  };
+}
+
+/** The sandbox in a store's text, or undefined if the value is not one. */
+export function readStoredSandbox(value: Json): StoredSandbox | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const id = memberOf(value, 'id');
+  const specId = memberOf(value, 'sandbox_spec_id');
+  const becomes = memberOf(value, 'becomes');
+  const createdAt = storedTime(memberOf(value, 'created_at'));
+  const startedAt = storedTime(memberOf(value, 'started_at'));
+  const paused = memberOf(value, 'paused');
+  if (typeof id !== 'string' || typeof specId !== 'string' || !isSandboxOutcome(becomes))
+    return undefined;
+  if (createdAt === undefined || startedAt === undefined || typeof paused !== 'boolean')
+    return undefined;
+  return { id, specId, becomes, createdAt, startedAt, paused };
+}
 
 /**
- * What is known of a conversation's start, and of the conversation once the start is over. How far it has come is
- * computed from it; times are milliseconds since 1970.
+ * The record of a conversation's start, and of the conversation once the start is over. Its stage is computed from it; times
+ * are milliseconds since 1970.
  */
 export interface StoredStartTask {
   readonly id: string;
   readonly conversationId: string;
   readonly createdAt: number;
-  /** The body that asked for it, as it was sent. */
+  /** The request's body, as it was sent. */
   readonly request: JsonObject;
   readonly title: string | null;
-  /** Whether the agent is to run on an initial message. */
+  /** Whether the agent works on an initial message. */
   readonly runs: boolean;
-  /** The sandbox, and when the start of it that the task waits for began; null where it got none. */
+  /** The sandbox, and when the start that the task waits for began; null if the task has no sandbox. */
   readonly sandbox: { readonly id: string; readonly startedAt: number } | null;
-  /** Whether there were settings when it was asked for, and the model that it got then. */
+  /** Whether settings were stored at the time of the request, and the model that it got then. */
   readonly settingsStored: boolean;
   readonly model: string | null;
-  /** When and why it ended before its time; null where it did not. */
+  /** When and why it failed; null if it did not. */
   readonly failure: { readonly at: number; readonly detail: string } | null;
 }
 
@@ -39,7 +77,7 @@ export function writeStoredStartTask(task: StoredStartTask): JsonObject {
   };
 }
 
-/** The task of a store's text, or undefined where the value is not what is written there. */
+/** The task in a store's text, or undefined if the value is not one. */
 export function readStoredStartTask(value: Json): StoredStartTask | undefined {
   if (!isJsonObject(value)) return undefined;
   const id = memberOf(value, 'id');
@@ -83,4 +121,12 @@ function readFailure(value: Json | undefined): StoredStartTask['failure'] | unde
   const at = storedTime(memberOf(value, 'at'));
   const detail = memberOf(value, 'detail');
   return at !== undefined && typeof detail === 'string' ? { at, detail } : undefined;
+}
+
+/** The last millisecond that a Date can hold. */
+const last = 8_640_000_000_000_000n;
+
+/** A stored time, in milliseconds since 1970, or undefined if the value is not one. */
+export function storedTime(value: Json | undefined): number | undefined {
+  return typeof value === 'bigint' && value >= 0n && value <= last ? Number(value) : undefined;
 }

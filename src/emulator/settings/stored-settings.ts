@@ -1,5 +1,6 @@
-import { memberOf, type Json, type JsonObject } from '../json/json.ts';
-import { settingsFields, type SettingsField } from './settings-fields.ts';
+import { type Json, type JsonObject, memberOf } from '../json.ts';
+import { withServerMcp } from './server-mcp.ts';
+import { type SettingsField, settingsFields } from './settings-fields.ts';
 
 /** What is stored: plain values by field, and the names of the password fields that hold one. Never a password itself. */
 export interface StoredSettings {
@@ -8,7 +9,7 @@ export interface StoredSettings {
 }
 
 /**
- * What a store leaves behind: every field replaced, but for those that keep their value where the new one is null.
+ * The settings after a store: every field is replaced, except those that keep their value if the new one is null.
  * A blank password clears. Source: contract "a sparse store resets what it leaves out", "llm_api_key: blanks after a value".
  */
 export function mergeSettings(
@@ -46,4 +47,31 @@ function nextIsSet(
   return (
     field.onNull === 'kept' && before !== undefined && before.passwordsSet.includes(field.name)
   );
+}
+
+/**
+ * The body of a load: every field, then the flags. Password fields are null whether set or not.
+ * Source: specification 2.3; contract "store every field, then load".
+ */
+export function loadAnswer(stored: StoredSettings, serverMcp: JsonObject | undefined): JsonObject {
+  const fields = settingsFields.map(
+    (field) => [field.name, shown(field, stored, serverMcp)] as const,
+  );
+  return {
+    ...Object.fromEntries(fields),
+    provider_tokens_set: {},
+    llm_api_key_set: stored.passwordsSet.includes('llm_api_key'),
+    search_api_key_set: stored.passwordsSet.includes('search_api_key'),
+  };
+}
+
+function shown(
+  field: SettingsField,
+  stored: StoredSettings,
+  serverMcp: JsonObject | undefined,
+): Json {
+  if (field.storage === 'password') return null;
+  if (field.storage === 'discarded') return { provider_tokens: {} };
+  const value = memberOf(stored.values, field.name) ?? null;
+  return field.name === 'mcp_config' ? withServerMcp(serverMcp, value) : value;
 }

@@ -1,3 +1,5 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
 /** Whether a name or an address, without port and brackets, is this machine's loopback. */
 export function isLoopback(name: string): boolean {
   const lower = name.toLowerCase();
@@ -7,8 +9,8 @@ export function isLoopback(name: string): boolean {
 }
 
 /**
- * Whether a Host header names loopback or one of the allowed names, with any port. A page of another site that had its
- * name resolve to this machine would send its own name here.
+ * Whether a Host header names loopback or one of the allowed names, with any port. A web page whose own name was made to
+ * resolve to this machine (DNS rebinding) sends that name.
  */
 export function isAnsweredHost(header: string | undefined, allowHosts: readonly string[]): boolean {
   const name = hostName(header ?? '');
@@ -23,4 +25,20 @@ function hostName(header: string): string | undefined {
 
 function bare(name: string): string {
   return name.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+}
+
+/**
+ * Whether the X-Session-API-Key header is the service's key; if the service has none, every request is authorized.
+ * Compares in constant time. Source: specification 5; contract "load with a wrong key".
+ */
+export function isAuthorized(
+  header: string | string[] | undefined,
+  apiKey: string | undefined,
+): boolean {
+  if (apiKey === undefined || apiKey === '') return true;
+  return typeof header === 'string' && timingSafeEqual(digest(header), digest(apiKey));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

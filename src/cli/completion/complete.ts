@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import {
+  aboutFlag,
+  COMMAND_NAMES,
+  commandEntry,
+  isCommand,
+  type CommandName,
+} from '../command-table.ts';
+import { loadCompiled } from '../compiled.ts';
+import { flagSpec, type Completion, type FlagName } from '../flag-table.ts';
+import type { Io } from '../io.ts';
+
+/**
+ * `setpoint completion --complete SHELL WORD...`, which the scripts of scripts.ts call at each Tab. The words are those of the
+ * line after `setpoint`; the last one is at the cursor, possibly empty. Prints what it can become, a line each: for zsh and fish
+ * the whole word, a tab and its description; for bash the part behind the last `=` or `:`, where bash begins a word. A line
+ * `:files N` stands for files, whose names begin after N characters of the word. Prints nothing if anything is wrong.
+ */
+export async function complete([shell, ...parts]: readonly string[], io: Io): Promise<number> {
+  try {
+    const { words, cut } = shell === 'bash' ? joined(parts) : { words: parts, cut: 0 };
+    const offers = await offersFor(words, io);
+    const lines = offers.map((offer) => {
+      if ('filesAfter' in offer) return `:files ${offer.filesAfter}`;
+      const { word, about } = offer;
+      return shell === 'bash' ? word.slice(cut) : `${word}\t${about}`;
+    });
+    io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  } catch {
+    // The line is not finished: what is wrong with it shows when it runs.
+  }
+  return 0;
+}
+
+/** bash splits words at `=` and `:`. `cut` is where its last part begins in the last word. */
+function joined(parts: readonly string[]): { readonly words: string[]; readonly cut: number } {
+  const words: string[] = [];
+  let cut = 0;
+  let open = false;
+  for (const part of parts) {
+    const separates = /^[=:]+$/.test(part) && words.length > 0;
+    const last = words.at(-1) ?? '';
+    if (separates || open) {
+      words[words.length - 1] = `${last}${part}`;
+      cut = separates ? last.length + part.length : last.length;
+    } else {
+      words.push(part);
+      cut = 0;
+    }
+    open = separates;
+  }
+  return { words, cut };
+}
+
+type Offer = { readonly word: string; readonly about: string } | { readonly filesAfter: number };
+
+/** What the words before the cursor mean. */
+interface CommandLine {
+  readonly command: CommandName | 'help' | null;
+  /** How many arguments the command has. */
+  readonly args: number;
+  readonly given: ReadonlySet<FlagName>;
+  /** The flag whose value is at the cursor. */
+  readonly flag: FlagName | null;
+  /** The values of --file. */
+  readonly files: readonly string[];
+}
+
+async function offersFor(words: readonly string[], io: Io): Promise<readonly Offer[]> {
+  const line = understood(words.slice(0, -1));
+  const current = words.at(-1) ?? '';
+  const { command, flag } = line;
+  if (flag !== null) return completed(flagSpec(flag).completion, current, '', line, io);
+  const [, name = '', value = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  const valued = flagNamed(name, command);
+  if (valued !== null && takesValue(valued))
+    return completed(flagSpec(valued).completion, value, `${name}=`, line, io);
+  if (current.startsWith('-')) return startingWith(current, flagOffers(line));
+  if (command === null) return startingWith(current, COMMAND_OFFERS);
+  if (command === 'help')
+    return line.args > 0 ? [] : startingWith(current, COMMAND_OFFERS.slice(0, -1));
+  const { argument } = commandEntry(command);
+  if (argument === undefined) return [];
+  if (line.args > 0 && !argument.form.includes('...')) return [];
+  return completed(argument.completion, current, '', line, io);
+}
+
+function understood(words: readonly string[]): CommandLine {
+  let command: CommandLine['command'] = null;
+  let args = 0;
+  let flag: FlagName | null = null;
+  const given = new Set<FlagName>();
+  const files: string[] = [];
+  for (const word of words) {
+    if (flag !== null) {
+      if (flag === '--file') files.push(word);
+      flag = null;
+    } else if (word.startsWith('-')) {
+      const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+      const known = flagNamed(name, command);
+      if (known === null) continue;
+      given.add(known);
+      if (value === undefined) flag = takesValue(known) ? known : null;
+      else if (known === '--file') files.push(value);
+    } else if (command !== null) args += 1;
+    else if (isCommand(word) || word === 'help') command = word;
+    else args += 1;
+  }
+  return { command, args, given, flag, files };
+}
+
+function flagNamed(name: string, command: CommandLine['command']): FlagName | null {
+  if (command === null || command === 'help') return null;
+  const { flags } = commandEntry(command);
+  return flags.find((flag) => flag === name || flagSpec(flag).short === name) ?? null;
+}
+
+function takesValue(flag: FlagName): boolean {
+  return flagSpec(flag).value !== undefined;
+}
+
+const COMMAND_OFFERS = [
+  ...COMMAND_NAMES.map((name) => ({ word: name, about: commandEntry(name).summary })),
+  { word: 'help', about: 'show the help of a command' },
+];
+
+const HELP_FLAG = { forms: ['--help', '-h'], about: 'show the help' };
+const VERSION_FLAG = { forms: ['--version', '-V'], about: 'print the version' };
+
+/** A flag that was given already is offered again only if it is repeatable. */
+function flagOffers({ command, given }: CommandLine): { word: string; about: string }[] {
+  const flags = command === null || command === 'help' ? [] : commandEntry(command).flags;
+  const named = flags.flatMap((flag) => {
+    const { short, repeatable } = flagSpec(flag);
+    const about = command === null || command === 'help' ? null : aboutFlag(command, flag);
+    if (about === null || (given.has(flag) && repeatable !== true)) return [];
+    return [{ forms: short === undefined ? [flag] : [flag, short], about }];
+  });
+  return [...named, HELP_FLAG, ...(command === null ? [VERSION_FLAG] : [])].flatMap(
+    ({ forms, about }) => forms.map((word) => ({ word, about })),
+  );
+}
+
+function startingWith(
+  text: string,
+  offers: readonly { word: string; about: string }[],
+): readonly Offer[] {
+  return offers.filter(({ word }) => word.startsWith(text));
+}
+
+/** What a text can become; `before` is the part of the word that comes before it, such as `--env=`. */
+async function completed(
+  completion: Completion | undefined,
+  text: string,
+  before: string,
+  { command, files }: CommandLine,
+  io: Io,
+): Promise<readonly Offer[]> {
+  if (completion === undefined) return [];
+  const file = completion === 'formats' ? /^[^=]*=/.exec(text)?.[0] : '';
+  if (completion === 'files' || (completion === 'formats' && file !== undefined))
+    return [{ filesAfter: Array.from(`${before}${file}`).length }];
+  const isList =
+    completion === 'environments' || (typeof completion === 'object' && completion.list);
+  const earlier = isList ? (/^.*,/s.exec(text)?.[0] ?? '') : '';
+  const words = await wordsOf(completion, command, files, io);
+  return startingWith(
+    `${before}${text}`,
+    words
+      .filter((word) => !earlier.split(',').includes(word))
+      .map((word) => ({ word: `${before}${earlier}${word}`, about: '' })),
+  );
+}
+
+async function wordsOf(
+  completion: Exclude<Completion, 'files'>,
+  command: CommandLine['command'],
+  files: readonly string[],
+  io: Io,
+): Promise<readonly string[]> {
+  if (typeof completion === 'object') return completion.words;
+  if (completion === 'formats')
+    return command === null || command === 'help' ? [] : (commandEntry(command).formats ?? []);
+  loadCompiled(join(import.meta.dirname, 'chunks/commands.cjs'));
+  const { loadChoices } = await import('../run-command.ts');
+  const choices = await loadChoices();
+  return choices(completion, files, io);
+}

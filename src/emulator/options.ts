@@ -1,0 +1,112 @@
+import type { ServerMcp } from './settings/server-mcp.ts';
+
+export interface EmulatorOptions {
+  /** TCP port, 0 to 65535. Default: 0, a free one. */
+  readonly port?: number;
+  /** Name or address to listen on. Default: 127.0.0.1. Anything off loopback needs an `apiKey`. */
+  readonly host?: string;
+  /** Path of the file that keeps the store, created when there is something to keep. Default: none, the store lives in memory. */
+  readonly data?: string;
+  /** What the X-Session-API-Key header must be. Default: none, the header is ignored; an empty key counts as none. */
+  readonly apiKey?: string;
+  /** mcp entries that the server owns and puts first in every load. Default: none. */
+  readonly serverMcp?: ServerMcp;
+  /** Names, without port, that a Host header may hold besides those of loopback. Default: none. */
+  readonly allowHosts?: readonly string[];
+  /** How long a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
+  readonly startMs?: number;
+  /**
+   * The state that a started sandbox reaches; kept with it, so that a resume goes the same way. Default: `running`.
+   *
+   * - `running`: STARTING, then RUNNING.
+   * - `flapping`: STARTING, then ERROR for `startMs`, then RUNNING.
+   * - `starting`: STARTING for good, though it is up: it can be paused, and conversations run in it.
+   * - `error`: STARTING, then ERROR for good.
+   * - `missing`: STARTING, then MISSING for good; it is listed, and cannot be paused or resumed.
+   */
+  readonly becomes?: SandboxOutcome;
+  /**
+   * How many sandboxes may run. Every start and every resume first pauses the oldest RUNNING ones until one fewer runs,
+   * without notice and even if that pauses the one to resume. With 1, every start and resume is answered with 500.
+   * Default: none, any number.
+   */
+  readonly maxRunning?: number;
+  /**
+   * How many times the list of sandboxes is answered as empty before it is answered in full, as in an outage of what runs
+   * the sandboxes. Counted from the start of this service, not kept in the store. Default: 0.
+   */
+  readonly emptyLists?: number;
+  /** The most items on a page, 1 to 100, whatever limit a request gives. Default: 100. */
+  readonly pageSize?: number;
+  /** Whether GET /api/v1/app-conversations requires ids (else 422), as on the recorded server. Default: false, it lists. */
+  readonly requireIds?: boolean;
+  /** How long an agent works on a conversation's initial message, in milliseconds. Default: 2000. */
+  readonly runMs?: number;
+  /**
+   * Ids of the sandbox specs; the first is the default one. Default: `ghcr.io/example/agent-server:1.0-python` and
+   * `ghcr.io/example/agent-server:1.0-node`.
+   */
+  readonly specs?: readonly string[];
+  /** The clock, in milliseconds since 1970; for tests that move time by hand. Default: Date.now. */
+  readonly now?: () => number;
+}
+
+/** The values of the option `becomes`. */
+export const sandboxOutcomes = ['running', 'flapping', 'starting', 'error', 'missing'] as const;
+
+/**
+ * The state that a started sandbox reaches, as `EmulatorOptions.becomes` explains it.
+ * Source: behaviour 3.2: containers that boot report ERROR until they answer; processes report STARTING while they idle.
+ */
+export type SandboxOutcome = (typeof sandboxOutcomes)[number];
+
+export function isSandboxOutcome(value: unknown): value is SandboxOutcome {
+  return sandboxOutcomes.some((outcome) => outcome === value);
+}
+
+/** The options of behaviour, defaults filled in; `EmulatorOptions` explains them. */
+export interface Knobs {
+  readonly startMs: number;
+  readonly becomes: SandboxOutcome;
+  readonly maxRunning: number | undefined;
+  readonly emptyLists: number;
+  readonly pageSize: number;
+  readonly requireIds: boolean;
+  readonly runMs: number;
+  /** Never empty: the default, then the others. */
+  readonly specs: readonly [string, ...string[]];
+}
+
+const defaultSpecs = [
+  'ghcr.io/example/agent-server:1.0-python',
+  'ghcr.io/example/agent-server:1.0-node',
+];
+const most = 999_999_999;
+
+/** Throws an Error that names the option if one has a value that it does not take. */
+export function readKnobs(options: EmulatorOptions): Knobs {
+  const { becomes = 'running', maxRunning, requireIds = false } = options;
+  if (!isSandboxOutcome(becomes)) throw misfit('becomes', `one of ${sandboxOutcomes.join(', ')}`);
+  const [spec, ...others] = options.specs ?? defaultSpecs;
+  if (spec === undefined || [spec, ...others].includes(''))
+    throw misfit('specs', 'ids, at least one');
+  return {
+    startMs: whole('startMs', options.startMs ?? 500, 0),
+    becomes,
+    maxRunning: maxRunning === undefined ? undefined : whole('maxRunning', maxRunning, 1),
+    emptyLists: whole('emptyLists', options.emptyLists ?? 0, 0),
+    pageSize: whole('pageSize', options.pageSize ?? 100, 1, 100),
+    requireIds,
+    runMs: whole('runMs', options.runMs ?? 2000, 0),
+    specs: [spec, ...others],
+  };
+}
+
+function whole(option: string, value: number, least: number, greatest = most): number {
+  if (Number.isInteger(value) && value >= least && value <= greatest) return value;
+  throw misfit(option, `a whole number from ${least} to ${greatest}`);
+}
+
+function misfit(option: string, wanted: string): Error {
+  return new Error(`The embedded service's ${option} is not ${wanted}.`);
+}
