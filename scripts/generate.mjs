@@ -1,13 +1,14 @@
-// Makes what follows from schemas/settings.schema.json: the types, the field table and the validator.
+// Makes what follows from schemas/settings.schema.json (the types, the field table and the validator), and docs/reference.
 // `node scripts/generate.mjs` writes them; `--check` says which are stale, and exits 1.
-import { readFileSync, writeFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { compile } from 'json-schema-to-typescript';
 import { rolldown } from 'rolldown';
+import { referencePages } from './reference/pages.mjs';
 
 const root = join(import.meta.dirname, '..');
 const schema = JSON.parse(readFileSync(join(root, 'schemas/settings.schema.json'), 'utf8'));
@@ -113,33 +114,49 @@ function schemaModule() {
   return `${BANNER}/** The schema itself as JSON text, for messages: read only where there is something to say. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema))};\n`;
 }
 
-/** The help, so that asking for it loads nothing. */
-async function help() {
+/** The command line as commander has it, and the table of errors: the one place where this reads from src. */
+async function commandLine() {
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
-    const bundle = await rolldown({ input: join(root, 'src/cli/program.ts'), platform: 'node' });
+    const input = {
+      program: join(root, 'src/cli/program.ts'),
+      error: join(root, 'src/model/error.ts'),
+    };
+    const bundle = await rolldown({ input, platform: 'node' });
     await bundle.write({
       dir: folder,
       format: 'esm',
-      entryFileNames: 'program.mjs',
-      chunkFileNames: '[name].mjs',
+      entryFileNames: '[name].mjs',
+      chunkFileNames: '[name]-[hash].mjs',
     });
-    const { buildProgram } = await import(pathToFileURL(join(folder, 'program.mjs')).href);
-    let text = '';
-    const io = { stdout: { write: (part) => (text += part) }, env: {} };
-    buildProgram(io, () => {}).outputHelp();
-    return `${BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts')}/** What \`setpoint --help\` prints. */\nexport const HELP = ${JSON.stringify(text)};\n`;
+    const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
+    const [{ buildProgram }, { ERRORS }] = [await load('program'), await load('error')];
+    return { buildProgram, ERRORS };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
+/** The help, so that asking for it loads nothing. */
+function help() {
+  let text = '';
+  const io = { stdout: { write: (part) => (text += part) }, env: {} };
+  buildProgram(io, () => {}).outputHelp();
+  return `${BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts')}/** What \`setpoint --help\` prints. */\nexport const HELP = ${JSON.stringify(text)};\n`;
+}
+
+const { buildProgram, ERRORS } = await commandLine();
 const files = {
   'src/model/settings.gen.ts': await settingsTypes(),
   'src/model/fields.gen.ts': fieldTable(),
   'src/desired/schema.gen.ts': schemaModule(),
-  'src/cli/help.gen.ts': await help(),
+  'src/cli/help.gen.ts': help(),
   'src/desired/schema-validator.gen.ts': await validator(),
+  ...referencePages(
+    root,
+    buildProgram({ stdout: { write: () => {} }, env: {} }, () => {}),
+    ERRORS,
+  ),
 };
 const stale = Object.entries(files).filter(
   ([path, text]) =>
@@ -149,5 +166,8 @@ if (process.argv.includes('--check')) {
   for (const [path] of stale) console.error(`${path} is stale: run npm run generate`);
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {
-  for (const [path, text] of stale) writeFileSync(join(root, path), text);
+  for (const [path, text] of stale) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
 }

@@ -50,25 +50,4 @@ describe('what is said twice is the same', () => {
     const example = read('examples/complete/settings.yaml');
     for (const { name } of fields()) expect(example).toContain(`${name}:`);
   });
-
-  it('the README names every exit code and every command', () => {
-    const readme = read('README.md');
-    for (const { exit } of Object.values(ERRORS))
-      expect(readme).toMatch(new RegExp(`\\| ${exit}\\b|, ${exit} \\|`));
-    for (const command of [
-      'validate',
-      'plan',
-      'apply',
-      'drift',
-      'get settings',
-      'smoke',
-      'explain',
-      'doctor',
-      'completion',
-      'serve',
-      'schema',
-      'version',
-    ])
-      expect(readme).toContain(`\`${command}\``);
-  });
 });

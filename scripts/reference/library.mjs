@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+import { banner, code, table } from './markdown.mjs';
+
+/**
+ * docs/reference/library.md: what src/index.ts exports, with the comments of the declarations. Read from the syntax alone, so that
+ * it takes no type checker.
+ */
+export function libraryPage(root) {
+  const exported = exportsOf(join(root, 'src/index.ts'), new Map());
+  const of = (...kinds) => exported.filter(({ node }) => kinds.some((is) => is(node)));
+  const functions = of(ts.isFunctionDeclaration);
+  const others = of(ts.isClassDeclaration, ts.isVariableStatement);
+  const types = of(ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration);
+  const requests = types.filter(({ name }) => /(Options|Request)$/.test(name));
+  const rest = types.filter((type) => !requests.includes(type));
+  return [
+    banner('the exports of src/index.ts'),
+    '# Library\n',
+    'An ES module with its own types. Nothing is printed, and no part of the process is read or changed: environment variables, clock and',
+    'network are handed in. [The library](../guides/library.md) shows how to use it. A function throws a `SetpointError` if nothing could',
+    'be begun; after that, what went wrong is in the document that it returns, as `status` and `error` of each environment.\n',
+    '## Functions\n',
+    ...functions.map(functionSection),
+    '## Requests\n',
+    ...requests.map(requestSection),
+    '## Classes and constants\n',
+    ...others.map(declarationSection),
+    '## Types\n',
+    'The documents are described member by member in [JSON documents](documents.md).\n',
+    table(
+      ['type', 'what it is'],
+      rest.map(({ name, node }) => [code(name), docOf(node)]),
+    ),
+    '',
+  ].join('\n');
+}
+
+/** Every exported name with its declaration, re-exports followed. */
+function exportsOf(path, files) {
+  return statementsOf(path, files).flatMap((statement) => {
+    if (!ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined) return [];
+    const target = join(dirname(path), statement.moduleSpecifier.text);
+    return statement.exportClause.elements.map((element) => ({
+      name: element.name.text,
+      node: declarationOf(target, (element.propertyName ?? element.name).text, files),
+    }));
+  });
+}
+
+function declarationOf(path, name, files) {
+  for (const statement of statementsOf(path, files)) {
+    if (statement.name?.text === name) return statement;
+    const isNamed = ({ name: own }) => own.getText() === name;
+    if (ts.isVariableStatement(statement) && statement.declarationList.declarations.some(isNamed))
+      return statement;
+  }
+  const again = exportsOf(path, files).find((exported) => exported.name === name);
+  if (again === undefined) throw new Error(`${relative('.', path)} declares no ${name}`);
+  return again.node;
+}
+
+function statementsOf(path, files) {
+  const known = files.get(path) ?? parse(path);
+  files.set(path, known);
+  return known.statements;
+}
+
+function parse(path) {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+}
+
+/** The comment of a declaration as one paragraph. */
+function docOf(node) {
+  const doc = ts.getJSDocCommentsAndTags(node).find(ts.isJSDoc);
+  const text = ts.getTextOfJSDocComment(doc?.comment) ?? '';
+  return text
+    .replace(/\s*\bSource: [^]*$/, '')
+    .replace(/\n+- /g, '<br>')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function functionSection({ name, node }) {
+  const { parameters, type, typeParameters } = node;
+  const generic = typeParameters
+    ? `<${typeParameters.map((one) => one.getText()).join(', ')}>`
+    : '';
+  const taken = parameters.map((one) => one.getText().replace(/\s+/g, ' ')).join(', ');
+  const signature = `${name}${generic}(${taken}): ${type?.getText() ?? 'unknown'}`;
+  return `### ${name}\n\n\`\`\`ts\n${signature.replaceAll(/,\s*\)/g, ')')}\n\`\`\`\n\n${docOf(node)}\n`;
+}
+
+function requestSection({ name, node }) {
+  const above = (node.heritageClauses ?? []).flatMap(({ types }) =>
+    types.map((one) => one.getText()),
+  );
+  const members = (node.members ?? []).map((member) => [
+    code(`${member.name.getText()}${member.questionToken ? '?' : ''}`),
+    code(typeText(member)),
+    docOf(member),
+  ]);
+  const takes =
+    above.length === 0 ? '' : `Everything of ${above.map(code).join(' and ')}, and:\n\n`;
+  return [
+    `### ${name}\n`,
+    `${[docOf(node), `${takes}${table(['member', 'type', 'meaning'], members)}`].filter(Boolean).join('\n\n')}\n`,
+  ].join('\n');
+}
+
+function typeText({ type }) {
+  return (type?.getText() ?? 'unknown').replace(/\s+/g, ' ').replace(/ \| undefined$/, '');
+}
+
+/** A class or constant: its comment, and the public part of the declaration. */
+function declarationSection({ name, node }) {
+  const members = (node.members ?? [])
+    .filter((member) => ts.isPropertyDeclaration(member) || ts.isConstructorDeclaration(member))
+    .map((member) => `  ${headOf(member)};`);
+  const shown =
+    members.length === 0 ? '' : `\`\`\`ts\nclass ${name} {\n${members.join('\n')}\n}\n\`\`\`\n\n`;
+  return `### ${name}\n\n${shown}${docOf(node)}\n`;
+}
+
+/** A member without its body. */
+function headOf(member) {
+  const text = member.getText();
+  const end = member.body === undefined ? text.length : member.body.getStart() - member.getStart();
+  return text.slice(0, end).replace(/\s+/g, ' ').replace(/;? *$/, '');
+}

@@ -1,0 +1,33 @@
+// The pages under docs/reference, from the code and the schemas: path → text.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { actionPage } from './action.mjs';
+import { commandsPage, exitCodesPage } from './commands.mjs';
+import { documentsPage } from './documents.mjs';
+import { libraryPage } from './library.mjs';
+import { settingsPage } from './settings.mjs';
+import { variablesPage } from './variables.mjs';
+
+const WORKFLOWS = ['plan.yml', 'apply.yml', 'drift.yml'];
+
+/** `program` is the command line as commander has it, `errors` the table of src/model/error.ts. */
+export function referencePages(root, program, errors) {
+  const read = (path) => readFileSync(join(root, path), 'utf8');
+  const schemas = readdirSync(join(root, 'schemas'))
+    .map((file) => [file.replace('.schema.json', ''), JSON.parse(read(`schemas/${file}`))])
+    .filter(([name]) => name !== 'settings');
+  const workflows = WORKFLOWS.map((file) => [file, parse(read(`.github/workflows/${file}`))]);
+  const pages = {
+    commands: commandsPage(program),
+    'exit-codes': exitCodesPage(program, errors),
+    settings: settingsPage(JSON.parse(read('schemas/settings.schema.json'))),
+    'environment-variables': variablesPage(root),
+    documents: documentsPage(schemas),
+    'github-action': actionPage(parse(read('action.yml')), workflows),
+    library: libraryPage(root),
+  };
+  return Object.fromEntries(
+    Object.entries(pages).map(([name, text]) => [`docs/reference/${name}.md`, text]),
+  );
+}

@@ -1,0 +1,163 @@
+import { banner, code, prose, sentence, table } from './markdown.mjs';
+
+/** docs/reference/settings.md, from schemas/settings.schema.json. */
+export function settingsPage(schema) {
+  const at = (name) => schema.$defs[name];
+  const fields = Object.entries(at('settings').properties);
+  return [
+    banner('schemas/settings.schema.json'),
+    '# settings.yaml\n',
+    `${prose(schema.description)} [The settings file](../settings-file.md) explains the rules; \`setpoint explain PATH\` answers for one`,
+    'field, with its value in each environment. A type that "takes a reference" is replaced by one as a whole; text may hold references',
+    'anywhere. A dash under *default* is null.\n',
+    '## Top level\n',
+    membersTable(schema, schema),
+    '',
+    '## server\n',
+    `${at('server').description}\n`,
+    membersTable(at('server'), schema),
+    '',
+    '## settings\n',
+    `${at('settings').description} What \`null\` does:\n`,
+    ...Object.values(NULL_WORDS).map(([word, meaning]) => `- **${word}**: ${meaning}`),
+    '',
+    table(
+      ['field', 'type', 'default', 'null', 'secret'],
+      fields.map(([name, property]) => fieldRow(name, resolved(property, schema), schema)),
+    ),
+    '',
+    ...fields.map(([name, property]) => fieldSection(name, resolved(property, schema))),
+    '### Members of secrets_store\n',
+    membersTable(at('secrets_store'), schema),
+    '',
+    'An entry of `provider_tokens`:\n',
+    membersTable(at('secrets_store').properties.provider_tokens.additionalProperties, schema),
+    '',
+    '### Members of mcp_config\n',
+    membersTable(at('mcp_config'), schema),
+    '',
+    ...['sse_server', 'shttp_server', 'stdio_server'].map((name) => entrySection(name, schema)),
+    '## sandboxes\n',
+    `${at('sandboxes').description} ${at('sandbox').description}\n`,
+    membersTable(at('sandbox'), schema),
+    '',
+    '## guards\n',
+    `${prose(at('guards').description)}\n`,
+    membersTable(at('guards'), schema),
+    '',
+    '## unmanaged\n',
+    `${prose(at('unmanaged').description)}\n`,
+    '## environments\n',
+    `${schema.properties.environments.description} An environment takes: ${Object.keys(
+      at('environment').properties,
+    )
+      .map((name) => `[${code(name)}](#${name})`)
+      .join(', ')}.\n`,
+  ].join('\n');
+}
+
+/** What the service does with null, by x-setpoint. */
+const NULL_WORDS = {
+  clears: ['clears', 'null is sent, and the service has no value then.'],
+  empty: [
+    'clears, as ""',
+    'the service keeps its value on null, so empty text is sent, which clears it.',
+  ],
+  keeps: ['not possible', 'the service has no way back to null; `validate` refuses it.'],
+  refuses: ['refused', 'the field takes no null.'],
+};
+
+function nullWord(property, store) {
+  if (store.on_null === 'refuses') return NULL_WORDS.refuses[0];
+  if (store.clear_with !== undefined) return NULL_WORDS.empty[0];
+  return store.on_null === 'keeps' ? NULL_WORDS.keeps[0] : NULL_WORDS.clears[0];
+}
+
+function fieldRow(name, property, schema) {
+  const store = property['x-setpoint'] ?? {};
+  const cells = [typeWords(property, schema), defaultWord(property), nullWord(property, store)];
+  return [`[${code(name)}](#${name})`, ...cells, secretWord(property, store)];
+}
+
+/** Whether a field is a secret, and what the service reports of it. */
+function secretWord(property, { set_flag: flag, readable }) {
+  if (!isSecret(property)) return readable === false ? 'its values' : '';
+  return flag === undefined ? 'yes; nothing is reported' : 'yes; reported whether it is set';
+}
+
+function fieldSection(name, property) {
+  const examples = (property.examples ?? []).map((example) => code(JSON.stringify(example)));
+  const example = examples.length === 0 ? '' : ` Example: ${examples.join(', ')}.`;
+  return `### ${name}\n\n${prose(sentence(property.description))}${example}\n`;
+}
+
+function entrySection(name, schema) {
+  const entry = schema.$defs[name];
+  const object = entry.anyOf?.find(({ type }) => type === 'object') ?? entry;
+  const short = entry.anyOf === undefined ? '' : ', or its url alone as text';
+  return `An entry of ${code(`${name}s`)}: a map${short}.\n\n${membersTable(object, schema)}\n`;
+}
+
+/** The members of a map: name, type, default and what they mean. */
+function membersTable(node, schema) {
+  const rows = Object.entries(node.properties).map(([name, property]) => {
+    const member = resolved(property, schema);
+    const required = node.required?.includes(name) ? ' (required)' : '';
+    const described = prose(sentence(member.description ?? ''));
+    return [`${code(name)}${required}`, typeWords(member, schema), defaultWord(member), described];
+  });
+  return table(['member', 'type', 'default', 'meaning'], rows);
+}
+
+function resolved(property, schema) {
+  if (property.$ref === undefined) return property;
+  const { $ref, ...own } = property;
+  return { ...schema.$defs[$ref.slice('#/$defs/'.length)], ...own };
+}
+
+function defaultWord(property) {
+  return property.default === undefined || property.default === null
+    ? ''
+    : code(JSON.stringify(property.default));
+}
+
+function isSecret({ format }) {
+  return format === 'password';
+}
+
+const WORDS = {
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  object: 'map',
+  array: 'list',
+};
+
+/** The type in words. What a null does is not said here: it has a column of its own. */
+function typeWords(property, schema) {
+  if (isSecret(property)) return 'one reference';
+  if (property.const !== undefined) return code(JSON.stringify(property.const));
+  if (property.enum !== undefined) return property.enum.map((value) => code(value)).join(' or ');
+  const choices = (property.anyOf ?? [property]).map((choice) => resolved(choice, schema));
+  const words = choices.flatMap((choice) => typesOf(choice).map((type) => wordOf(type, choice)));
+  const takes = (property.anyOf ?? []).some(({ $ref }) => $ref === '#/$defs/reference');
+  const listed = [
+    ...new Set(words.filter((word) => word !== 'null' && !(takes && word === 'text'))),
+  ];
+  return `${listed.join(' or ')}${takes ? '; takes a reference' : ''}`;
+}
+
+function typesOf({ type = 'string', anyOf, enum: values, format }) {
+  if (anyOf !== undefined) return anyOf.flatMap(typesOf);
+  return format === 'password' && values === undefined ? ['string'] : [type].flat();
+}
+
+function wordOf(type, { minimum, maximum }) {
+  const limits =
+    minimum !== undefined && maximum !== undefined
+      ? ` from ${minimum} to ${maximum}`
+      : minimum !== undefined
+        ? ` of at least ${minimum}`
+        : '';
+  return `${WORDS[type] ?? (type === 'string' ? 'text' : type)}${type === 'null' ? '' : limits}`;
+}

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { banner, code, prose, table } from './markdown.mjs';
+
+/** Every variable that setpoint reads by itself, in groups. A variable that the source reads and this lacks is an error. */
+const GROUPS = [
+  [
+    'Where keys may travel',
+    'Read from the environment alone, never from a file, so that a branch cannot widen them. [The settings file](../settings-file.md#where-keys-may-travel) has the rules.',
+    [
+      [
+        'SETPOINT_ALLOWED_ORIGINS',
+        'Addresses that may get a key: globs, comma-separated. Must be set if CI is. Loopback and embedded: need no entry.',
+      ],
+      [
+        'SETPOINT_ALLOWED_VARIABLES',
+        'Variables that the file may read: globs, comma-separated. Must be set if CI is.',
+      ],
+      [
+        'SETPOINT_ALLOWED_FILES',
+        'Folders that ${file:PATH} may read, comma-separated. Default: /run/secrets.',
+      ],
+    ],
+  ],
+  [
+    'In place of flags',
+    'A flag wins over its variable, a variable over the file. There is none for `--yes`, `--allow`, `--rotate` and `--all`.',
+    [
+      ['SETPOINT_FILE', 'As --file: settings files, comma-separated.'],
+      ['SETPOINT_ENV', 'As --env: environments, comma-separated.'],
+      ['SETPOINT_OUTPUT', 'As --output: formats, comma-separated, such as text,json=plan.json.'],
+      ['SETPOINT_TIMEOUT', 'As --timeout.'],
+      ['SETPOINT_SERVER', 'As --server, for commands that only read.'],
+      ['NO_COLOR', 'Not empty: no colour.'],
+      ['FORCE_COLOR', 'Not empty and not 0: colour, even if the output is no terminal.'],
+      ['TERM', 'dumb: no colour, and no progress line.'],
+    ],
+  ],
+  [
+    'Keys',
+    'A settings file may read any other variable through a reference.',
+    [
+      [
+        'SETPOINT_API_KEY',
+        'The key of the service if --server names an address that the file does not; and for init.',
+      ],
+      [
+        'SETPOINT_STATE_KEY',
+        'The key of the [fingerprints](../secrets.md#fingerprints) of written secrets. Without it none are kept.',
+      ],
+      ['SESSION_API_KEY', 'serve: the key that the embedded service asks for, as --api-key.'],
+      ['GITHUB_TOKEN', 'comment: the token to comment with. No settings file can read it.'],
+    ],
+  ],
+  [
+    'Of the machine and the pipeline',
+    '',
+    [
+      ['CI', 'Not empty: no questions, --dotenv is refused, and the two lists above must be set.'],
+      ['HTTPS_PROXY', 'The proxy for https: addresses. In lower case too.'],
+      ['NO_PROXY', 'Hosts that are reached without the proxy. In lower case too.'],
+      [
+        'NODE_TLS_REJECT_UNAUTHORIZED',
+        '0: setpoint checks certificates all the same, and sends no key over https: to other machines. doctor warns.',
+      ],
+      ['NODE_DEBUG', 'doctor warns if it would print requests.'],
+      ['NODE_OPTIONS', 'doctor warns if it lets other code see what the process holds.'],
+      ['RUNNER_TEMP', 'Where the Action puts its own files.'],
+      ['GITHUB_ACTIONS', 'true: the run is named by the next three, otherwise by those of GitLab.'],
+      ['GITHUB_ACTOR', 'Who ran it, for documents.'],
+      ['GITHUB_SHA', 'The commit, for documents and comments.'],
+      ['GITHUB_RUN_ID', 'With GITHUB_SERVER_URL and GITHUB_REPOSITORY, the address of the run.'],
+      ['GITHUB_SERVER_URL', 'See above.'],
+      ['GITHUB_REPOSITORY', 'The repository to comment in.'],
+      ['GITHUB_API_URL', 'The API of GitHub, for GitHub Enterprise Server.'],
+      ['GITHUB_EVENT_PATH', 'The event, with the pull request to comment on.'],
+      ['GITHUB_STEP_SUMMARY', 'The summary of the job.'],
+      ['GITHUB_WORKSPACE', 'The folder that the paths of the Action must lie in.'],
+      ['CI_COMMIT_SHA', 'GitLab: the commit.'],
+      ['CI_JOB_URL', 'GitLab: the address of the run.'],
+      ['GITLAB_USER_LOGIN', 'GitLab: who ran it.'],
+    ],
+  ],
+];
+
+/** docs/reference/environment-variables.md. */
+export function variablesPage(root) {
+  const known = new Set(GROUPS.flatMap(([, , rows]) => rows.map(([name]) => name)));
+  const unknown = [...readIn(join(root, 'src'))].filter((name) => !known.has(name));
+  if (unknown.length > 0)
+    throw new Error(`scripts/reference/variables.mjs lacks ${unknown.join(', ')}`);
+  return [
+    banner('scripts/reference/variables.mjs'),
+    '# Environment variables\n',
+    'What setpoint reads by itself, besides what a settings file names in references.\n',
+    ...GROUPS.flatMap(([title, words, rows]) => [
+      `## ${title}\n`,
+      ...(words === '' ? [] : [`${words}\n`]),
+      table(
+        ['variable', 'meaning'],
+        rows.map(([name, meaning]) => [code(name), prose(meaning)]),
+      ),
+      '',
+    ]),
+  ].join('\n');
+}
+
+/** The variables that the source reads, by the way it is written everywhere: env['NAME']. */
+function readIn(folder) {
+  const names = readdirSync(folder, { recursive: true })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/\benv\['([A-Z][A-Z0-9_]*)'\]/g)].map(([, name]) => name));
+  return new Set(names);
+}

@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
+import { folderWith } from '../fixture/command.ts';
+import { blocksIn, commandsIn, fileIn, ROOT, type ShownCommand } from './pages.ts';
+import { store, whyNotRun, type Setup } from './set-ups.ts';
+
+const BIN = join(ROOT, 'dist/bin/setpoint.cjs');
+
+/** What became of a command of a page. */
+export interface Ran {
+  readonly shown: ShownCommand;
+  readonly exit: number | null;
+  /** stdout and stderr, as a terminal has them, with the addresses of the page. */
+  readonly output: string;
+}
+
+/**
+ * Runs every command of a page in one folder, in order, files written where the page shows them. The services that the page
+ * names are embedded ones; files, commands and outputs are translated between the two addresses.
+ */
+export async function runPage(text: string, setup: Setup): Promise<readonly Ran[]> {
+  const folder = folderWith({ ...setup.files, 'bin/.keep': '', 'secrets/.keep': '' });
+  const services: (Emulator | ChildProcess)[] = [];
+  const addresses = new Map([['/run/secrets', join(folder.path, 'secrets')]]);
+  const inside = (shown: string) => translated(shown, [...addresses]);
+  const outside = (actual: string) =>
+    translated(
+      actual,
+      [...addresses].map(([shown, at]) => [at, shown]),
+    );
+  const shell = new Shell(folder.path, {
+    SETPOINT_ALLOWED_FILES: join(folder.path, 'secrets'),
+    ...setup.env,
+  });
+  try {
+    writeFileSync(
+      join(folder.path, 'bin/setpoint'),
+      `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`,
+      { mode: 0o755 },
+    );
+    mkdirSync(join(folder.path, 'work/node_modules'), { recursive: true });
+    symlinkSync(ROOT, join(folder.path, 'work/node_modules/setpoint'));
+    for (const [address, stored] of Object.entries(setup.services ?? {})) {
+      const service = await startEmulator({ startMs: 0, runMs: 600_000, ...stored.options });
+      services.push(service);
+      addresses.set(address, service.url);
+      if (stored.settings !== undefined) await store(service.url, stored.settings);
+    }
+    for (const command of setup.before ?? []) {
+      const { exit, output } = await shell.run(inside(command));
+      if (exit !== 0) throw new Error(`${command} ended with ${exit}: ${output}`);
+    }
+    const ran: Ran[] = [];
+    for (const block of blocksIn(text)) {
+      const file = fileIn(block);
+      if (file !== null && !file.name.startsWith('.github/')) {
+        const path = join(folder.path, 'work', file.name);
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, inside(file.text));
+      }
+      for (const shown of commandsIn(block)) {
+        if (whyNotRun(shown.command) !== null) continue;
+        if (shown.command.startsWith('setpoint serve ')) {
+          const [child, port, url] = await serve(shell, shown.command);
+          services.push(child);
+          addresses.set(`http://127.0.0.1:${port}`, url);
+          ran.push({ shown, exit: 0, output: outside(url) });
+          continue;
+        }
+        await setup.between?.[shown.command]?.(inside);
+        const { exit, output } = await shell.run(inside(shown.command));
+        ran.push({ shown, exit, output: outside(output) });
+      }
+    }
+    return ran;
+  } finally {
+    for (const service of services)
+      if ('close' in service) await service.close();
+      else service.kill('SIGTERM');
+    folder.remove();
+  }
+}
+
+/** Commands one after another, with the variables that one exports for the next. */
+class Shell {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+
+  constructor(folder: string, env: Readonly<Record<string, string>>) {
+    this.folder = folder;
+    this.env = { ...env, PATH: `${folder}/bin:${process.env['PATH'] ?? ''}`, HOME: folder };
+  }
+
+  async run(command: string): Promise<{ exit: number | null; output: string }> {
+    const state = join(this.folder, 'exported');
+    const script = `[ ! -f '${state}' ] || . '${state}'\n{ ${command}\n} 2>&1\ncode=$?\nexport -p > '${state}'\nexit $code`;
+    const child = this.start('bash', ['-c', script]);
+    const chunks: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const [exit] = (await once(child, 'close')) as [number | null];
+    return { exit, output: Buffer.concat(chunks).toString() };
+  }
+
+  start(program: string, args: readonly string[]): ChildProcess {
+    return spawn(program, args, {
+      cwd: join(this.folder, 'work'),
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  }
+}
+
+/** A service that the page starts, on a free port in place of the one it names. */
+async function serve(shell: Shell, command: string): Promise<[ChildProcess, string, string]> {
+  const [, port = '3000'] = /--port (\d+)/.exec(command) ?? [];
+  const args = command
+    .replace(/[#&].*$/, '')
+    .replace(/ --port \d+/, '')
+    .trim()
+    .split(/\s+/)
+    .slice(1);
+  const child = shell.start(process.execPath, [BIN, ...args, '--port', '0']);
+  if (child.stdout === null) throw new Error('serve has no output');
+  const stop = new AbortController();
+  const ended = once(child, 'close', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`${command} ended with ${String(code)}`);
+  });
+  const lines = once(createInterface(child.stdout), 'line') as Promise<[string]>;
+  const [url] = await Promise.race([lines, ended]);
+  ended.catch(() => {});
+  stop.abort();
+  return [child, port, url];
+}
+
+function translated(text: string, pairs: readonly (readonly [string, string])[]): string {
+  return pairs.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+}
