@@ -1,13 +1,35 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/container/**'],
-    // Most of a test is waiting for sockets and processes: no core is kept free.
-    maxWorkers: '100%',
+    // Some tests wait for most of their time: one worker more than there are cores keeps all of them busy.
+    maxWorkers: availableParallelism() + 1,
     // A limit is for what hangs. What is slow because the machine is busy passes.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // A file cleans up after itself, so that files share a worker and what it has loaded.
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'property',
+          include: ['test/property/**/*.test.ts'],
+          setupFiles: ['test/property/runs.setup.ts'],
+          // SETPOINT_PROPERTY_RUNS says how much there is to do.
+          testTimeout: 6 * 3_600_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'cases',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/container/**', 'test/property/**'],
+        },
+      },
+    ],
   },
 });

@@ -35,10 +35,8 @@ export const OUTCOME_RENDERERS: RenderersOf<'apply', OutcomeDocument> = {
 };
 
 export const VALIDATION_RENDERERS: RenderersOf<'validate', ValidationDocument> = {
-  markdown: async () =>
-    (await import('../render/markdown/comments.ts')).validationMarkdown,
-  github: async () =>
-    (await import('../render/github/annotations.ts')).validationAnnotations,
+  markdown: async () => (await import('../render/markdown/comments.ts')).validationMarkdown,
+  github: async () => (await import('../render/github/annotations.ts')).validationAnnotations,
   html: async () => (await import('../render/html/pages.ts')).validationHtml,
   sarif: async () => (await import('../render/sarif.ts')).validationSarif,
 };

@@ -54,7 +54,7 @@ function tooMany(plan: Plan, { maxChanges }: GuardSettings): Finding[] {
   const removed = removedEntries(plan.settings).length;
   const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
   if (maxChanges === null || count <= maxChanges) return [];
-  const entries = count === listed ? '' : `, counting ${counted(removed, 'removed mcp entry')}`;
+  const entries = count === listed ? '' : `, counting ${removed} removed mcp entries`;
   const message = `The plan makes ${counted(count, 'change')}${entries}; guards.max_changes is ${maxChanges}.`;
   return [{ message, path: [] }];
 }

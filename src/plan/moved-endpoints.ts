@@ -139,7 +139,7 @@ function endpointOf(address: string): Endpoint | null {
   return {
     host: url.hostname.toLowerCase().replace(/\.$/, ''),
     port: url.port,
-    scheme: scheme === undefined ? null : scheme.endsWith('s') ? 's' : '',
+    scheme: scheme === undefined ? null : scheme === 'https' || scheme === 'wss' ? 's' : '',
   };
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bench, settingsFor } from './bench.ts';
 import { pullRequest } from './runner.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const on = bench({ language: 'fr', llm_model: 'a-model' });
 
@@ -81,7 +82,12 @@ it('is red if a guard refuses, and allow lifts it', async () => {
 
 it('requires a choice among several environments', async () => {
   on.commit({
-    'settings.yaml': `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en, sandbox_api_key: null }\nenvironments: { a: {}, b: { settings: { llm_model: x } } }\n`,
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${on.store.url}", api_key: "\${env:KEY}" }
+      settings: { language: en, sandbox_api_key: null }
+      environments: { a: {}, b: { settings: { llm_model: x } } }
+    `,
   });
   const untold = await on.step({ inputs: { command: 'apply' } });
   expect(untold.outputs['exit_code']).toBe('3');

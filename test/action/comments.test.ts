@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { BOT, failing, rateLimited } from '../fixture/fake-github.ts';
 import { bench, settingsFor } from './bench.ts';
 import { FORK, HEAD, pullRequest } from './runner.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const on = bench({ language: 'fr', llm_model: 'a-model' });
 const PLAN = { command: 'plan' };
@@ -67,7 +68,15 @@ it('writes no comment on an environment that was clean from the start', async ()
 
 it('has a comment for each of three environments, and rewrites only the one that has changed', async () => {
   const file = (language: string): string =>
-    `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\nenvironments:\n  a: {}\n  b: { settings: { language: ${language} } }\n  c: { settings: { llm_model: other } }\n`;
+    dedent`
+      version: 1
+      server: { url: "${on.store.url}", api_key: "\${env:KEY}" }
+      settings: { language: en }
+      environments:
+        a: {}
+        b: { settings: { language: ${language} } }
+        c: { settings: { llm_model: other } }
+    `;
   on.commit({ 'settings.yaml': file('de') });
   on.github.open({ pull: true });
   const event = pullRequest(1);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BOT, failing, ISSUES_TOKEN, JOB_TOKEN } from '../fixture/fake-github.ts';
 import { bench, settingsFor } from './bench.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const on = bench({ language: 'en', llm_model: 'a-model' });
 const DRIFT = { command: 'drift', 'github-token': ISSUES_TOKEN };
@@ -93,7 +94,15 @@ it('reports each of three environments by itself', async () => {
   const at = (url: string, key: string): string =>
     `{ server: { url: "${url}", api_key: "\${env:${key}}" } }`;
   on.commit({
-    'settings.yaml': `version: 1\nserver: { url: "${on.store.url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\nenvironments:\n  a: ${at(on.store.url, 'KEY')}\n  b: ${at(b.url, 'KEY_B')}\n  c: ${at(c.url, 'KEY_C')}\n`,
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${on.store.url}", api_key: "\${env:KEY}" }
+      settings: { language: en }
+      environments:
+        a: ${at(on.store.url, 'KEY')}
+        b: ${at(b.url, 'KEY_B')}
+        c: ${at(c.url, 'KEY_C')}
+    `,
   });
   on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER.replace('default', 'a') });
   on.github.open({ author: BOT, labels: ['setpoint-drift'], body: MARKER.replace('default', 'c') });

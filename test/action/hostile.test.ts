@@ -5,6 +5,7 @@ import { ISSUES_TOKEN } from '../fixture/fake-github.ts';
 import { nodesOf, shapeOf, treeOf } from '../fixture/markdown-tree.ts';
 import { bench } from './bench.ts';
 import { pullRequest, type Finished } from './runner.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const on = bench({});
 const SECRET = 'canary p@ss"w\\ö/1+2&<x>';
@@ -143,7 +144,13 @@ it('a value of a reference is in no log, annotation, summary or comment, whereve
     };
     on.commit({
       'settings.yaml':
-        'version: 1\nserver: { url: "${env:URL}", api_key: "${env:KEY}" }\nsettings:\n  language: en\n  agent: a\n' +
+        dedent`
+          version: 1
+          server: { url: "\${env:URL}", api_key: "\${env:KEY}" }
+          settings:
+            language: en
+            agent: a
+        ` +
         '  llm_model: ${env:MODEL}\n  git_user_name: ${env:NAME}\n  llm_api_key: ${env:SECRET}\n  sandbox_api_key: null\n' +
         '  mcp_config: { sse_servers: [], stdio_servers: [], shttp_servers: ["https://h.example/${env:NAME}"] }\n',
     });

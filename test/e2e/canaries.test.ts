@@ -2,9 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodings } from '../fixture/encodings.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../fixture/sandbox-server.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const TENANT = 'tenant-canary-71';
 const SECRET = 'canary p@ss"w\\ö/1+2\ncanary line2&<x>';
@@ -290,7 +292,12 @@ describe('a snapshot', () => {
       ],
     };
     writeFileSync(join(folder.path, 'seen.json'), JSON.stringify(observed));
-    const own = `version: 1\nserver: { url: "${store.url}" }\nsettings: {}\nsandboxes: [{ id: box-1, state: paused }]\n`;
+    const own = dedent`
+      version: 1
+      server: { url: "${store.url}" }
+      settings: {}
+      sandboxes: [{ id: box-1, state: paused }]
+    `;
     writeFileSync(join(folder.path, 'settings.yaml'), own);
     const { stdout } = await shown(['plan', '--snapshot', 'seen.json', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -363,7 +370,13 @@ describe('ids of sandboxes', () => {
     ['apply', '--yes', '-o', 'json'],
   ])('%s %s %s %s', async (...args) => {
     const own = folderWith({
-      'settings.yaml': `version: 1\nserver: { url: "${server.url}" }\nsettings: { agent: "\${env:ID}", llm_model: "\${env:SPEC}" , sandbox_api_key: null }\nsandboxes:\n  - running: 2\n`,
+      'settings.yaml': dedent`
+        version: 1
+        server: { url: "${server.url}" }
+        settings: { agent: "\${env:ID}", llm_model: "\${env:SPEC}" , sandbox_api_key: null }
+        sandboxes:
+          - running: 2
+      `,
     });
     const env = { ID, SPEC: 'canary-spec:12' };
     const ended = await setpoint(

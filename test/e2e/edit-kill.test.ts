@@ -7,6 +7,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { folderWith } from '../fixture/command.ts';
 import { startStore } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
+import { dedent } from '../fixture/dedent.ts';
+
+/** Moments at which a process is killed. */
+const TURNS = propertyRuns(8);
 
 const OPERATIONS = join(import.meta.dirname, '../../src/operations');
 let work: string;
@@ -51,7 +56,13 @@ function run(
 
 it('a pull that is killed at any moment leaves each file as it was or as it would be', async () => {
   const store = await startStore({}, { language: 'fr', agent: 'B' });
-  const text = `version: 1\nextends: base.yaml\nserver: { url: "${store.url}" }\nsettings:\n  language: en # c\n`;
+  const text = dedent`
+    version: 1
+    extends: base.yaml
+    server: { url: "${store.url}" }
+    settings:
+      language: en # c
+  `;
   const base = 'version: 1\nsettings:\n  agent: A # c\n';
   const folder = folderWith({ 'settings.yaml': text, 'base.yaml': base });
   const read = (name: string): string => readFileSync(join(folder.path, name), 'utf8');
@@ -64,10 +75,10 @@ it('a pull that is killed at any moment leaves each file as it was or as it woul
       text.replace('language: en', 'language: fr'),
       base.replace('agent: A', 'agent: B'),
     ]);
-    for (let turn = 0; turn < 20; turn++) {
+    for (let turn = 0; turn < TURNS; turn++) {
       writeFileSync(join(folder.path, 'settings.yaml'), text);
       writeFileSync(join(folder.path, 'base.yaml'), base);
-      await run('pull', folder.path, {}, whole * (0.5 + turn / 40));
+      await run('pull', folder.path, {}, whole * (0.5 + turn / (2 * TURNS)));
       expect([text, after[0]]).toContain(read('settings.yaml'));
       expect([base, after[1]]).toContain(read('base.yaml'));
     }
@@ -84,7 +95,7 @@ it('an init that is killed at any moment leaves no file that is cut off', async 
   const names = ['settings.yaml', '.env.example', '.gitignore'];
   const whole = new Map<string, string>();
   let took = 0;
-  for (let turn = 0; turn < 20; turn++) {
+  for (let turn = 0; turn < TURNS; turn++) {
     const folder = folderWith({});
     try {
       const began = performance.now();
@@ -92,7 +103,7 @@ it('an init that is killed at any moment leaves no file that is cut off', async 
         'init',
         folder.path,
         { AT: store.url },
-        turn === 0 ? undefined : took * (0.5 + turn / 40),
+        turn === 0 ? undefined : took * (0.5 + turn / (2 * TURNS)),
       );
       took ||= performance.now() - began;
       for (const name of names) {

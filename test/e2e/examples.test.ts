@@ -6,7 +6,8 @@ import type { PlanDocument } from '../../src/model/plan.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { get } from '../../src/operations/get.ts';
 import { loadTargets } from '../../src/operations/load.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = join(ROOT, 'examples');

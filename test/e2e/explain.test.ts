@@ -13,6 +13,7 @@ import { validate } from '../../src/operations/validate.ts';
 import { folderWith, type Ended } from '../fixture/command.ts';
 import { runFunction } from '../fixture/command-function.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const SSE = 'mcp_config.sse_servers[https://a.example.com/sse]';
 const ENV = { KEY: 'canary-key', LLM: 'canary-llm', MCP: 'canary-mcp' };
@@ -213,7 +214,13 @@ staging  ${store.url}
   it('reads the sandboxes for a path about them, and nothing else', async () => {
     const service = await startEmulator({ startMs: 0 });
     try {
-      const text = `version: 1\nserver: { url: "${service.url}" }\nsandboxes:\n  - running: 1\n  - { id: nobody, state: paused }\n`;
+      const text = dedent`
+        version: 1
+        server: { url: "${service.url}" }
+        sandboxes:
+          - running: 1
+          - { id: nobody, state: paused }
+      `;
       const one = await explained('sandboxes[0].running', { text, targets: undefined });
       expect(one).toMatchObject({ declared: { value: 1 }, changes: [{ action: 'start' }] });
       const other = await explained('sandboxes[1]', { text, targets: undefined });

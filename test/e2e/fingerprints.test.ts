@@ -2,8 +2,11 @@ import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/model/plan.ts';
-import { folderWith, setpoint, start } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith, start } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const ENV = {
   KEY: 'a-session-key',
@@ -16,7 +19,14 @@ let folder: ReturnType<typeof folderWith>;
 beforeEach(async () => {
   store = await startStore({}, { language: 'en' });
   folder = folderWith({
-    'settings.yaml': `version: 1\nserver: { url: "${store.url}", api_key: "\${env:KEY}" }\nsettings:\n  language: en\n  sandbox_api_key: null\n  llm_api_key: \${env:LLM}\n`,
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${store.url}", api_key: "\${env:KEY}" }
+      settings:
+        language: en
+        sandbox_api_key: null
+        llm_api_key: \${env:LLM}
+    `,
   });
 });
 afterEach(async () => {
@@ -89,7 +99,12 @@ describe('a fingerprint never claims more than is known', () => {
 
   it('of another path prefix of one host', async () => {
     const file = (prefix: string) =>
-      `version: 1\nname: x\nserver: { url: "${store.url}${prefix}", api_key: "\${env:KEY}" }\nsettings: { sandbox_api_key: null, llm_api_key: "\${env:LLM}" }\n`;
+      dedent`
+        version: 1
+        name: x
+        server: { url: "${store.url}${prefix}", api_key: "\${env:KEY}" }
+        settings: { sandbox_api_key: null, llm_api_key: "\${env:LLM}" }
+      `;
     store.intercept = (request) => {
       request.url = request.url?.replace(/^\/(staging|production)/, '') ?? '';
       return false;
@@ -193,11 +208,15 @@ describe('a fingerprint never claims more than is known', () => {
     const began = performance.now();
     await run(['apply', '--yes']);
     const whole = performance.now() - began;
-    for (let turn = 1; turn <= 20; turn += 1) {
+    const turns = propertyRuns(8);
+    for (let turn = 1; turn <= turns; turn += 1) {
       const more = { LLM: `canary-llm-${turn % 2}` };
       const args = ['apply', '--yes', '--rotate', 'llm_api_key'];
       const running = start(args, { cwd: folder.path, env: { ...ENV, ...more } });
-      const timer = setTimeout(() => running.child.kill('SIGKILL'), (whole * (turn + 6)) / 24);
+      const timer = setTimeout(
+        () => running.child.kill('SIGKILL'),
+        whole * (0.25 + (0.85 * turn) / turns),
+      );
       await running.ended;
       clearTimeout(timer);
       for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
@@ -206,7 +225,7 @@ describe('a fingerprint never claims more than is known', () => {
           expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
       }
     }
-  }, 120_000);
+  });
 });
 
 describe('a fingerprint is kept of what was confirmed', () => {

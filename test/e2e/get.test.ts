@@ -4,7 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import type { ObservedDocument } from '../../src/model/observed.ts';
-import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith, type Ended } from '../fixture/command.ts';
 
 const SPEC = 'ghcr.io/example/agent:1';
 let service: Emulator;

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith, type Ended } from '../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../fixture/sandbox-server.ts';
 
 /** What a pipeline holds: the key of its service, and what is nobody's business. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, setpoint, start } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const STORED = { language: 'en', agent: 'A', llm_api_key: 'stored', mcp_config: null };
 const ENV = { SETPOINT_API_KEY: 'k', LLM: 'new-llm-key' };
@@ -11,7 +12,14 @@ let folder: ReturnType<typeof folderWith>;
 beforeEach(async () => {
   store = await startStore({}, { ...STORED });
   folder = folderWith({
-    'settings.yaml': `version: 1\nserver: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }\nsettings:\n  language: fr\n  search_api_key: \${env:LLM}\n  sandbox_api_key: null\n`,
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }
+      settings:
+        language: fr
+        search_api_key: \${env:LLM}
+        sandbox_api_key: null
+    `,
   });
 });
 afterEach(async () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { folderWith, setpoint, start } from '../fixture/command.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 let folder: ReturnType<typeof folderWith>;
 afterEach(() => folder.remove());
@@ -10,8 +11,13 @@ const FILES = ['.setpoint/fingerprints.json', '.setpoint/embedded.json', 'outcom
 
 it('an apply that is killed at any moment leaves every file that it writes whole', async () => {
   folder = folderWith({
-    'settings.yaml':
-      'version: 1\nserver: { url: "embedded:" }\nsettings:\n  git_user_name: ${env:NAME}\n  llm_api_key: ${env:KEY}\n',
+    'settings.yaml': dedent`
+        version: 1
+        server: { url: "embedded:" }
+        settings:
+          git_user_name: \${env:NAME}
+          llm_api_key: \${env:KEY}
+      `,
   });
   const env = (turn: number) => ({
     NAME: `name-${turn}`,

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { encodings } from '../fixture/encodings.ts';
+import { setpoint as setpointHere } from '../fixture/command-here.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 /** A secret with everything in it that a masker by text has missed. */
 const SECRET = 'p@ss"w\\ö/1+2\nline2&<x>';
@@ -29,7 +31,17 @@ beforeEach(async () => {
   };
   store = await startStore({}, stored);
   folder = folderWith({
-    'settings.yaml': `version: 1\nserver: { url: "${store.url}", api_key: "\${env:KEY}" }\nsettings:\n  language: fr\n  sandbox_api_key: null\n  llm_api_key: \${env:SECRET}\n  git_user_name: \${env:SECRET}\n  mcp_config:\n    stdio_servers: [{ name: x, command: c, args: ["\${env:SECRET}", y], env: { TOKEN: "\${env:SECRET}" } }]\n`,
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${store.url}", api_key: "\${env:KEY}" }
+      settings:
+        language: fr
+        sandbox_api_key: null
+        llm_api_key: \${env:SECRET}
+        git_user_name: \${env:SECRET}
+        mcp_config:
+          stdio_servers: [{ name: x, command: c, args: ["\${env:SECRET}", y], env: { TOKEN: "\${env:SECRET}" } }]
+    `,
   });
 });
 afterEach(async () => {
@@ -78,7 +90,7 @@ describe('M23: a secret in none of seventeen encodings', () => {
         );
         return true;
       };
-      const ended = await setpoint(['apply', '--yes', '-v', '-o', 'json'], {
+      const ended = await setpointHere(['apply', '--yes', '-v', '-o', 'json'], {
         cwd: folder.path,
         env: { KEY: 'a-key', SECRET },
       });

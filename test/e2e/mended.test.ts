@@ -5,9 +5,11 @@ import { apply } from '../../src/operations/apply.ts';
 import { get } from '../../src/operations/get.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { validate } from '../../src/operations/validate.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { quickClock, request } from '../fixture/settings.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 // Each of these was a defect once.
 
@@ -35,7 +37,13 @@ describe('questions', () => {
     try {
       let open = 0;
       let most = 0;
-      const text = `version: 1\nsettings: { language: fr, sandbox_api_key: null }\nenvironments:\n  a: { server: { url: "${store.url}" } }\n  b: { server: { url: "${other.url}" } }\n`;
+      const text = dedent`
+        version: 1
+        settings: { language: fr, sandbox_api_key: null }
+        environments:
+          a: { server: { url: "${store.url}" } }
+          b: { server: { url: "${other.url}" } }
+      `;
       await apply({
         text,
         env: {},
@@ -159,7 +167,12 @@ it('an entry that is unmanaged by its reference is not removed', async () => {
 
 describe('--rotate', () => {
   it('names a secret of any of the targets, and nothing that none declares', async () => {
-    const text = `version: 1\nenvironments:\n  a: { server: { url: "${store.url}" }, settings: { llm_api_key: "\${env:KEY}" } }\n  b: { server: { url: "${store.url}" }, settings: { language: en } }\n`;
+    const text = dedent`
+      version: 1
+      environments:
+        a: { server: { url: "${store.url}" }, settings: { llm_api_key: "\${env:KEY}" } }
+        b: { server: { url: "${store.url}" }, settings: { language: en } }
+    `;
     await expect(plan({ text, env: { KEY: 'k' }, rotate: ['llm_api_key'] })).resolves.toMatchObject(
       { environments: [{ name: 'a' }, { name: 'b' }] },
     );

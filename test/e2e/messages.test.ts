@@ -4,7 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { validate } from '../../src/operations/validate.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const FILE = `version: 1
 server: { url: "embedded:" }
@@ -199,7 +201,14 @@ describe('the age of a saved snapshot', () => {
 it('a secret that was not there is set, not verified; one that no answer shows cannot be read back', async () => {
   writeFileSync(
     join(folder.path, 'settings.yaml'),
-    'version: 1\nserver: { url: "embedded:" }\nsettings:\n  language: en\n  llm_api_key: ${env:LLM}\n  sandbox_api_key: ${env:BOX}\n',
+    dedent`
+      version: 1
+      server: { url: "embedded:" }
+      settings:
+        language: en
+        llm_api_key: \${env:LLM}
+        sandbox_api_key: \${env:BOX}
+    `,
   );
   const env = { LLM: 'a-model-key', BOX: 'a-sandbox-key' };
   const { code, stdout } = await run('apply --yes -o json=outcome.json -o text', env);

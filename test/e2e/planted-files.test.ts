@@ -12,8 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderWith, setpoint, start } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith, start } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const ENV = { SETPOINT_API_KEY: 'k', SETPOINT_STATE_KEY: 'state', LLM: 'canary-llm-value' };
 const PRECIOUS = 'precious\n';
@@ -37,7 +39,14 @@ afterEach(async () => {
 });
 
 function settings(url = store.url): string {
-  return `version: 1\nserver: { url: "${url}", api_key: "\${env:SETPOINT_API_KEY}" }\nsettings:\n  language: fr\n  llm_api_key: \${env:LLM}\n  sandbox_api_key: null\n`;
+  return dedent`
+    version: 1
+    server: { url: "${url}", api_key: "\${env:SETPOINT_API_KEY}" }
+    settings:
+      language: fr
+      llm_api_key: \${env:LLM}
+      sandbox_api_key: null
+  `;
 }
 
 function run(args: readonly string[]) {

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -87,7 +89,13 @@ it('--yes and --allow do not lift it', async () => {
 it('what fits goes on, references unresolved', async () => {
   writeFileSync(
     `${folder.path}/settings.yaml`,
-    `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  confirmation_mode: true\n  llm_api_key: \${env:PROD_KEY}\n`,
+    dedent`
+      version: 1
+      server: { url: "${store.url}" }
+      settings:
+        confirmation_mode: true
+        llm_api_key: \${env:PROD_KEY}
+    `,
   );
   expect((await run('plan', '--policy', 'policy.schema.json')).code).toBe(0);
 });
@@ -122,7 +130,14 @@ describe('a policy judges mcp entries in one form, however the file spells them'
     writeFileSync(join(folder.path, 'policy.schema.json'), JSON.stringify(policy));
     writeFileSync(
       join(folder.path, 'settings.yaml'),
-      `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  mcp_config:\n    ${list}:\n      - ${entry}\n`,
+      dedent`
+        version: 1
+        server: { url: "${store.url}" }
+        settings:
+          mcp_config:
+            ${list}:
+              - ${entry}
+      `,
     );
     const { code, stderr } = await run('plan', '--policy', 'policy.schema.json');
     expect(code).toBe(stderr.includes(' error policy') ? 5 : 0);

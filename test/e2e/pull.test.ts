@@ -9,6 +9,7 @@ import { pull, type PullRequest } from '../../src/operations/pull.ts';
 import { folderWith } from '../fixture/command.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const CANARY = 'CANARY-7f3a91c2';
 const ENV = { SETPOINT_API_KEY: `${CANARY}-key`, LLM: `${CANARY}-llm`, SEARCH: `${CANARY}-search` };
@@ -217,7 +218,12 @@ describe('pull', () => {
 describe('--adopt', () => {
   it('takes in what the plan lists as not managed, secrets as references', async () => {
     const store = await storeWith(structuredClone(STORED));
-    const text = `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  language: fr\n`;
+    const text = dedent`
+      version: 1
+      server: { url: "${store.url}" }
+      settings:
+        language: fr
+    `;
     const folder = folderOf({ 'settings.yaml': text });
     const one = await pull(asked(folder, { adopt: ['email'] }));
     expect(one.environments[0]?.pulled).toMatchObject([{ path: ['email'], action: 'adopt' }]);
@@ -258,7 +264,12 @@ unmanaged:
 
   it('takes back what was let go of and does not differ', async () => {
     const store = await storeWith({ language: 'en' });
-    const text = `version: 1\nserver: { url: "${store.url}" }\nsettings: { language: en }\nunmanaged: [language]\n`;
+    const text = dedent`
+      version: 1
+      server: { url: "${store.url}" }
+      settings: { language: en }
+      unmanaged: [language]
+    `;
     const folder = folderOf({ 'settings.yaml': text });
     const document = await pull(asked(folder, { adopt: ['language'] }));
     expect(document.environments).toMatchObject([
@@ -334,8 +345,19 @@ environments:
 describe('a base file', () => {
   it('is changed where its value is, and not for what the file above it says', async () => {
     const store = await storeWith({ language: 'fr', agent: 'B' });
-    const base = 'version: 1\nsettings:\n  language: en # shared\n  agent: A\n';
-    const text = `version: 1\nextends: base.yaml\nserver: { url: "${store.url}" }\nsettings:\n  agent: A # own\n`;
+    const base = dedent`
+      version: 1
+      settings:
+        language: en # shared
+        agent: A
+    `;
+    const text = dedent`
+      version: 1
+      extends: base.yaml
+      server: { url: "${store.url}" }
+      settings:
+        agent: A # own
+    `;
     const folder = folderOf({ 'settings.yaml': text, 'base.yaml': base });
     const before = process.cwd();
     process.chdir(folder);
@@ -443,7 +465,17 @@ describe('the command', () => {
 
   it('masks arguments and variables in the patch', async () => {
     const store = await storeWith(structuredClone(STORED));
-    const text = `version: 1\nserver: { url: "${store.url}" }\nsettings:\n  mcp_config:\n    stdio_servers:\n      - name: files\n        command: npx\n        args: [-y, hunter2]\n        # TOKEN: abc123\n`;
+    const text = dedent`
+      version: 1
+      server: { url: "${store.url}" }
+      settings:
+        mcp_config:
+          stdio_servers:
+            - name: files
+              command: npx
+              args: [-y, hunter2]
+              # TOKEN: abc123
+    `;
     const folder = folderOf({ 'settings.yaml': text });
     const { io: given, written } = io({});
     expect(await pullCommand({ file: [join(folder, 'settings.yaml')], check: true }, given)).toBe(

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EnvironmentOutcome, OutcomeDocument } from '../../src/model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../src/model/plan.ts';
-import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith, type Ended } from '../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../fixture/sandbox-server.ts';
 
 const CANARY = 'canary-91f0b27c3d';

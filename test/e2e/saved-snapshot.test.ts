@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ObservedDocument } from '../../src/model/observed.ts';
 import type { PlanDocument } from '../../src/model/plan.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../fixture/sandbox-server.ts';
 
 const CANARY = 'canary-4f1c9a7d2e';

@@ -1,8 +1,10 @@
 import { existsSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 let [one, two]: StoreServer[] = [];
 let folder: ReturnType<typeof folderWith>;
@@ -25,7 +27,15 @@ function use(files: Record<string, string>): void {
 const server = (store: StoreServer | undefined, key: string) =>
   `server: { url: "${store?.url}", api_key: "\${env:${key}}" }`;
 const environments = (keys: [string, string] = ['KEY_1', 'KEY_2']) =>
-  `version: 1\nsettings: { language: fr, sandbox_api_key: null }\nenvironments:\n  first:\n    ${server(one, keys[0])}\n  second:\n    ${server(two, keys[1])}\n`;
+  dedent`
+    version: 1
+    settings: { language: fr, sandbox_api_key: null }
+    environments:
+      first:
+        ${server(one, keys[0])}
+      second:
+        ${server(two, keys[1])}
+  `;
 const env = { KEY_1: 'key-one', KEY_2: 'key-two' };
 const run = (args: string[], variables: Record<string, string> = env) =>
   setpoint(args, { cwd: folder.path, env: variables });
@@ -91,7 +101,12 @@ describe('several targets', () => {
     use({
       'base.yaml': 'version: 1\nsettings: { language: fr }\n',
       'envs/one.yaml': `version: 1\nextends: ../base.yaml\n${server(one, 'KEY_1')}\n`,
-      'envs/two.yaml': `version: 1\nname: zwei\nextends: ../base.yaml\n${server(two, 'KEY_2')}\n`,
+      'envs/two.yaml': dedent`
+        version: 1
+        name: zwei
+        extends: ../base.yaml
+        ${server(two, 'KEY_2')}
+      `,
     });
     const ended = await run(['plan', '-f', 'envs/one.yaml', '-f', 'envs/two.yaml', '-o', 'json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({

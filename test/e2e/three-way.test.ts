@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlanDocument } from '../../src/model/plan.ts';
-import { folderWith, setpoint } from '../fixture/command.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -15,7 +17,12 @@ function put(guards: string): void {
   const server = `server: { url: "${store.url}", api_key: "\${env:KEY}" }`;
   writeFileSync(
     join(folder.path, 'settings.yaml'),
-    `version: 1\n${server}\n${settings}\nguards: ${guards}\n`,
+    dedent`
+      version: 1
+      ${server}
+      ${settings}
+      guards: ${guards}
+    `,
   );
 }
 

@@ -1,6 +1,6 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 export interface RawServer {
   readonly url: string;
@@ -14,15 +14,6 @@ export interface RawServer {
 
 /** Answers the request of that number, counted from 0. */
 export type Answer = (socket: Socket, request: string, number: number) => void;
-
-const open: { server: Server; sockets: Set<Socket> }[] = [];
-
-afterEach(async () => {
-  for (const { server, sockets } of open.splice(0)) {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
 
 /** A server that speaks bytes, so that it can do what no http library would; closed after the test. */
 export async function rawServer(answer: Answer, tls?: TlsOptions): Promise<RawServer> {
@@ -54,7 +45,10 @@ export async function rawServer(answer: Answer, tls?: TlsOptions): Promise<RawSe
   server.on('connection', track);
   server.on('tlsClientError', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push({ server, sockets });
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import { SetpointError } from '../../src/model/error.ts';
 import type { Actuator, Observer, WriteAnswer } from '../../src/model/ports.ts';
@@ -25,12 +25,6 @@ export type ServiceOptions = Partial<ConnectOptions> & {
   readonly budget?: number;
 };
 
-const open: Connection[] = [];
-
-afterEach(async () => {
-  for (const connection of open.splice(0)) await connection.close();
-});
-
 /** A connection to that address, with a clock that does not wait; closed after the test. */
 export function serviceAt(
   url: string,
@@ -44,7 +38,7 @@ export function serviceAt(
     random: () => 1,
     ...options,
   });
-  open.push(connection);
+  onTestFinished(() => connection.close());
   const limits = budget === undefined ? undefined : { deadline: clock.monotonic() + budget };
   return {
     connection,

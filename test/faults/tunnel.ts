@@ -1,11 +1,5 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
-
-const open: Server[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await new Promise((resolve) => server.close(resolve));
-});
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 /** Says yes to a CONNECT, and ties the socket to a port of this machine, whatever host was asked for. */
 export function tunnel(socket: Socket, port: number): void {
@@ -26,6 +20,6 @@ export async function greeter(): Promise<string> {
     socket.end('220 mail.example ESMTP\r\n');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push(server);
+  onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -11,6 +11,7 @@ import { Secret } from '../../src/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/model/value.ts';
 import { diagnosticsText } from '../../src/render/error-text.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const LIMIT = 4096;
 const PLAIN = { color: false, width: null, verbose: false };
@@ -184,12 +185,12 @@ const tree = fc.letrec((tie) => ({
 describe('any text', () => {
   it('of any characters has problems with a place, or targets', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), checkText), {
-      numRuns: propertyRuns(200),
+      numRuns: propertyRuns(60),
     });
   });
 
   it('that looks like YAML has too', () => {
-    fc.assert(fc.property(fuzz, checkText), { numRuns: propertyRuns(1000) });
+    fc.assert(fc.property(fuzz, checkText), { numRuns: propertyRuns(300) });
   });
 
   it('that is YAML of another shape has too', () => {
@@ -204,12 +205,32 @@ describe('any text', () => {
         );
         checkText(stringify(value, { aliasDuplicateObjects: false }).slice(0, LIMIT));
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 
   it('that was right until something was cut out or put in has too', () => {
-    const right = `version: 1\nname: a\nserver: { url: "https://x.example.com", api_key: "\${env:A}" }\nsettings:\n  language: en\n  llm_api_key: \${env:B}\n  mcp_config:\n    sse_servers:\n      - https://a.example.com\n      - { url: https://b.example.com, api_key: null }\n    stdio_servers:\n      - name: a\n        command: b\n        args: [x, "y z"]\n        env: A=1,B=2\nguards: { max_changes: 3 }\nunmanaged: [language]\nenvironments:\n  staging: { settings: { agent: null } }\n`;
+    const right = dedent`
+      version: 1
+      name: a
+      server: { url: "https://x.example.com", api_key: "\${env:A}" }
+      settings:
+        language: en
+        llm_api_key: \${env:B}
+        mcp_config:
+          sse_servers:
+            - https://a.example.com
+            - { url: https://b.example.com, api_key: null }
+          stdio_servers:
+            - name: a
+              command: b
+              args: [x, "y z"]
+              env: A=1,B=2
+      guards: { max_changes: 3 }
+      unmanaged: [language]
+      environments:
+        staging: { settings: { agent: null } }
+    `;
     fc.assert(
       fc.property(
         fc.nat(right.length),
@@ -217,7 +238,7 @@ describe('any text', () => {
         fc.constantFrom('', ...PIECES),
         (at, length, piece) => checkText(right.slice(0, at) + piece + right.slice(at + length)),
       ),
-      { numRuns: propertyRuns(500) },
+      { numRuns: propertyRuns(150) },
     );
   });
 });
@@ -266,7 +287,7 @@ describe('a secret in the file', () => {
           expect(pieces.filter((one) => shown.includes(one))).toEqual([]);
         },
       ),
-      { numRuns: propertyRuns(500) },
+      { numRuns: propertyRuns(150) },
     );
   });
 });
@@ -373,7 +394,7 @@ describe('right settings', () => {
           ).toEqual(expected);
         },
       ),
-      { numRuns: propertyRuns(200) },
+      { numRuns: propertyRuns(60) },
     );
   });
 

@@ -68,6 +68,6 @@ it('whatever is put into whatever file, the rest stays as it was written', () =>
       else if (written.includes('\n')) expect(edited.replaceAll('\r\n', '')).not.toContain('\n');
       expect(editText(edited, puts)).toBe(edited);
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: propertyRuns(150) },
   );
 });

@@ -79,7 +79,7 @@ describe('init, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(20) },
     );
   });
 
@@ -124,7 +124,7 @@ describe('init, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(20) },
     );
   });
 });

@@ -23,6 +23,7 @@ import {
 import { bodyOf, observedOf } from '../fixture/observed.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { loaded, RECORDED, startStore, type JsonRecord } from '../fixture/store-server.ts';
+import { propertyRuns } from '../fixture/property-runs.ts';
 
 const OPTIONS = { rotation: [], fingerprints: { compare: () => 'none' as const } };
 const STYLE = { color: false, width: null, verbose: true };
@@ -62,7 +63,7 @@ describe('pure', () => {
         const state = observed(stored);
         expect(planSettings(asDesired(state), state, OPTIONS).changes).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(40) },
     );
   });
 
@@ -96,7 +97,7 @@ describe('pure', () => {
           if (record !== null && sentBack) expect(Object.keys(record)).toContain(name);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });
@@ -139,7 +140,7 @@ describe('over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      { numRuns: propertyRuns(40) },
     );
   });
 
@@ -181,7 +182,7 @@ describe('over real HTTP', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });
@@ -201,6 +202,6 @@ it('planDocument counts what its environments hold', () => {
       );
       expect(unknown).toBe(planned.plan.settings.unknown.length);
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(40) },
   );
 });

@@ -125,7 +125,7 @@ describe('a plan without any of the variables', () => {
         for (const { path } of full.changes)
           expect(names([...blind.changes, ...blind.unknown], path), path.join(' ')).toBe(true);
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -143,7 +143,7 @@ describe('a plan without any of the variables', () => {
           expect(blind.changes).toEqual([]);
         for (const { ref } of blind.unknown) expect(ref).toMatch(/\$\{env:/);
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

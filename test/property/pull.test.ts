@@ -125,7 +125,7 @@ describe('pull, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(20) },
     );
   });
 
@@ -176,7 +176,7 @@ describe('pull, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(40) },
+      { numRuns: propertyRuns(15) },
     );
   });
 });

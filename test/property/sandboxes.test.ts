@@ -295,7 +295,7 @@ function inBoth(some: readonly string[], others: readonly string[]): string[] {
   });
 }
 
-const RUNS = { numRuns: propertyRuns(100) };
+const RUNS = { numRuns: propertyRuns(40) };
 
 describe('over real HTTP', () => {
   it('after an apply the declaration holds, and only what it asks for was done', async () => {
@@ -582,7 +582,7 @@ describe('over real HTTP', () => {
             }
           });
         }),
-        { numRuns: 25 },
+        { numRuns: propertyRuns(10) },
       );
     },
   );
@@ -857,7 +857,7 @@ describe('pure', () => {
         const { steps, unmet } = planSandboxes(world.items.map(desiredOf), looked(world));
         expect({ steps, unmet }).toEqual({ steps: [], unmet: [] });
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -877,7 +877,7 @@ describe('pure', () => {
         expect(look).toEqual(looked(world));
         expect(planSandboxes(desired, looked({ ...world, sandboxes }))).toEqual(plan);
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -911,7 +911,7 @@ describe('pure', () => {
           unmet: plan.unmet,
         });
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

@@ -79,6 +79,6 @@ it('a plan against a snapshot claims nothing that a look would not show, and say
           expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
       },
     ),
-    { numRuns: propertyRuns(100) },
+    { numRuns: propertyRuns(30) },
   );
 });

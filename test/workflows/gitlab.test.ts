@@ -10,6 +10,7 @@ import { startGitLab, type GitLab } from './fake-gitlab.ts';
 import { readText } from './read-text.ts';
 import { runScript, SETPOINT, type Ran } from './run-script.ts';
 import { PACKAGE } from './workflow-file.ts';
+import { dedent } from '../fixture/dedent.ts';
 
 const text = readText('examples/gitlab-ci/.gitlab-ci.yml');
 const pipeline = parse(text, { merge: true }) as {
@@ -84,7 +85,14 @@ describe.runIf(process.platform === 'linux')('its jobs (on Linux)', () => {
   function settings(language: string): void {
     writeFileSync(
       join(folder.path, 'settings.yaml'),
-      `version: 1\nserver:\n  url: ${service.url}\n  api_key: \${env:SETPOINT_API_KEY}\nsettings:\n  language: ${language}\n`,
+      dedent`
+        version: 1
+        server:
+          url: ${service.url}
+          api_key: \${env:SETPOINT_API_KEY}
+        settings:
+          language: ${language}
+      `,
     );
   }
 

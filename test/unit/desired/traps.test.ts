@@ -1,11 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isForbiddenVariable } from '../../../src/desired/references.ts';
 import { resolveServer } from '../../../src/desired/resolve-server.ts';
-import { folderWith } from '../../fixture/command.ts';
 import { problems, read, SERVER, settings, source, target, withSettings } from './reading.ts';
 
 const CANARY = 'sk-CANARY-4f9a2c7e1b';
@@ -140,29 +135,6 @@ describe('M10: depth is counted before the parser recurses', () => {
   it('64 levels are read, 65 are not', () => {
     expect(problems(`version: 1\n${SERVER}\nx: ${nested(63)}`)).toEqual(['3:1 unknown-key']);
     expect(problems(`version: 1\n${SERVER}\nx: ${nested(64)}`)).toEqual(['3:67 too-deep']);
-  });
-
-  it('deep documents, one after the other in one process, do not end it', () => {
-    const built = join(process.cwd(), 'dist/index.js');
-    expect(existsSync(built), 'npm run build comes first').toBe(true);
-    const folder = folderWith({});
-    onTestFinished(() => folder.remove());
-    const script = `
-      import { writeFileSync } from 'node:fs';
-      import { validate } from ${JSON.stringify(pathToFileURL(built))};
-      for (const levels of [1000, 5000, 100000])
-        for (const [open, close] of ['[]', ['{a: ', '}'], ['- ', ''], ['? ', '']]) {
-          writeFileSync('deep.yaml', open.repeat(levels) + close.repeat(levels));
-          const { diagnostics } = await validate({ file: 'deep.yaml', env: {} });
-          console.log(diagnostics[0].code);
-        }
-    `;
-    const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: folder.path,
-      encoding: 'utf8',
-    });
-    expect(status).toBe(0);
-    expect(stdout).toBe('too-deep\n'.repeat(12));
   });
 });
 

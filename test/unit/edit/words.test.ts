@@ -1,7 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { envPairs, shellWords } from '../../../src/desired/lines.ts';
-import { argumentLine, variableLine } from '../../../src/edit/one-line.ts';
 import { isHarmlessValue, openPart } from '../../../src/edit/harmless-text.ts';
 import { isSecretText } from '../../../src/model/secret-words.ts';
 import { marked, markerOf, settled, variableName, variablesIn } from '../../../src/edit/stub.ts';
@@ -92,63 +89,11 @@ describe('what of an argument may stand in a file', () => {
     expect(isHarmlessValue(name, value)).toBe(harmless);
   });
 
-  it('a random text of letters, digits and signs is never taken for harmless as a whole', () => {
-    const random = fc.string({
-      unit: fc.constantFrom('a', 'Z', '0', '9', '+', '/', '=', '_', '-', '.', 'x', 'Q', '7'),
-      minLength: 13,
-      maxLength: 60,
-    });
-    fc.assert(
-      fc.property(random, (text) => {
-        fc.pre(/[A-Z]/.test(text) && /\d/.test(text));
-        expect(openPart(text, null)).not.toBeNull();
-        expect(isHarmlessValue('ANY', text)).toBe(false);
-      }),
-    );
-  });
-
   it('a text that looks like a secret', () => {
     for (const text of ['eyJhbGciOi', 'xoxb-1-2', '<hidden>', 'Basic dTpw', 'AKIA0000'])
       expect(isSecretText(text), text).toBe(true);
     for (const text of ['info', 'en_GB.UTF-8', '8080', 'true', '/usr/bin:/bin', 'a b c', ''])
       expect(isSecretText(text), text).toBe(false);
-  });
-});
-
-describe('a line', () => {
-  const word = fc.oneof(
-    fc.string({ maxLength: 6 }),
-    fc.constantFrom('', 'a b', `it's "x"`, '\\', '${env:X}'),
-  );
-
-  it('of arguments is split into them again', () => {
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 4 }), (words) => {
-        const line = argumentLine(words);
-        if (line !== null) expect(shellWords(line)).toEqual(words);
-      }),
-    );
-    expect(argumentLine(['-y', 'a b', `it's`])).toBe(`-y 'a b' "it's"`);
-  });
-
-  it('of variables is split into them again, or is none', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.constantFrom('A', 'B'), word), { maxLength: 3 }),
-        (pairs) => {
-          const line = variableLine(pairs);
-          if (line !== null)
-            expect(envPairs(line)).toEqual(pairs.map(([name, text]) => ({ name, text })));
-        },
-      ),
-    );
-    expect(
-      variableLine([
-        ['A', '1'],
-        ['B', '${env:X,Y}'],
-      ]),
-    ).toBe('A=1,B=${env:X,Y}');
-    expect(variableLine([['A', '1,2']])).toBeNull();
   });
 });
 

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { uncommittedChanges } from '../../../src/host/git-status.ts';
-import { folderWith } from '../../fixture/command.ts';
+import { uncommittedChanges } from '../../src/host/git-status.ts';
+import { folderWith } from '../fixture/command.ts';
 
 let folder: ReturnType<typeof folderWith>;
 let file: string;

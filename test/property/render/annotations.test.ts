@@ -11,7 +11,6 @@ import {
 import { json } from '../../../src/render/json.ts';
 import { outcomeText, planText } from '../../../src/render/section-text.ts';
 import { visible } from '../../../src/render/visible.ts';
-import { change, environment, planOf } from '../../fixture/documents.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
@@ -54,7 +53,7 @@ describe('an annotation', () => {
           },
         ]);
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -98,7 +97,7 @@ describe('a document of hostile strings', () => {
         expect(namesOf(text)).toEqual(namesOf(renderAny(twin)));
         expect(text).toMatch(/^(::(notice|warning|error) \S.*\n)*$/);
       }),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(20) },
     );
   });
 });
@@ -117,36 +116,8 @@ describe('the log of a runner', () => {
           expect(commandsIn(text).filter((command) => command !== null)).toEqual([]);
           expect(commandsIn(json(filled)).filter((command) => command !== null)).toEqual([]);
         }),
-        { numRuns: propertyRuns(60) },
+        { numRuns: propertyRuns(20) },
       );
     },
   );
-});
-
-describe('of several environments', () => {
-  it('what would be refused and what would be lost come first', () => {
-    const many = Array.from(
-      { length: 12 },
-      () => ({ code: 'sandbox-busy', message: 'busy', path: [] }) as const,
-    );
-    const document = planOf(
-      environment({ name: 'a', changes: [change()], warnings: many }),
-      environment({
-        name: 'b',
-        changes: [change({ action: 'remove' })],
-        refusals: [{ rule: 'clear-secret', message: 'refused', hint: 'do not', path: ['agent'] }],
-      }),
-      environment({ name: 'c', error: { code: 'unreachable', message: 'down', hint: 'up' } }),
-    );
-    const said = commandsIn(planAnnotations(document)).map((command) => [
-      command?.name,
-      command?.properties['title'],
-    ]);
-    expect(said.slice(0, 3)).toEqual([
-      ['error', 'Plan: b'],
-      ['error', 'Plan: c'],
-      ['warning', 'Plan: b'],
-    ]);
-    expect(said.at(-1)).toEqual(['notice', 'Plan: a']);
-  });
 });

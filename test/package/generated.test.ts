@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const GENERATE = join(import.meta.dirname, '../../scripts/generate.mjs');
+
+it('what follows from the schema is fresh', () => {
+  const { status, stderr } = spawnSync(process.execPath, [GENERATE, '--check'], {
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { Change, SettingsPlan } from '../../../src/model/plan.ts';
+import { Identity } from '../../../src/model/identity.ts';
+import { Secret } from '../../../src/model/secret.ts';
+import type { Value, ValueRecord } from '../../../src/model/value.ts';
+import { clearedSecrets, removedEntries } from '../../../src/plan/cleared-secrets.ts';
+import { change, observed, settingsPlan } from './hand-made.ts';
+import { writeOf } from '../../fixture/observed.ts';
+
+const ENTRY = ['mcp_config', 'shttp_servers', 'https://a.example'];
+const KEY = new Secret('stored-key');
+
+function cleared(
+  changes: readonly Change[],
+  more: Partial<SettingsPlan> = {},
+  stored: ValueRecord = {},
+) {
+  return clearedSecrets(settingsPlan(changes, more), observed(stored));
+}
+/** The paths that a change of an entry clears. */
+function lost(before: Value, after: Value, path: readonly string[] = ENTRY): string[] {
+  return cleared([change(path, { before, after })]).map((one) =>
+    one.path.slice(path.length).join('.'),
+  );
+}
+
+describe('a secret field', () => {
+  it('is cleared by a clear, and by nothing else', () => {
+    expect(cleared([change(['llm_api_key'], { action: 'clear', before: KEY })])).toEqual([
+      { message: 'The plan clears llm_api_key.', path: ['llm_api_key'] },
+    ]);
+    for (const action of ['set', 'change', 'rotate'] as const)
+      expect(cleared([change(['llm_api_key'], { action, before: KEY })])).toEqual([]);
+  });
+
+  it('is not one that holds no secret', () => {
+    expect(cleared([change(['agent'], { action: 'clear', before: 'A' })])).toEqual([]);
+    expect(cleared([change([], { action: 'clear', before: 'A' })])).toEqual([]);
+  });
+});
+
+describe('provider tokens', () => {
+  const write = (store: Value | undefined, stored: Value = { github: true, gitlab: true }) =>
+    cleared(
+      [change(['secrets_store'])],
+      { write: writeOf(store === undefined ? {} : { secrets_store: store }) },
+      { provider_tokens_set: stored },
+    ).map(({ path }) => path.join('.'));
+  const [GITHUB, GITLAB] = [
+    'secrets_store.provider_tokens.github',
+    'secrets_store.provider_tokens.gitlab',
+  ];
+
+  it('are dropped if the store that is written does not name them', () => {
+    expect(write({ provider_tokens: { github: {} } })).toEqual([GITLAB]);
+    expect(write({ provider_tokens: {} })).toEqual([GITHUB, GITLAB]);
+    expect(write({ provider_tokens: { github: {}, gitlab: {} } })).toEqual([]);
+  });
+
+  it('are all dropped by a store without tokens, or none', () => {
+    expect(write({})).toEqual([GITHUB, GITLAB]);
+    expect(write(null)).toEqual([GITHUB, GITLAB]);
+  });
+
+  it('are not touched if no store is written, nothing is written, or none are stored', () => {
+    expect(write(undefined)).toEqual([]);
+    expect(write({}, null)).toEqual([]);
+    const stored = { provider_tokens_set: { github: true } };
+    expect(cleared([change(['secrets_store'])], { write: null }, stored)).toEqual([]);
+  });
+});
+
+describe('an entry', () => {
+  it('that is removed takes its secrets along', () => {
+    const removed = (entry: Value) => cleared([change(ENTRY, { action: 'remove', before: entry })]);
+    expect(removed({ api_key: KEY })).toEqual([
+      {
+        message:
+          'The plan removes mcp_config.shttp_servers[https://a.example], which holds a secret.',
+        path: ENTRY,
+      },
+    ]);
+    expect(removed({ api_key: new Secret('') })).toEqual([]);
+    expect(removed({ url: 'https://a.example' })).toEqual([]);
+  });
+
+  it('loses a secret where there is nothing afterwards', () => {
+    expect(lost({ api_key: KEY }, { api_key: null })).toEqual(['api_key']);
+    expect(lost({ api_key: KEY }, {})).toEqual(['api_key']);
+    expect(lost({ api_key: KEY }, null)).toEqual(['api_key']);
+    expect(lost({ api_key: KEY }, { api_key: '' })).toEqual(['api_key']);
+    expect(lost({ env: { A: KEY, B: KEY } }, { env: { B: KEY } })).toEqual(['env.A']);
+  });
+
+  it('loses none that another takes the place of, and none where there was none', () => {
+    expect(lost({ api_key: KEY }, { api_key: new Secret('new') })).toEqual([]);
+    expect(lost({ api_key: KEY }, { api_key: 'new' })).toEqual([]);
+    expect(lost({ api_key: new Secret('') }, {})).toEqual([]);
+    expect(lost({ timeout: 60, note: 'x' }, {})).toEqual([]);
+  });
+
+  it('loses what is in a list if more secrets leave it than values come', () => {
+    const [one, other] = [new Secret('one'), new Secret('other')];
+    expect(lost({ args: [one] }, { args: [] })).toEqual(['args']);
+    expect(lost({ args: [one] }, {})).toEqual(['args']);
+    expect(lost({ args: [one, other] }, { args: [other] })).toEqual(['args']);
+    expect(lost({ args: [one] }, { args: [new Secret('one')] })).toEqual([]);
+    expect(lost({ args: [one] }, { args: ['one'] })).toEqual([]);
+    expect(lost({ args: ['one'] }, { args: [one] })).toEqual([]);
+    expect(lost({ args: [one] }, { args: ['two'] })).toEqual([]);
+    expect(lost({ args: [one, one] }, { args: ['one'] })).toEqual(['args']);
+    expect(lost({ args: ['a', one] }, { args: ['a'] })).toEqual(['args']);
+    expect(lost({ args: ['a', 'b'] }, { args: [] })).toEqual([]);
+    expect(lost({ args: [one, 'a'] }, { args: ['a', 'b'] })).toEqual([]);
+    expect(lost({ args: [{ deep: one }] }, { args: [] })).toEqual(['args']);
+    expect(lost({ args: [new Secret('')] }, { args: [] })).toEqual([]);
+  });
+
+  it('of a whole config is not judged by its members, nor is one that is removed', () => {
+    expect(lost({ sse_servers: [KEY] }, {}, ['mcp_config'])).toEqual([]);
+    expect(
+      cleared([change([...ENTRY, 'api_key'], { action: 'remove', before: new Secret('') })]),
+    ).toEqual([]);
+  });
+});
+
+describe('a url', () => {
+  const url = (text: string) => new Secret(text, null, new Identity('https://a.example'));
+  const loses = (before: string, after: Value) => lost({ url: url(before) }, { url: after }).length;
+
+  it('loses what may be a secret in it: userinfo, a parameter, a fragment', () => {
+    expect(loses('https://me:pw@a.example', 'https://a.example')).toBe(1);
+    expect(loses('https://a.example?k=1', 'https://a.example')).toBe(1);
+    expect(loses('https://a.example?k=1&l=2', 'https://a.example?l=2')).toBe(1);
+    expect(loses('https://a.example#part', 'https://a.example')).toBe(1);
+    expect(loses('https://a.example?k=1', null)).toBe(1);
+    expect(loses('https://a.example?k=1', '')).toBe(1);
+    expect(loses('https://a.example?k=1', 7)).toBe(1);
+  });
+
+  it('loses nothing while each part has one in its place', () => {
+    expect(loses('https://me:pw@a.example', 'https://you:other@b.example')).toBe(0);
+    expect(loses('https://a.example?k=1', 'https://a.example/x?k=2&m=3')).toBe(0);
+    expect(loses('https://a.example?k=1', ' https://a.example?k ')).toBe(0);
+    expect(loses('https://a.example#one', 'https://a.example#other')).toBe(0);
+    expect(loses('https://a.example?a=1&&b=2', 'https://a.example?b=3&a=4')).toBe(0);
+    expect(loses('https://a.example/x@y?', 'https://a.example')).toBe(0);
+    expect(loses('https://a.example?k=1', new Secret('https://a.example?k=2'))).toBe(0);
+    expect(loses('https://a.example?k=1', new Secret('https://a.example'))).toBe(1);
+    expect(loses('https://a.example?x#y\nz', 'https://a.example?x#u')).toBe(0);
+  });
+
+  it('that is masked is kept by any that may hold a secret, and a mask keeps any', () => {
+    const hidden = 'https://a.example?k=**********';
+    expect(loses(hidden, 'https://a.example?other=1')).toBe(0);
+    expect(loses(hidden, 'https://a.example')).toBe(1);
+    expect(loses('https://a.example?k=1', new Secret(hidden))).toBe(0);
+  });
+
+  it('of another kind is a secret like any other', () => {
+    const name = new Secret('https://a.example?k=1', null, new Identity('a name'));
+    expect(lost({ url: name }, { url: 'anything' })).toEqual([]);
+    expect(lost({ url: name }, {})).toEqual(['url']);
+  });
+});
+
+it('what a write cannot preserve is left to lose-unreadable', () => {
+  const gone = [change(ENTRY, { before: { api_key: KEY, other: KEY } })];
+  const stops = { stops: 'always', remedy: 'declare it' } as const;
+  const left = (path: readonly string[]) =>
+    cleared(gone, { unpreservable: [{ path, ...stops }] }).map((one) => one.path.at(-1));
+  expect(left([...ENTRY, 'api_key'])).toEqual(['other']);
+  expect(left(ENTRY)).toEqual([]);
+  expect(left(['mcp_config'])).toEqual([]);
+  expect(left(['mcp_config', 'other'])).toEqual(['api_key', 'other']);
+  expect(
+    cleared([change(['llm_api_key'], { action: 'clear' })], {
+      unpreservable: [{ path: ['llm_api_key'], ...stops }],
+    }),
+  ).toHaveLength(1);
+});
+
+describe('removed entries', () => {
+  const config = (...urls: string[]): Value => ({
+    sse_servers: urls.map((url) => ({ url })),
+    stdio_servers: [{ name: 'files' }],
+    shttp_servers: 'none',
+  });
+  const removed = (one: Change, record: ValueRecord | null = null) =>
+    removedEntries(settingsPlan([one], { write: record === null ? null : writeOf(record) })).map(
+      ({ path }) => path.slice(1).join(' '),
+    );
+  const clear = (before: Value) => change(['mcp_config'], { action: 'clear', before });
+
+  it('are those that a change names, or all of a config that is cleared', () => {
+    expect(removed(change(ENTRY, { action: 'remove' }))).toEqual([
+      'shttp_servers https://a.example',
+    ]);
+    expect(removed(clear(config('https://a', 'https://a')))).toEqual([
+      'sse_servers https://a',
+      'sse_servers https://a#2',
+      'stdio_servers files',
+    ]);
+    expect(removed(clear(null))).toEqual([]);
+  });
+
+  it('but for those that the write keeps', () => {
+    expect(
+      removed(clear(config('https://a', 'https://b')), { mcp_config: config('https://b') }),
+    ).toEqual(['sse_servers https://a']);
+  });
+
+  it('are none if a config is changed, or another field cleared', () => {
+    expect(removed(change(['mcp_config'], { before: config('https://a') }))).toEqual([]);
+    expect(removed(change(['agent'], { action: 'clear', before: config('https://a') }))).toEqual(
+      [],
+    );
+  });
+
+  it('carry what was stored', () => {
+    expect(removedEntries(settingsPlan([clear(config('https://a'))]))[0]?.entry).toEqual({
+      url: 'https://a',
+    });
+  });
+});

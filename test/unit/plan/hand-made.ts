@@ -1,0 +1,69 @@
+import type { GuardSettings } from '../../../src/model/guard.ts';
+import type { Path } from '../../../src/model/path.ts';
+import type { Change, Plan, SandboxStep, SettingsPlan } from '../../../src/model/plan.ts';
+import type { ObservedState } from '../../../src/model/state.ts';
+import type { ValueRecord } from '../../../src/model/value.ts';
+import { observedState } from '../../../src/service/settings-v0/read.ts';
+import { writeOf } from '../../fixture/observed.ts';
+import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
+
+/** A change of the settings under a path, from nothing to nothing unless it is given. */
+export function change(path: Path, more: Partial<Change> = {}): Change {
+  return {
+    resource: 'settings',
+    path,
+    action: 'change',
+    before: null,
+    after: null,
+    sensitive: false,
+    ref: null,
+    reason: 'differs',
+    source: null,
+    ...more,
+  };
+}
+
+export function settingsPlan(
+  changes: readonly Change[],
+  more: Partial<SettingsPlan> = {},
+): SettingsPlan {
+  return {
+    changes,
+    unknown: [],
+    warnings: [],
+    unmanaged: [],
+    unpreservable: [],
+    write: writeOf({}),
+    ...more,
+  };
+}
+
+export function planOf(
+  changes: readonly Change[],
+  more: Partial<SettingsPlan> = {},
+  steps: readonly SandboxStep[] = [],
+): Plan {
+  return { settings: settingsPlan(changes, more), sandboxes: { ...NO_SANDBOXES, steps } };
+}
+
+/** A sandbox that is to be resumed. */
+export function step(id: string, more: Partial<Change> = {}): SandboxStep {
+  return {
+    action: 'resume',
+    sandbox: id,
+    item: {
+      kind: 'named',
+      id,
+      state: 'running',
+      whenBusy: 'skip',
+      source: { file: 'settings.yaml', line: 1, column: 1 },
+    },
+    change: change([id], { resource: 'sandbox', action: 'resume', ...more }),
+  };
+}
+
+export function observed(record: ValueRecord, stored = true): ObservedState {
+  return { ...observedState(record), stored };
+}
+
+export const NO_GUARDS: GuardSettings = { on: new Set(), maxChanges: null, frozen: null };

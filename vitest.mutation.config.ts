@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** What `npm run mutate` tries each mutant on: tests that run in one process and draw nothing at random. */
+export default defineConfig({
+  test: {
+    include: [
+      'test/unit/{desired,edit,model,operations,plan,reconcile,service}/**/*.test.ts',
+      'test/golden/**/*.test.ts',
+      'test/e2e/{guards,nothing-lost,stores,missing-reference}.test.ts',
+    ],
+    isolate: false,
+    testTimeout: 60_000,
+  },
+});
