@@ -1,38 +1,42 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { pathOfPointer, pointerTo } from '../model/path.ts';
+import { BLOCKS } from './blocks.ts';
 import { checkReferences } from './check-references.ts';
-import { checkRules } from './check-rules.ts';
-import { checkSchema, pointer } from './check-schema.ts';
-import type { MapNode } from './node.ts';
-import { diagnostic, type PlacedFinding } from './report.ts';
+import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';
+import { diagnosticOf, type PlacedFinding } from './report.ts';
+import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
+import { validate } from './schema-validator.gen.ts';
 
-/** Every problem of the blocks in a file, each once: what only follows from another one is left out. */
+/**
+ * Every problem in a file, from its references, the schema, and what the blocks check themselves. Each problem is reported once:
+ * what only follows from another one is left out.
+ */
 export function checkFile(root: MapNode): Diagnostic[] {
-  const { findings: ofValues, spoken } = checkReferences(root);
-  const told = new Set([...spoken, ...ofValues.map(({ path }) => path)].map(pointer));
+  const { findings: ofValues, reported } = checkReferences(root);
+  const known = new Set([...reported, ...ofValues.map(({ path }) => path)].map(pointerTo));
   const ofSchema = checkSchema(root).filter(
-    ({ finding: { code, path } }) => !OF_A_VALUE.has(code) || !told.has(pointer(path)),
+    ({ finding: { code, path } }) => !OF_A_VALUE.has(code) || !known.has(pointerTo(path)),
   );
-  const unknown = pointersOf(ofSchema, ['unknown-key']);
-  const misshapen = pointersOf(ofSchema, ['wrong-type']);
+  const unknownKey = pointersOf(ofSchema, ['unknown-key']);
+  const wrongType = pointersOf(ofSchema, ['wrong-type']);
   const own = ofValues
     .filter(({ path, finding: { code } }) => {
       const inside = (pointers: ReadonlySet<string>, from: number) =>
         pointers.size > 0 &&
         path.some(
-          (_, index) => index >= from && pointers.has(pointer(path.slice(0, path.length - index))),
+          (_, index) =>
+            index >= from && pointers.has(pointerTo(path.slice(0, path.length - index))),
         );
-      return !inside(misshapen, 1) && !(code === 'empty-value' && inside(unknown, 0));
+      return !inside(wrongType, 1) && !(code === 'empty-value' && inside(unknownKey, 0));
     })
     .map(({ node, path, finding }) => ({
       file: node.file,
       at: node.at,
       finding: { ...finding, path },
     }));
-  const said = new Set([...told, ...pointersOf(ofSchema, ['bad-value', 'wrong-type'])]);
-  const ofRules = checkRules(root).filter(({ finding }) => !said.has(pointer(finding.path)));
-  return [...own, ...ofSchema, ...ofRules].map(({ file, at, finding }) =>
-    diagnostic(file, at, finding),
-  );
+  const refused = new Set([...known, ...pointersOf(ofSchema, [...OF_A_VALUE])]);
+  const ofBlocks = checkBlocks(root).filter(({ finding }) => !refused.has(pointerTo(finding.path)));
+  return [...own, ...ofSchema, ...ofBlocks].map(diagnosticOf);
 }
 
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);
@@ -41,6 +45,85 @@ function pointersOf(findings: readonly PlacedFinding[], codes: readonly string[]
   return new Set(
     findings
       .filter(({ finding }) => codes.includes(finding.code))
-      .map(({ finding }) => pointer(finding.path)),
+      .map(({ finding }) => pointerTo(finding.path)),
   );
+}
+
+/** What the blocks check themselves, at the top of the file and in each environment. */
+function checkBlocks(root: MapNode): PlacedFinding[] {
+  const environments = member(root, 'environments');
+  const holders: (readonly [Node, readonly string[]])[] = [[root, []]];
+  if (environments?.kind === 'map') {
+    for (const { key, node } of environments.members.values())
+      holders.push([node, ['environments', key]]);
+  }
+  return holders.flatMap(([holder, path]) =>
+    holder.kind === 'map' ? BLOCKS.flatMap(({ check }) => check?.(holder, path) ?? []) : [],
+  );
+}
+
+/** An error of the generated validator. Its messages are not used: they may carry what the file holds. */
+interface SchemaError {
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The file against the schema: one finding for a value, however many branches refuse it. */
+function checkSchema(root: MapNode): PlacedFinding[] {
+  const check = validate as unknown as ((data: unknown) => boolean) & {
+    errors: SchemaError[] | null;
+  };
+  if (check(plainValue(root))) return [];
+  const byPointer = grouped((check.errors ?? []).filter((error) => !isChoiceOfKeys(error)));
+  const outer = new Set([...byPointer.keys()].flatMap(ancestors));
+  const findings: PlacedFinding[] = [];
+  for (const [at, errors] of byPointer) {
+    const path = pathOfPointer(at);
+    const node = nodeAt(root, path);
+    if (node === undefined) continue;
+    const named = (keyword: string, param: string) =>
+      new Set(
+        errors
+          .filter((error) => error.keyword === keyword)
+          .map(({ params }) => String(params[param])),
+      );
+    const refused = { root, path, node };
+    findings.push(
+      ...unknownKeys(refused, named('additionalProperties', 'additionalProperty')),
+      ...missingKeys(refused, named('required', 'missingProperty')),
+      ...badNames(refused, named('propertyNames', 'propertyName')),
+    );
+    const ofKeys = errors.some(({ keyword }) => OF_KEYS.has(keyword));
+    // If one branch refuses the whole value, and another something inside it, the value was meant for the other.
+    if (!ofKeys && !outer.has(at)) findings.push(badValue(refused));
+  }
+  return findings;
+}
+
+/** Which keys an item of sandboxes needs depends on its other keys: the block checks that itself. */
+function isChoiceOfKeys({ schemaPath }: SchemaError): boolean {
+  return schemaPath.includes('/oneOf');
+}
+
+const OF_KEYS: ReadonlySet<string> = new Set(['additionalProperties', 'required', 'propertyNames']);
+
+function grouped(errors: readonly SchemaError[]): Map<string, SchemaError[]> {
+  const groups = new Map<string, SchemaError[]>();
+  for (const error of errors) {
+    const group = groups.get(error.instancePath);
+    if (group === undefined) groups.set(error.instancePath, [error]);
+    else group.push(error);
+  }
+  return groups;
+}
+
+function ancestors(at: string): string[] {
+  const found: string[] = [];
+  for (let end = at.lastIndexOf('/'); end >= 0; end = at.lastIndexOf('/', end - 1)) {
+    found.push(at.slice(0, end));
+    if (end === 0) break;
+  }
+  return found;
 }

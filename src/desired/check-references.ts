@@ -1,7 +1,8 @@
-import { isSensitiveName } from '../model/secret-words.ts';
+import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
 import type { Node, ScalarNode } from './node.ts';
-import { inBlock, placeOf } from './reference-place.ts';
+import { textKindAt } from './blocks.ts';
+import { inBlock } from './blocks/block.ts';
 import {
   foreignReference,
   isForbiddenVariable,
@@ -13,7 +14,6 @@ import {
 } from './references.ts';
 import type { Finding } from './report.ts';
 import { expectationAt } from './schema-lookup.ts';
-import { isShowable } from './shown-key.ts';
 
 /** A problem of one value. */
 export interface ValueFinding {
@@ -23,17 +23,17 @@ export interface ValueFinding {
 }
 
 /**
- * What only a walk over the values can tell: keys without a value, secrets written out, and references that are malformed,
- * misplaced or forbidden; and the paths of values that were reported when they were read.
+ * Problems of single values that the schema does not find: keys without a value, secrets written out, and references that are
+ * malformed, misplaced or forbidden. `reported` are the paths of values that were reported when they were read.
  */
 export function checkReferences(root: Node): {
   readonly findings: readonly ValueFinding[];
-  readonly spoken: readonly (readonly string[])[];
+  readonly reported: readonly (readonly string[])[];
 } {
   const findings: ValueFinding[] = [];
-  const spoken: (readonly string[])[] = [];
+  const reported: (readonly string[])[] = [];
   const visit = (node: Node, path: readonly string[]): void => {
-    if (node.reported) spoken.push(path);
+    if (node.reported) reported.push(path);
     if (node.kind === 'map') {
       for (const { key, node: value } of node.members.values()) visit(value, [...path, key]);
     } else if (node.kind === 'list') {
@@ -44,19 +44,19 @@ export function checkReferences(root: Node): {
     }
   };
   visit(root, []);
-  return { findings, spoken };
+  return { findings, reported };
 }
 
 function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (node.bare) return emptyValue(path);
-  const place = placeOf(path);
-  if (place === 'secret') return secretFinding(node.value, path);
+  const kind = textKindAt(path);
+  if (kind === 'secret') return secretFinding(node.value, path);
   if (typeof node.value === 'number') return inexact(node.value);
   if (typeof node.value !== 'string') return null;
-  if (place === 'pairs') return pairsFinding(node.value);
-  if (place === 'words' && isUnfinished(node.value)) return UNFINISHED;
+  if (kind === 'pairs') return pairsFinding(node.value);
+  if (kind === 'words' && isUnfinished(node.value)) return UNFINISHED;
   if (!mayHoldReference(node.value)) return null;
-  if (place === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
+  if (kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
   return textFinding(node.value);
 }
 
@@ -67,8 +67,8 @@ function textFinding(text: string): Finding | null {
     if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
       return {
         code: 'forbidden-variable',
-        message: `No settings file may read ${part.name}: it belongs to the pipeline.`,
-        hint: 'Hand the value over in a variable of its own.',
+        message: `A settings file cannot read ${part.name}: it belongs to the pipeline.`,
+        hint: 'Pass the value in a variable of its own.',
       };
     }
   }
@@ -88,7 +88,7 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
   if (reference?.kind === 'env' && reference.fallback !== null) {
     return {
       code: 'malformed-reference',
-      message: 'A secret takes no default: it would stand in the file.',
+      message: 'A secret cannot have a default: it would be written in the file.',
       hint: `Write \${env:${reference.name}}.`,
     };
   }
@@ -97,7 +97,7 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
   if (foreign !== null) {
     return {
       code: 'malformed-reference',
-      message: 'This is no reference: nothing here expands it.',
+      message: 'This is not a reference: setpoint does not expand it.',
       hint: `Write ${foreign}.`,
     };
   }
@@ -115,7 +115,7 @@ function literal(path: readonly string[]): Finding {
   return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint };
 }
 
-/** A line A=1,B=2: a name that says it holds a secret takes a reference, like the member of a map. */
+/** A line A=1,B=2: a value under the name of a secret must be a reference, as in a map. */
 function pairsFinding(line: string): Finding | null {
   const malformed = mayHoldReference(line) ? textFinding(line) : null;
   if (malformed !== null) return malformed;
@@ -133,9 +133,7 @@ function inexact(value: number): Finding | null {
   if (finite && (!Number.isInteger(value) || Number.isSafeInteger(value))) return null;
   return {
     code: 'number-not-exact',
-    message: finite
-      ? 'This number is too large to arrive as it is written.'
-      : 'This number is not finite.',
+    message: finite ? 'This number is too large to be sent exactly.' : 'This number is not finite.',
     hint: finite
       ? 'Write a number below 9007199254740992.'
       : 'JSON has no .inf and no .nan; write a number.',
@@ -155,7 +153,7 @@ function emptyValue(path: readonly string[]): Finding {
   ].filter((way) => way !== '');
   return {
     code: 'empty-value',
-    message: inList ? 'Nothing stands behind this dash.' : 'Nothing stands behind this key.',
+    message: inList ? 'This dash has no value.' : 'This key has no value.',
     hint: inList
       ? 'Write the entry, or remove the dash.'
       : `Write ${ways.join(', ') || 'a value'}, or remove the key to leave it alone.`,
@@ -164,24 +162,24 @@ function emptyValue(path: readonly string[]): Finding {
 
 const MISPLACED: Finding = {
   code: 'malformed-reference',
-  message: 'No reference is looked up here.',
-  hint: 'Write the value itself: references are for settings, and for the url, api_key, headers and ca_file of a server.',
+  message: 'References are not resolved here.',
+  hint: 'Write the value itself. References work in settings, and in url, api_key, headers and ca_file of a server.',
 };
 
 const EMPTY_SECRET: Finding = {
   code: 'bad-value',
-  message: 'Empty text is no secret and no reference.',
+  message: 'Empty text is neither a secret nor a reference.',
   hint: 'Write a reference, or remove the key; null clears a field that can be cleared.',
 };
 
 const NO_PAIRS: Finding = {
   code: 'bad-value',
-  message: 'This line is not made of names with values.',
-  hint: 'Write it like A=1,B=2, or as a map; a reference stands behind the =.',
+  message: 'This line is not made of NAME=value pairs.',
+  hint: 'Write it like A=1,B=2, or as a map. A reference goes after the =.',
 };
 
 const UNFINISHED: Finding = {
   code: 'bad-value',
-  message: 'A quote in this line is never closed, or a backslash ends it.',
+  message: 'This line has a quote that is never closed, or ends with a backslash.',
   hint: 'Close the quote, or write the arguments as a list.',
 };

@@ -1,34 +1,32 @@
-import { Composer, Lexer, Parser, type Document } from 'yaml';
-import { isFlowReference } from './flow-reference.ts';
-import { LEFT_OPEN, lexemesOf, type Lexeme } from './lexeme.ts';
+import { lexemesOf, YAML_OPTIONS, type Lexeme } from './read-yaml.ts';
 import type { Finding } from './report.ts';
-import { YAML_OPTIONS } from './yaml-options.ts';
+import { Composer, CST, Parser, type Document } from 'yaml';
 
-/** The documents of a text, and what was seen on the way. */
+/** The documents of a text, and what the lexer showed. */
 export interface Composed {
   readonly documents: readonly Document.Parsed[];
-  /** Where the second document starts; null where there is one. */
-  readonly second: number | null;
+  /** The offsets of the documents. */
+  readonly starts: readonly number[];
   readonly found: readonly (readonly [at: number, finding: Finding])[];
-  /** The offsets of quotes, and of brackets that were left open: where an error that shows later has its cause. */
-  readonly quotes: readonly number[];
-  readonly leftOpen: readonly number[];
+  /** Quotes that are never closed: the offset of each, by the offset at which the parser finds that out. */
+  readonly openQuotes: ReadonlyMap<number, number>;
+  /** The offsets of brackets that are never closed. */
+  readonly openBrackets: readonly number[];
 }
 
 const MAX_DEPTH = 64;
-const NOTHING: Pick<Composed, 'documents' | 'second'> = { documents: [], second: null };
 
 /**
- * The lexer runs first and is watched: what could change the meaning of the file (directives, tags, aliases) is found before
- * anything is composed from it, and a text nested deeper than 64 is given up before the composer, which recurses, sees it.
- * Null where a reference in flow style is not quoted: from there on YAML reads another structure than the one that is meant.
+ * Composes a text while watching its lexemes. What could change the meaning of the file (directives, tags, aliases) is found
+ * before anything is composed from it, and a text nested deeper than 64 levels is given up before the composer, which recurses,
+ * gets to it. Null if a reference in flow style is not quoted: from there on YAML reads another structure than the one meant.
  */
 export function compose(text: string): Composed | null {
   const parser = new Parser();
   const composer = new Composer(YAML_OPTIONS);
   const documents: Document.Parsed[] = [];
   const starts: number[] = [];
-  const seen = { found: [] as [number, Finding][], quotes: [], leftOpen: [] };
+  const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [] };
   const watch = watcher(seen);
   const take = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
@@ -36,19 +34,19 @@ export function compose(text: string): Composed | null {
       documents.push(...composer.next(token));
     }
   };
-  for (const place of lexemesOf(new Lexer().lex(text))) {
-    if (isFlowReference(text, place.lexeme, place.at)) return null;
-    watch(place);
-    take(parser.next(place.lexeme));
+  for (const part of lexemesOf(text)) {
+    if (isFlowReference(text, part)) return null;
+    watch(part);
+    take(parser.next(part.lexeme));
     const deepest = parser.stack.length > MAX_DEPTH ? tooDeep(parser) : null;
     if (deepest !== null) {
       seen.found.push([deepest, TOO_DEEP]);
-      return { ...NOTHING, ...seen };
+      return { documents: [], starts: [], ...seen };
     }
   }
   take(parser.end());
   documents.push(...composer.end(documents.length === 0, text.length));
-  return { documents, second: starts[1] ?? null, ...seen };
+  return { documents, starts, ...seen };
 }
 
 /** Where the first level beyond the limit starts, or null. */
@@ -60,11 +58,13 @@ function tooDeep(parser: Parser): number | null {
   return beyond === undefined || !('offset' in beyond) ? null : beyond.offset;
 }
 
-function watcher(seen: {
+interface Watched {
   readonly found: [number, Finding][];
-  readonly quotes: number[];
-  readonly leftOpen: number[];
-}): (place: Lexeme) => void {
+  readonly openQuotes: Map<number, number>;
+  readonly openBrackets: number[];
+}
+
+function watcher(seen: Watched): (part: Lexeme) => void {
   const open: number[] = [];
   return ({ lexeme, at, scalar }) => {
     if (scalar) return;
@@ -73,7 +73,9 @@ function watcher(seen: {
     switch (lexeme[0]) {
       case '"':
       case "'":
-        seen.quotes.push(at);
+        // The parser's own condition.
+        if (lexeme.length === 1 || lexeme.at(-1) !== lexeme[0])
+          seen.openQuotes.set(at + lexeme.length, at);
         break;
       case '{':
       case '[':
@@ -83,8 +85,8 @@ function watcher(seen: {
       case ']':
         open.pop();
         break;
-      case LEFT_OPEN:
-        seen.leftOpen.push(...open.splice(0).slice(-1));
+      case CST.FLOW_END:
+        seen.openBrackets.push(...open.splice(0).slice(-1));
         break;
       default:
     }
@@ -93,8 +95,8 @@ function watcher(seen: {
 
 const TOO_DEEP: Finding = {
   code: 'too-deep',
-  message: `More than ${MAX_DEPTH} levels stand inside each other.`,
-  hint: 'No setting is nested like this; check the brackets and the indentation.',
+  message: `More than ${MAX_DEPTH} levels of nesting.`,
+  hint: 'No setting is nested like this. Check the brackets and the indentation.',
 };
 
 function findingOf(lexeme: string): Finding | null {
@@ -102,28 +104,66 @@ function findingOf(lexeme: string): Finding | null {
     case '!':
       return {
         code: 'tag',
-        message: 'A tag has no meaning here: types follow from the field.',
+        message: 'Tags are not supported: the field determines the type.',
         hint: /^!(env|file)/i.test(lexeme)
           ? 'Write a reference: ${env:NAME} or ${file:PATH}.'
-          : 'Remove the tag; quote a value that is meant as text.',
+          : 'Remove the tag. Quote a value that is meant as text.',
       };
     case '&':
     case '*':
       return {
         code: 'alias',
-        message: lexeme[0] === '&' ? 'Anchors are not read.' : 'Aliases are not read.',
+        message: lexeme[0] === '&' ? 'Anchors are not supported.' : 'Aliases are not supported.',
         hint:
           lexeme[0] === '&'
-            ? 'Remove the anchor; what environments share stands once, in the blocks above them.'
-            : 'Write the value here; what environments share stands once, in the blocks above them.',
+            ? 'Remove the anchor. Values that environments share go into the blocks above them.'
+            : 'Write the value here. Values that environments share go into the blocks above them.',
       };
     case '%':
       return {
         code: 'directive',
-        message: 'Directives are not read: the file is YAML 1.2.',
+        message: 'Directives are not supported: the file is YAML 1.2.',
         hint: 'Remove the line.',
       };
     default:
       return null;
   }
+}
+
+const OPEN = '\uE0F0';
+const CLOSE = '\uE0F1';
+
+/** Whether a brace directly follows a dollar: only in flow style, where YAML reads the brace as its own. */
+function isFlowReference(text: string, { lexeme, at }: Lexeme): boolean {
+  return lexeme === '{' && text[at - 1] === '$';
+}
+
+/** The offsets of the dollars of references in flow style that should have been quoted. */
+export function flowReferences(text: string): number[] {
+  const found: number[] = [];
+  for (const part of lexemesOf(text)) if (isFlowReference(text, part)) found.push(part.at - 1);
+  return found;
+}
+
+/**
+ * The text as if those references were quoted, so that other problems can be found as well: their braces become other characters
+ * of the same length. Null if the text already holds those characters.
+ */
+export function asIfQuoted(text: string, dollars: readonly number[]): string | null {
+  if (text.includes(OPEN) || text.includes(CLOSE)) return null;
+  const parts: string[] = [];
+  let done = 0;
+  for (const dollar of dollars) {
+    const close = text.indexOf('}', dollar);
+    if (dollar < done || close === -1) continue;
+    parts.push(text.slice(done, dollar + 1), OPEN, text.slice(dollar + 2, close), CLOSE);
+    done = close + 1;
+  }
+  parts.push(text.slice(done));
+  return parts.join('');
+}
+
+/** A text of that file as it was written. */
+export function asWritten(text: string): string {
+  return text.includes(OPEN) ? text.replaceAll(OPEN, '{').replaceAll(CLOSE, '}') : text;
 }

@@ -1,42 +1,43 @@
+import { type BlockName, BLOCKS } from './blocks.ts';
+import { type Member, memberAt, type Node, textOf } from './node.ts';
+import { shownValue } from './shown-value.ts';
+import { locate, type SourceFile } from './source-file.ts';
+import type { Target } from './target.ts';
 import type {
   EffectiveMap,
   EffectiveMember,
   EffectiveNode,
   EffectiveValue,
 } from '../model/effective.ts';
+import type { Block, Origin } from '../model/explain.ts';
 import type { Path } from '../model/path.ts';
-import { BLOCKS, type BlockName } from './is-block.ts';
-import { memberAt, textOf, type Member, type Node } from './node.ts';
-import { keyOrigin, originOf } from './origin.ts';
-import { shownValue } from './shown-value.ts';
-import type { Target } from './target.ts';
 
 /**
- * The one file that says by itself what a target's blocks say together: a settings file that declares the same, references
- * as they are written. A key's origin is where the key stands, that of a single value where the value does.
+ * One settings file that declares by itself what a target's blocks declare together, references as they are written. The origin
+ * of a map or list is the place of its key, that of a single value is its own place.
  */
 export function effectiveFile(target: Target): EffectiveMap {
   const version = target.root.members.get('version');
   const members = [
     ...(version === undefined ? [] : [effectiveMember(target, version)]),
     ...nameOf(target),
-    ...BLOCKS.flatMap((block) => {
-      const node = target[block];
-      return node === undefined ? [] : [effectiveMember(target, holderOf(target, block, node))];
+    ...BLOCKS.flatMap(({ name }) => {
+      const node = target[name];
+      return node === undefined ? [] : [effectiveMember(target, holderOf(target, name, node))];
     }),
   ];
   return { kind: 'map', members };
 }
 
-/** The values in it, one after another, masked where a plan masks them. */
+/** The values in it, in order, masked as a plan masks them. */
 export function effectiveValues(target: Target): EffectiveValue[] {
-  return BLOCKS.flatMap((block) => {
-    const node = target[block];
-    return node === undefined ? [] : valuesIn(target, node, [block]);
+  return BLOCKS.flatMap(({ name }) => {
+    const node = target[name];
+    return node === undefined ? [] : valuesIn(target, node, [name]);
   });
 }
 
-/** `before` is the text that is before a value in a list: a flag says what its value is. */
+/** `before` is the text before a value in a list, which may be a flag that makes the value a secret. */
 function valuesIn(target: Target, node: Node, path: Path, before?: string): EffectiveValue[] {
   const inner: readonly (readonly [string, Node])[] =
     node.kind === 'map'
@@ -48,10 +49,10 @@ function valuesIn(target: Target, node: Node, path: Path, before?: string): Effe
     ? inner.flatMap(([key, value], index) =>
         valuesIn(target, value, [...path, key], textOf(inner[index - 1]?.[1]) ?? ''),
       )
-    : [{ path, value: shownValue(node, path, before), ...originOf(target, node) }];
+    : [{ path, value: shownValue(node, path, before), ...nodeOrigin(target, node) }];
 }
 
-/** A file of its own is called as the target is: by the environment's key, or by name. What a file's path gives is no name. */
+/** The file gets the target's name if it is an environment's key or a `name:`, not if it comes from the file's path. */
 function nameOf(target: Target): EffectiveMember[] {
   const { root, name } = target;
   const environment = memberAt(root, ['environments', name]);
@@ -76,7 +77,7 @@ function holderOf({ root, base, name }: Target, block: BlockName, node: Node): M
 
 function effectiveMember(target: Target, member: Member): EffectiveMember {
   const { key, node } = member;
-  const origin = node.kind === 'scalar' ? originOf(target, node) : keyOrigin(target, member);
+  const origin = node.kind === 'scalar' ? nodeOrigin(target, node) : keyOrigin(target, member);
   return { key, origin, node: effectiveNode(target, node) };
 }
 
@@ -88,7 +89,7 @@ function effectiveNode(target: Target, node: Node): EffectiveNode {
       return {
         kind: 'list',
         items: node.items.map((item) => ({
-          origin: originOf(target, item),
+          origin: nodeOrigin(target, item),
           node: effectiveNode(target, item),
         })),
       };
@@ -98,4 +99,23 @@ function effectiveNode(target: Target, node: Node): EffectiveNode {
         members: [...node.members.values()].map((member) => effectiveMember(target, member)),
       };
   }
+}
+
+/** The place of a value of a target, and whether it is in the base, at the top or in an environment. */
+export function nodeOrigin(target: Target, { file, at }: Pick<Node, 'file' | 'at'>): Origin {
+  return { source: locate(file, at), block: blockOf(target, file, at) };
+}
+
+/** The same of a key. */
+export function keyOrigin(target: Target, { keyFile, keyAt }: Member): Origin {
+  return nodeOrigin(target, { file: keyFile, at: keyAt });
+}
+
+/** The key above a place tells the block: what a target has of `environments:` is its own environment. */
+function blockOf({ root }: Target, file: SourceFile, at: number): Block {
+  if (file !== root.file) return 'base';
+  let above: Member | null = null;
+  for (const member of root.members.values())
+    if (member.keyAt <= at && member.keyAt >= (above?.keyAt ?? 0)) above = member;
+  return above?.key === 'environments' ? 'environment' : 'top';
 }

@@ -1,26 +1,32 @@
+import { isBlock, textKindAt } from './blocks.ts';
+import { member, type Node } from './node.ts';
+import type { TextKind } from './blocks/block.ts';
+import { mayHoldReference } from './references.ts';
+import { writtenIdentity } from './resolve-mcp.ts';
+import { type Expectation, expectationAt } from './schema-lookup.ts';
+import type { Target } from './target.ts';
+import type { Meaning, ReferenceForm, StoreReport } from '../model/explain.ts';
 import { fieldNamed, fields } from '../model/field.ts';
 import { bareUrl } from '../model/identity.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
 import { formatPath, parsePath, type Path } from '../model/path.ts';
 import { suggest } from '../model/suggest.ts';
-import { mayHoldReference } from './references.ts';
-import { expectationAt, type Expectation } from './schema-lookup.ts';
 
-/** A place of the file that a person asked about. */
+/** A place of the file that a command line names. */
 export interface FieldPath {
-  /** As it is shown: relative to settings, or, for other blocks, from the top of the file. */
+  /** As documents show it: relative to settings, or, for other blocks, from the top of the file. */
   readonly path: Path;
   readonly part: 'settings' | 'sandboxes' | 'file';
-  /** From the top of the file; an mcp entry by what it is known by. */
+  /** From the top of the file; an mcp entry by its identity. */
   readonly filePath: Path;
   /** The same with every entry by a number, as the schema knows it. */
   readonly schemaPath: Path;
 }
 
-/** What is no value of one target: environments are chosen with -e, and a base has been merged. */
+/** Keys that are not part of one target: environments are chosen with -e, and a base has been merged. */
 const BEYOND: ReadonlySet<string> = new Set(['environments', 'extends']);
 
-/** A path as the specification of settings.yaml writes it, or, where it leads nowhere, what to do about that. */
+/** Parses a path; if it leads nowhere, the result is a hint. */
 export function fieldPath(text: string): FieldPath | { readonly hint: string } {
   const written = parsePath(text.trim());
   if (written === null || written[0] === undefined) return { hint: hintAt([], [text.trim()], 0) };
@@ -71,7 +77,7 @@ function keysAt(schemaPath: Path): readonly string[] {
   return schemaPath.length === 0 ? keys.filter((key) => !BEYOND.has(key)) : keys;
 }
 
-/** What was meant by a path whose segment at `wrong` nothing there is called, or what there is. */
+/** What may be meant by a path with an unknown segment at `wrong`, or what is available there. */
 function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
   const names = wrong === 0 ? plainPaths() : keysAt(schemaPath.slice(0, wrong));
   const start = filePath[0] === 'settings' ? 1 : 0;
@@ -91,4 +97,72 @@ function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
     return `Name an entry by its number: ${holder}[0].`;
   if (names.length === 0) return `Nothing is under ${holder}.`;
   return `Available${holder === '' ? '' : ` under ${holder}`}: ${names.join(', ')}.`;
+}
+
+/** The schema's description of a place, and, for a field of the settings, what the service does with it. */
+export function meaningOf({ schemaPath }: FieldPath): Meaning {
+  const expected = expectationAt(schemaPath);
+  const { types, values, minimum, maximum, secret, fallback } = expected;
+  const store = storeReport(schemaPath);
+  const standard = fallback === undefined && store !== null ? null : fallback;
+  return {
+    description: descriptionAt(schemaPath, expected),
+    types: types.filter((type) => type !== 'null'),
+    values,
+    minimum,
+    maximum,
+    nullable: types.includes('null'),
+    secret,
+    reference: formAt(schemaPath, expected),
+    ...(standard === undefined ? {} : { default: standard }),
+    store,
+  };
+}
+
+/** An mcp entry has no description of its own, and gets that of its list. */
+function descriptionAt(schemaPath: readonly string[], { description }: Expectation): string {
+  const isEntry = schemaPath.length === 4 && schemaPath[1] === 'mcp_config';
+  return isEntry ? expectationAt(schemaPath.slice(0, -1)).description : description;
+}
+
+const FORMS: Readonly<Record<TextKind, ReferenceForm>> = {
+  secret: 'whole',
+  typed: 'whole',
+  text: 'inside',
+  pairs: 'inside',
+  words: 'inside',
+  plain: 'none',
+};
+
+/** References are possible for single values, and for the values inside a map or list. */
+function formAt(schemaPath: readonly string[], { types, secret }: Expectation): ReferenceForm {
+  if (secret) return 'whole';
+  const single = types.some((type) => type !== 'object' && type !== 'array' && type !== 'null');
+  return single ? FORMS[textKindAt(schemaPath)] : 'none';
+}
+
+function storeReport([block, name = '', ...rest]: readonly string[]): StoreReport | null {
+  const field = block === 'settings' && rest.length === 0 ? fieldNamed(name) : undefined;
+  if (field === undefined) return null;
+  return {
+    on_null: field.onNull,
+    clear_with: field.clearWith,
+    readable: field.readable,
+    set_flag: field.setFlag,
+    later: field.later,
+  };
+}
+
+/** What a target declares at a path from the top of the file, its blocks merged; undefined if it declares nothing. */
+export function declaredAt(target: Target, filePath: Path): Node | undefined {
+  const [block = '', ...rest] = filePath;
+  let node = isBlock(block) ? target[block] : member(target.root, block);
+  for (const [index, segment] of rest.entries()) {
+    const list = rest[index - 1];
+    if (node?.kind !== 'list') node = member(node, segment);
+    else if (index === 2 && rest[0] === 'mcp_config' && isMcpList(list))
+      node = node.items.find((entry) => writtenIdentity(list, entry) === segment);
+    else node = /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined;
+  }
+  return node;
 }

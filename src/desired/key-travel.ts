@@ -12,7 +12,7 @@ import {
 } from './references.ts';
 import type { Target } from './target.ts';
 
-/** Where keys may travel. Read from the environment alone, never from the branch; null where a list is not set. */
+/** Where keys may be sent. Read from the environment alone, never from the branch. A list that is not set is null. */
 export interface TravelPolicy {
   readonly origins: readonly string[] | null;
   readonly variables: readonly string[] | null;
@@ -37,7 +37,7 @@ export function travelPolicyIn(env: Readonly<Record<string, string | undefined>>
   };
 }
 
-/** Why a target may not be reached with what its file reads; null if it may. Loopback and `embedded:` need no list. */
+/** Why a target's service may not be sent what its file reads; null if it may. Loopback and `embedded:` need no list. */
 export function travelProblem(
   target: Target,
   server: ServerSettings,
@@ -52,7 +52,7 @@ export function travelProblem(
   );
 }
 
-/** Why a file may not read the variables that parts of it name, for a target that is reached at `server`; null if it may. */
+/** Why a file may not read the variables in parts of it, for a target with this server; null if it may. */
 export function readingProblem(
   parts: readonly (Node | undefined)[],
   server: ServerSettings,
@@ -60,7 +60,7 @@ export function readingProblem(
 ): TravelProblem | null {
   return (
     unlistedProblem(parts, policy) ??
-    (isLocal(server) ? null : listProblem([...variablesIn(parts)], policy))
+    (isLocal(server) ? null : listProblem([...variablesRead(parts)], policy))
   );
 }
 
@@ -73,7 +73,7 @@ function unlistedProblem(
   { variables }: TravelPolicy,
 ): TravelProblem | null {
   if (variables === null) return null;
-  const unlisted = [...variablesIn(parts)].filter((name) => !matches(name, variables));
+  const unlisted = [...variablesRead(parts)].filter((name) => !matches(name, variables));
   if (unlisted.length === 0) return null;
   return {
     code: 'variable-not-allowed',
@@ -136,8 +136,8 @@ function listProblem(variables: readonly string[], policy: TravelPolicy): Travel
 }
 
 /**
- * The first variable or file that would be sent as the key of two origins, or null. `fileOf` tells which file a path leads to,
- * the same for every path that leads to it.
+ * The first variable or file that would be sent as the key of two origins, or null. `fileOf` identifies the file that a path
+ * leads to.
  */
 export function sharedKey(
   servers: readonly { readonly target: Target; readonly server: ServerSettings }[],
@@ -173,7 +173,7 @@ export function listIn(text: string | undefined): readonly string[] | null {
   return text.split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
-/** An entry as an origin is written: lower case, no default port, no path. */
+/** An entry in the form of an origin: lower case, no default port, no path. */
 function originGlob(entry: string): string {
   if (!entry.includes('*') && URL.canParse(entry)) return new URL(entry).origin;
   return entry
@@ -183,7 +183,7 @@ function originGlob(entry: string): string {
 }
 
 /** The variables that parts of a file read, each once. */
-function variablesIn(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
+function variablesRead(parts: readonly (Node | undefined)[]): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: Node | undefined): void => {
     if (node === undefined) return;

@@ -3,7 +3,7 @@ const PIECE = /\$\$\{|\$\{[^}]*\}|[\s\S]/gu;
 
 export interface EnvPair {
   readonly name: string;
-  /** What stands behind the =, or null where there is none. */
+  /** The text after the =, or null if there is no =. */
   readonly text: string | null;
 }
 
@@ -34,7 +34,7 @@ export function shellWords(line: string): string[] {
   return split(line).words;
 }
 
-/** Whether a line ends inside a quote or behind a backslash, so that a shell would wait for more. */
+/** Whether a line ends inside a quote or after a backslash, so that a shell would wait for more. */
 export function isUnfinished(line: string): boolean {
   return split(line).unfinished;
 }
@@ -66,4 +66,29 @@ function split(line: string): { readonly words: string[]; readonly unfinished: b
   }
   if (word !== null) words.push(word);
   return { words, unfinished: unfinished || quote !== null };
+}
+
+/** Arguments as one line that a shell splits into them again; null if there is no such line. */
+export function argumentLine(words: readonly string[]): string | null {
+  const line = words.map(quotedWord).join(' ');
+  const read = isUnfinished(line) ? [] : shellWords(line);
+  return read.length === words.length && read.every((word, index) => word === words[index])
+    ? line
+    : null;
+}
+
+function quotedWord(word: string): string {
+  if (/^[^\s"'\\]+$/.test(word)) return word;
+  if (!word.includes("'")) return `'${word}'`;
+  return `"${word.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`;
+}
+
+/** Variables as one line A=1,B=2; null if a value holds a comma, or a blank at its ends. */
+export function variableLine(variables: readonly (readonly [string, string])[]): string | null {
+  const line = variables.map(([name, text]) => `${name}=${text}`).join(',');
+  const read = envPairs(line);
+  const same = read.every(
+    ({ name, text }, index) => name === variables[index]?.[0] && text === variables[index]?.[1],
+  );
+  return same && read.length === variables.length ? line : null;
 }

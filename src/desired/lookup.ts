@@ -1,8 +1,14 @@
+import { textKindAt } from './blocks.ts';
+import type { Node } from './node.ts';
+import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
+import { validate } from './schema-validator.gen.ts';
+import type { ReferenceReport } from '../model/explain.ts';
+import type { FieldName } from '../model/field.ts';
 import { looksLikeMask } from '../model/mask.ts';
 import type { Identity } from '../model/identity.ts';
+import type { Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
+import { type Scalar, Secret, UnseenSecret } from '../model/secret.ts';
 
 /** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
 export type Resolved = { readonly text: string; readonly ref: string | null };
@@ -47,7 +53,7 @@ export function lookUp(text: string, source: ReferenceSource): Resolved | Missin
 
 const WITHHELD = { problem: 'masked, cannot be compared' };
 
-/** The value that stands in the place of a text whose reference is missing, so that everything around it can be compared. */
+/** The value of a text whose reference has none, so that everything around it can be compared. */
 export function unseen(
   { problem, ref, missing, literals }: Missing,
   identity: Identity | null = null,
@@ -83,4 +89,78 @@ function valueOf(
 function maskOr(text: string, what: string): { text: string } | { problem: string } {
   if (!looksLikeMask(text)) return { text };
   return { problem: `${what} holds what looks like a mask, not a value` };
+}
+
+/**
+ * The value of a number or boolean field that is written as a reference: only `true`, `false`, or a JSON number within the
+ * limits of the field.
+ */
+export function readStrictly(name: FieldName, text: string, source: ReferenceSource): Secret {
+  return strictly(text, source, (value) => fits({ [name]: value }));
+}
+
+/** The same for the timeout of an mcp entry. */
+export function readTimeout(text: string, source: ReferenceSource): Secret {
+  const entry = (timeout: Scalar) => ({
+    mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },
+  });
+  return strictly(text, source, (value) => fits(entry(value)));
+}
+
+function strictly(
+  text: string,
+  source: ReferenceSource,
+  accepts: (value: Scalar) => boolean,
+): Secret {
+  const found = lookUp(text, source);
+  if ('problem' in found) return unseen({ ...found, literals: ['', ''] });
+  const value = scalarOf(found.text);
+  if (value !== null && accepts(value)) return new Secret(value, text);
+  const problem = 'its value does not fit the field';
+  return unseen({ problem, ref: text, missing: text, literals: ['', ''] });
+}
+
+function scalarOf(text: string): Scalar | null {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
+  const number = Number(text);
+  return Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
+    ? number
+    : null;
+}
+
+function fits(settings: Record<string, unknown>): boolean {
+  return validate({ version: 1, settings });
+}
+
+/** The references in a part of a file, each once, with whether it has a value. No value is in it. */
+export function referenceReports(
+  node: Node | undefined,
+  filePath: Path,
+  source: ReferenceSource,
+): ReferenceReport[] {
+  const found = new Map<string, Reference>();
+  if (node !== undefined)
+    for (const reference of referencesIn(node, filePath)) found.set(reference.text, reference);
+  return [...found.values()].map((reference) => referenceReport(reference, source));
+}
+
+function referenceReport(reference: Reference, source: ReferenceSource): ReferenceReport {
+  const { text: ref, kind } = reference;
+  const found = lookUp(ref, source);
+  const problem = 'problem' in found ? found.problem : null;
+  if (reference.kind === 'file')
+    return { ref, kind, name: reference.path, set: problem === null, problem };
+  const set = (source.variable(reference.name) ?? '').trim() !== '';
+  return { ref, kind, name: reference.name, set, problem };
+}
+
+function referencesIn(node: Node, filePath: Path): Reference[] {
+  if (node.kind === 'list')
+    return node.items.flatMap((item, index) => referencesIn(item, [...filePath, String(index)]));
+  if (node.kind === 'map')
+    return [...node.members.values()].flatMap((m) => referencesIn(m.node, [...filePath, m.key]));
+  if (typeof node.value !== 'string' || textKindAt(filePath) === 'plain') return [];
+  const parts = parseTemplate(node.value);
+  return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
 }

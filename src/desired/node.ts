@@ -1,30 +1,30 @@
 import type { SourceFile } from './source-file.ts';
 import { recordOf, type Value } from '../model/value.ts';
 
-/** A value of the file with the place it stands at. Overlays share the nodes of the blocks below them. */
+/** A value of the file with its place. Overlays share the nodes of the blocks below them. */
 export type Node = ScalarNode | ListNode | MapNode;
 
-interface Placed {
+interface Located {
   readonly file: SourceFile;
   /** The offset at which the value starts. */
   readonly at: number;
-  /** A problem of the value itself was reported when it was read: nothing more is said of it. */
+  /** Whether a problem of the value was reported when it was read: then nothing more is reported. */
   readonly reported: boolean;
 }
 
-export interface ScalarNode extends Placed {
+export interface ScalarNode extends Located {
   readonly kind: 'scalar';
   readonly value: null | boolean | number | string;
-  /** A key with nothing behind it. */
+  /** A key or dash without a value. */
   readonly bare: boolean;
 }
 
-export interface ListNode extends Placed {
+export interface ListNode extends Located {
   readonly kind: 'list';
   readonly items: readonly Node[];
 }
 
-export interface MapNode extends Placed {
+export interface MapNode extends Located {
   readonly kind: 'map';
   readonly members: ReadonlyMap<string, Member>;
 }
@@ -41,12 +41,12 @@ export function member(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === 'map' ? node.members.get(key)?.node : undefined;
 }
 
-/** The text of a scalar, or undefined where the node is none. */
+/** The text of a scalar; undefined if the node is not text. */
 export function textOf(node: Node | undefined): string | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
 }
 
-/** The node that keys and list positions lead to, as far as there is one. */
+/** The node that keys and list positions lead to, if there is one. */
 export function nodeAt(root: Node, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root;
   for (const segment of path) {
@@ -56,13 +56,13 @@ export function nodeAt(root: Node, path: readonly string[]): Node | undefined {
   return node;
 }
 
-/** The member that keys lead to, where a map holds it. */
+/** The member that keys lead to, if there is one. */
 export function memberAt(root: Node, path: readonly string[]): Member | null {
   const parent = nodeAt(root, path.slice(0, -1));
   return parent?.kind === 'map' ? (parent.members.get(path.at(-1) ?? '') ?? null) : null;
 }
 
-/** The plain value, references as the text they are written in. */
+/** The plain value, references as they are written. */
 export function plainValue(node: Node): Value {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(plainValue);
@@ -73,4 +73,16 @@ export function plainValue(node: Node): Value {
     record[key] = plainValue(value);
   }
   return record;
+}
+
+/** One value merged over another: maps merge by key, scalars and lists replace. Every value keeps its place. */
+export function overlay(below: Node | undefined, above: Node | undefined): Node | undefined {
+  if (above === undefined) return below;
+  if (below?.kind !== 'map' || above.kind !== 'map') return above;
+  const members = new Map<string, Member>(below.members);
+  for (const [key, member] of above.members) {
+    const node = overlay(below.members.get(key)?.node, member.node) ?? member.node;
+    members.set(key, node === member.node ? member : { ...member, node });
+  }
+  return { ...above, members };
 }

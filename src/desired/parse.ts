@@ -1,22 +1,19 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Document } from 'yaml';
-import { buildNode } from './build-node.ts';
-import { compose } from './compose.ts';
-import { duplicateKeys } from './duplicate-keys.ts';
-import { asIfQuoted, asWritten, flowReferences } from './flow-reference.ts';
-import type { Node } from './node.ts';
+import { asIfQuoted, asWritten, compose, flowReferences } from './compose.ts';
+import type { Member, Node, ScalarNode } from './node.ts';
 import { diagnostic, type Finding } from './report.ts';
 import { sourceFile, type SourceFile } from './source-file.ts';
-import { syntaxFindings, type Problem } from './syntax-findings.ts';
+import { syntaxFindings } from './syntax-findings.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';
 
 export interface ParsedFile {
   readonly file: SourceFile;
-  /** Null where the text could not be read as one YAML document. */
+  /** Null if the text is not one readable YAML document. */
   readonly root: Node | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The text as one document of plain data. */
+/** Reads a text as one document of plain data. */
 export function parseFile(path: string, text: string): ParsedFile {
   const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text);
   const diagnostics: Diagnostic[] = [];
@@ -27,10 +24,11 @@ export function parseFile(path: string, text: string): ParsedFile {
   for (const [at, finding] of composed.found) report(at, finding);
   const [document] = composed.documents;
   if (document === undefined) return nothing;
-  if (composed.second !== null) report(composed.second, SEVERAL_DOCUMENTS);
-  const { findings, broken } = syntaxFindings(file, problemsOf(document), composed);
+  const [, second] = composed.starts;
+  if (second !== undefined) report(second, SEVERAL_DOCUMENTS);
+  const { findings, broken } = syntaxFindings(file, document, composed);
   for (const [at, finding] of findings) report(at, finding);
-  if (broken || composed.second !== null) return nothing;
+  if (broken || second !== undefined) return nothing;
   const { contents } = document;
   const root = contents === null ? null : buildNode(contents, { file, written: asWritten });
   if (root?.kind === 'map') return { file, root, diagnostics };
@@ -39,16 +37,7 @@ export function parseFile(path: string, text: string): ParsedFile {
   return nothing;
 }
 
-function problemsOf({ errors, contents }: Document.Parsed): Problem[] {
-  const duplicates = duplicateKeys(contents).map((at): Problem => ({
-    code: 'DUPLICATE_KEY',
-    pos: [at, at + 1],
-    message: '',
-  }));
-  return [...errors, ...duplicates];
-}
-
-/** References in flow style that are not quoted are reported, and the rest is read as if they were. */
+/** Reports references in flow style that are not quoted, and reads the rest as if they were. */
 function composeMended(
   file: SourceFile,
   report: (at: number, finding: Finding) => void,
@@ -68,7 +57,7 @@ const UNQUOTED: Finding = {
 const SEVERAL_DOCUMENTS: Finding = {
   code: 'several-documents',
   message: 'A second document starts here.',
-  hint: 'Keep one document in a file; use environments, or a file for each target.',
+  hint: 'Keep one document in a file. Use environments, or a file for each service.',
 };
 
 const EMPTY: Finding = {
@@ -82,3 +71,76 @@ const NO_MAP: Finding = {
   message: 'The file is not a map of keys.',
   hint: 'Start with version: 1, then server: and settings:.',
 };
+
+interface Building {
+  readonly file: SourceFile;
+  /** The text of a scalar as it was written. */
+  readonly written: (text: string) => string;
+}
+
+/** The parser's node as a node of setpoint's own. */
+function buildNode(yaml: YamlNode, building: Building): Node {
+  const { file, written } = building;
+  const at = yaml.range?.[0] ?? 0;
+  const marked = isAlias(yaml) || yaml.tag !== undefined;
+  if (isMap(yaml)) {
+    const members = new Map<string, Member>();
+    for (const pair of yaml.items) {
+      const member = memberOf(pair as Pair<YamlNode, YamlNode | null>, at, building);
+      // A key that is not text, and a duplicate key, have been reported.
+      if (member !== null && !members.has(member.key)) members.set(member.key, member);
+    }
+    return { kind: 'map', file, at, reported: marked, members };
+  }
+  if (isSeq(yaml)) {
+    const items = yaml.items.map((item) => bareAt(buildNode(item as YamlNode, building), dashOf));
+    return { kind: 'list', file, at, reported: marked, items };
+  }
+  if (!isScalar(yaml)) return bareScalar(file, at, marked);
+  const { value } = yaml;
+  const bare = value === null && (yaml.source ?? '') === '';
+  const reported = marked || (bare && yaml.anchor !== undefined);
+  return {
+    kind: 'scalar',
+    file,
+    at,
+    reported,
+    value: typeof value === 'string' ? written(value) : scalarOf(value),
+    bare,
+  };
+}
+
+function memberOf(
+  { key: keyNode, value }: Pair<YamlNode, YamlNode | null>,
+  mapAt: number,
+  building: Building,
+): Member | null {
+  if (!isScalar(keyNode) || typeof keyNode.value !== 'string') return null;
+  const { file } = building;
+  const keyAt = keyNode.range?.[0] ?? mapAt;
+  const node = value === null ? bareScalar(file, keyAt, false) : buildNode(value, building);
+  return {
+    key: building.written(keyNode.value),
+    keyFile: file,
+    keyAt,
+    node: bareAt(node, () => keyAt),
+  };
+}
+
+function scalarOf(value: unknown): ScalarNode['value'] {
+  return typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}
+
+function bareScalar(file: SourceFile, at: number, reported: boolean): ScalarNode {
+  return { kind: 'scalar', file, at, reported, value: null, bare: true };
+}
+
+/** A key or dash without a value is reported at the key or dash. */
+function bareAt(node: Node, offsetOf: (node: ScalarNode) => number): Node {
+  return node.kind === 'scalar' && node.bare ? { ...node, at: offsetOf(node) } : node;
+}
+
+function dashOf({ file, at }: ScalarNode): number {
+  const dash = file.text.lastIndexOf('-', at);
+  return dash === -1 ? at : dash;
+}

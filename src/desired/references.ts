@@ -1,4 +1,4 @@
-import { isShowable } from './shown-key.ts';
+import { isShowable } from '../model/secret-words.ts';
 
 /** A reference as the file writes it: `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`. */
 export type Reference =
@@ -13,7 +13,7 @@ export type Reference =
 /** Text with references inside, in order. */
 export type TemplatePart = string | Reference;
 
-/** Text that looks like a reference but is none; `form` is how it is written right. */
+/** Text that looks like a reference but is not one; `form` is how to write it. */
 export interface Malformed {
   readonly index: number;
   readonly message: string;
@@ -22,7 +22,7 @@ export interface Malformed {
 
 const LONGEST_NAME = 256;
 const LONGEST_PATH = 4096;
-/** References in one text: what each stands for may be long, and all of it is put together. */
+/** References in one text: their values may be long, and are joined. */
 const MOST_REFERENCES = 100;
 
 const REFERENCE = new RegExp(
@@ -34,7 +34,7 @@ export function mayHoldReference(text: string): boolean {
   return text.includes('${');
 }
 
-/** The parts of a text, `$${` read as `${`; or the first place that is no reference though it looks like one. */
+/** The parts of a text, `$${` read as `${`; or the first place that looks like a reference but is not one. */
 export function parseTemplate(text: string): readonly TemplatePart[] | Malformed {
   const parts: TemplatePart[] = [];
   let plain = '';
@@ -65,6 +65,13 @@ export function parseTemplate(text: string): readonly TemplatePart[] | Malformed
 
 export function isMalformed(parsed: readonly TemplatePart[] | Malformed): parsed is Malformed {
   return !Array.isArray(parsed);
+}
+
+/** Whether a text holds a reference, and none that is malformed. */
+export function holdsReference(text: string): boolean {
+  if (!mayHoldReference(text)) return false;
+  const parts = parseTemplate(text);
+  return !isMalformed(parts) && parts.some((part) => typeof part === 'object');
 }
 
 /** The one reference a whole value is, or null. */
@@ -101,15 +108,15 @@ const LONG = new RegExp(
 
 function complaint(text: string, index: number): string {
   if (text.startsWith('${{', index))
-    return 'An expression of a pipeline is not a reference: nothing here expands it.';
+    return 'A pipeline expression is not a reference: setpoint does not expand it.';
   if (LONG.test(text.slice(index, index + LONGEST_PATH + 10)))
     return `This name is too long: a variable has at most ${LONGEST_NAME} characters, a path ${LONGEST_PATH}.`;
   return text.includes('}', index)
-    ? 'This looks like a reference but is none.'
+    ? 'This looks like a reference but is not one.'
     : 'This reference has no closing brace.';
 }
 
-/** Other tools' ways to write a reference as the whole value of a secret; null where it is none of them. */
+/** How to write a reference that has another tool's form and is the whole value of a secret; null if it has none of these. */
 export function foreignReference(text: string): string | null {
   const whole = text.trim();
   const name =
@@ -121,7 +128,7 @@ export function foreignReference(text: string): string | null {
   return /^\$\(.*\)$|^env\(.*\)$|^!env\b/s.test(whole) ? '${env:NAME}' : null;
 }
 
-/** Whether a word is written as variables are, so that a hint may repeat it; a secret that was pasted is not. */
+/** Whether a word is written as variables are, so that a hint may repeat it. A pasted secret is not. */
 function isVariableName(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);
 }

@@ -1,8 +1,12 @@
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
-import { excerpt } from './excerpt.ts';
-import { shownPath } from './shown-key.ts';
+import { isShowable } from '../model/secret-words.ts';
+import { blockAt } from './blocks.ts';
+import { inBlock } from './blocks/block.ts';
+import { isNumberOrWord, isPlainWord, isReference } from './blocks/quotable.ts';
+import { knownKeys } from './schema-lookup.ts';
 import { lineOf, locate, type SourceFile } from './source-file.ts';
 
+/** A problem of the file, in words. */
 export interface Finding {
   readonly code: DiagnosticCode;
   readonly message: string;
@@ -11,24 +15,103 @@ export interface Finding {
   readonly severity?: 'error' | 'warning';
 }
 
-/** A finding with its place, before it is told. */
+/** A finding with its place. */
 export interface PlacedFinding {
   readonly file: SourceFile;
+  /** The offset that a caret points at. */
   readonly at: number;
   readonly finding: Finding & { readonly path: readonly string[] };
 }
 
-/** A finding at an offset of a file, as a diagnostic with its place and the line quoted. */
+/** A finding at an offset of a file, as a diagnostic with its line quoted. */
 export function diagnostic(file: SourceFile, at: number, finding: Finding): Diagnostic {
-  const place = locate(file, at);
+  const source = locate(file, at);
   const path = finding.path ?? [];
   return {
     severity: finding.severity ?? 'error',
     code: finding.code,
     message: finding.message,
     hint: finding.hint,
-    ...place,
-    path: shownPath(path),
-    excerpt: excerpt(lineOf(file, place.line), path, place.column),
+    ...source,
+    path: path.map((key) => (isShowable(key) ? key : '…')),
+    excerpt: excerpt(lineOf(file, source.line), path, source.column),
   };
+}
+
+export function diagnosticOf({ file, at, finding }: PlacedFinding): Diagnostic {
+  return diagnostic(file, at, finding);
+}
+
+const STRUCK = '•••';
+const FARTHEST = 160;
+
+const LINE =
+  /^(\s*(?:- +)*)(?:(["']?)([^\s"'#:,[\]{}&*!|>%@`][^\s"':,[\]{}]{0,63})\2(\s*:)(?=\s|$))?(\s*)(.*)$/s;
+const TOKEN =
+  /\$\{[^}]*\}|"(?:[^"\\]|\\.)*"?|'[^']*'?|[{}[\],]|\s+|:(?=[\s,[\]{}]|$)|(?:[^\s{}[\],:]|:(?![\s,[\]{}]|$))+/gs;
+
+/**
+ * A line of the file as a diagnostic quotes it. The key stays if it reads like a name. The value stays only if the place that
+ * `path` leads to holds no secret, and the value has a form that is common there. Everything else is struck out in one way, so
+ * that neither its length nor its characters show. Without a path every value is struck out. Inside a flow collection the text
+ * before the column keeps its width, which the column shows anyway.
+ */
+export function excerpt(line: string, path: readonly string[], column: number): string {
+  const [, indent = '', quote = '', key, colon = '', blank = '', rest = ''] = LINE.exec(line) ?? [];
+  const before = line.length - blank.length - rest.length;
+  if (column - 1 > before + blank.length && column <= Math.min(FARTHEST, line.length))
+    return upTo(column - 1, line, path);
+  const value = rest.trim().replace(/(^|\s+)#.*$/s, '');
+  if (key === undefined) {
+    if (/^(-|)$/.test(rest)) return indent + rest;
+    if (value === '') return `${indent}# ${STRUCK}`;
+    return indent + blank + (isQuotable(value, pathOnLine(path, key)) ? value : STRUCK);
+  }
+  const shownKey = isShowable(key) ? `${quote}${key}${quote}` : STRUCK;
+  if (value === '') return indent + shownKey + colon;
+  return (
+    indent + shownKey + colon + blank + (isQuotable(value, pathOnLine(path, key)) ? value : STRUCK)
+  );
+}
+
+/** The line up to what the caret points at. Keys of the schema stay; of values only the width stays. */
+function upTo(caret: number, line: string, path: readonly string[]): string {
+  let shown = '';
+  let inFlow = false;
+  for (const { 0: token, index } of line.matchAll(TOKEN)) {
+    const isKey = /^\s*:(?=[\s,[\]{}]|$)/.test(line.slice(index + token.length));
+    const bare = token.replaceAll(/^["']|["']$/g, '');
+    if (index === caret) {
+      if (isKey) return `${shown}${isShowable(bare) ? token : STRUCK}: …`;
+      const value = isQuotable(token, path) ? token : STRUCK;
+      const more = line.slice(index + token.length).trim() === '' ? '' : ' …';
+      return shown + value + more;
+    }
+    if (index + token.length > caret) return shown + '•'.repeat(caret - index) + STRUCK;
+    inFlow ||= token === '{' || token === '[';
+    const plain =
+      /^(?:[\s{}[\],:]+|[-?])$/.test(token) ||
+      (isKey && (knownKeys().has(bare) || (!inFlow && isShowable(bare)))) ||
+      isReference(token);
+    shown += plain ? token : '•'.repeat(token.length);
+  }
+  return shown;
+}
+
+/** Whether a value may be quoted. Of a block's values the block decides. */
+function isQuotable(value: string, path: readonly string[]): boolean {
+  if (isReference(value)) return true;
+  const found = blockAt(path);
+  if (found !== null) return found.block.isQuotable?.(value, found.path) ?? false;
+  const [key] = inBlock(path);
+  if (key === 'version') return isNumberOrWord(value);
+  return (key === 'name' || key === 'extends') && isPlainWord(value);
+}
+
+/** The path of the value on the line: a path that ends at an entry of a list continues with the line's key. */
+function pathOnLine(path: readonly string[], key: string | undefined): readonly string[] {
+  const last = path.at(-1);
+  if (last === undefined || key === last) return path;
+  if (!/^\d+$/.test(last)) return [];
+  return key === undefined ? path : [...path, key];
 }

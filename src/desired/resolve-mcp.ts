@@ -5,14 +5,13 @@ import { Secret } from '../model/secret.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';
 import { recordOf, type Value } from '../model/value.ts';
 import { envPairs, shellWords } from './lines.ts';
-import { lookUp, resolveText, unseen } from './lookup.ts';
-import { member, textOf, type Node } from './node.ts';
-import { readTimeout } from './typed-reference.ts';
+import { lookUp, readTimeout, resolveText, unseen } from './lookup.ts';
+import { member, type Node, textOf } from './node.ts';
 
 /**
  * `mcp_config` in the one form the plan compares: every entry a map, urls and names trimmed, args a list, env a map. Secrets are
- * wrapped: what came from a reference, literals under a name or flag that says secret, urls with userinfo or query. A reference
- * without a value hides its own member only.
+ * wrapped: what came from a reference, literals under the name or flag of a secret, urls with userinfo or query. A reference
+ * without a value leaves only its own member unknown.
  */
 export function resolveMcp(node: Node, source: ReferenceSource): Value {
   if (node.kind !== 'map') return null;
@@ -27,7 +26,7 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value {
   );
 }
 
-/** What an entry is known by as the file writes it, references and all. */
+/** The identity of an entry as the file writes it, references included. */
 export function writtenIdentity(list: McpList, entry: Node): string {
   const key = identityMember(list);
   const text = textOf(entry) ?? textOf(member(entry, key)) ?? '';
@@ -55,7 +54,7 @@ function resolveMember(list: McpList, key: string, node: Node, source: Reference
   return resolveText(key === 'command' ? text.trim() : text, source);
 }
 
-/** A url or name: what entries are known by. If it is sensitive, what may be shown of it goes along. */
+/** The url or name that identifies an entry. A secret one carries what may be shown of it. */
 function identified(key: 'url' | 'name', text: string, source: ReferenceSource): Value {
   const found = lookUp(text, source);
   const bare = key === 'url' ? bareUrl : (name: string) => name.trim();
@@ -97,7 +96,7 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
   );
 }
 
-/** A text of a program. A literal of the committed file is no secret and is shown, unless its name, flag or form says that it is. */
+/** A text of a program. A literal of the committed file is not a secret, unless its name, flag or form is that of one. */
 function resolveLiteral(text: string, secret: boolean, source: ReferenceSource): Value {
   const value = resolveText(text, source);
   return secret && typeof value === 'string' && value !== '' ? new Secret(value) : value;

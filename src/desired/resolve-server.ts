@@ -12,7 +12,7 @@ export interface ServerProblem {
   readonly ref: string;
 }
 
-/** How a target is reached, its references looked up; or every reason why that is not known. */
+/** How to reach a target's service, references resolved; or every reason why that is not known. */
 export function resolveServer(
   target: Target,
   source: ReferenceSource,
@@ -20,24 +20,24 @@ export function resolveServer(
   | { readonly server: ServerSettings }
   | { readonly problems: readonly ServerProblem[]; readonly url: string | null } {
   const problems: ServerProblem[] = [];
-  const text = (path: readonly string[]): { text: string; ref: string | null } | null => {
+  const resolved = (path: readonly string[]): { text: string; ref: string | null } | null => {
     const written = textOf(path.reduce((node, key) => member(node, key), target.server));
     if (written === undefined) return null;
-    const looked = lookUp(written, source);
-    if (!('problem' in looked)) return looked;
-    const { problem: reason, missing, ref } = looked;
+    const found = lookUp(written, source);
+    if (!('problem' in found)) return found;
+    const { problem: reason, missing, ref } = found;
     problems.push({ path: ['server', ...path], reason, ref: missing ?? ref });
     return null;
   };
   const header = (path: readonly string[]): Secret | null => {
-    const looked = text(path);
-    if (looked === null) return null;
-    if (isHeaderValue(looked.text)) return new Secret(looked.text, looked.ref);
+    const found = resolved(path);
+    if (found === null) return null;
+    if (isHeaderValue(found.text)) return new Secret(found.text, found.ref);
     const reason = 'its value has characters that no header can carry, such as a line break';
-    problems.push({ path: ['server', ...path], reason, ref: looked.ref ?? '' });
+    problems.push({ path: ['server', ...path], reason, ref: found.ref ?? '' });
     return null;
   };
-  const url = text(['url']);
+  const url = resolved(['url']);
   const apiKey = header(['api_key']);
   const headers = new Map<string, Secret>();
   const declared = member(target.server, 'headers');
@@ -45,7 +45,7 @@ export function resolveServer(
     const value = header(['headers', name]);
     if (value !== null) headers.set(name, value);
   }
-  const caFile = text(['ca_file']);
+  const caFile = resolved(['ca_file']);
   const trimmed = url?.text.trim() ?? '';
   if (url !== null && url.ref !== null && !isAddress(trimmed)) {
     problems.push({
@@ -59,7 +59,7 @@ export function resolveServer(
   return {
     server: {
       url: trimmed.replace(/\/+$/, ''),
-      origin: url === null ? '' : (url.ref ?? originOf(trimmed)),
+      origin: url === null ? '' : (url.ref ?? urlOrigin(trimmed)),
       apiKey,
       auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
       headers,
@@ -68,14 +68,14 @@ export function resolveServer(
   };
 }
 
-/** The origin a target's file names, where a reference stands for itself; null where it names none. */
+/** The origin that a target's file names, or the reference that it is; null if it names none. */
 export function declaredOrigin(target: Target): string | null {
   const url = textOf(member(target.server, 'url'))?.trim();
   if (url === undefined) return null;
-  return isAddress(url) ? originOf(url.replace(/\/+$/, '')) : url;
+  return isAddress(url) ? urlOrigin(url.replace(/\/+$/, '')) : url;
 }
 
-/** The address a target's file writes out; null where it names none, or reads it from a reference. */
+/** The address that a target's file writes out; null if it names none, or reads it from a reference. */
 export function declaredAddress(target: Target): string | null {
   const url = textOf(member(target.server, 'url'))?.trim();
   return url !== undefined && isAddress(url) ? url : null;
@@ -89,12 +89,12 @@ export function isAddress(text: string): boolean {
   );
 }
 
-/** The origin of an address, as documents name it; `embedded:` stands for itself. */
-export function originOf(url: string): string {
+/** The origin of an address as documents name it. An `embedded:` address is its own origin. */
+export function urlOrigin(url: string): string {
   return url.startsWith('embedded:') ? url : new URL(url).origin;
 }
 
-/** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would end in an error that quotes the value. */
+/** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would cause an error that quotes the value. */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\u0020-\u007E\u0080-\u00FF]+$/.test(text) && text === text.trim();
 }

@@ -1,35 +1,37 @@
 import { fields, type Field } from '../model/field.ts';
-import { isUnmanaged, parsePath, type Path } from '../model/path.ts';
+import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, MissingReference } from '../model/state.ts';
 import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
-import { guardsOf } from './guards-of.ts';
-import { desiredSandboxes } from './desired-sandboxes.ts';
-import { member, nodeAt, textOf, type Node } from './node.ts';
+import { guardsOf } from './blocks/guards.ts';
+import { desiredSandboxes } from './blocks/sandboxes.ts';
+import { unmanagedOf } from './blocks/unmanaged.ts';
+import { member, type Node, nodeAt } from './node.ts';
 import { resolveMcp } from './resolve-mcp.ts';
-import { resolveText } from './lookup.ts';
+import { readStrictly, resolveText } from './lookup.ts';
 import { locate } from './source-file.ts';
 import type { Target } from './target.ts';
-import { readStrictly } from './typed-reference.ts';
 
-/** The desired state of a target, its references resolved. A reference without a value hides its own value and nothing else. */
+/** The desired state of a target, references resolved. A reference without a value leaves its own value unknown and nothing else. */
 export function resolveSettings(target: Target, source: ReferenceSource): DesiredState {
-  const unmanaged = unmanagedOf(target);
+  const unmanaged = unmanagedOf(target.unmanaged);
   const resolved: DesiredField[] = [];
   for (const field of fields()) {
     const node = member(target.settings, field.name);
     if (node === undefined || isUnmanaged(unmanaged, [field.name])) continue;
     const value =
       field.name === 'mcp_config' ? resolveMcp(node, source) : resolveField(field, node, source);
-    resolved.push({ field, value, source: (path = []) => placeIn(node, path) });
+    resolved.push({ field, value, source: (path = []) => sourceIn(node, path) });
   }
   return {
     fields: resolved,
-    missing: resolved.flatMap(({ field, value }) => missingIn([field.name], value, unmanaged)),
+    missing: resolved.flatMap(({ field, value }) =>
+      missingReferences([field.name], value, unmanaged),
+    ),
     unmanaged,
-    sandboxes: desiredSandboxes(target),
+    sandboxes: desiredSandboxes(target.sandboxes),
     guards: guardsOf(target.guards),
   };
 }
@@ -53,7 +55,11 @@ function resolveDeep(node: Node, source: ReferenceSource): Value {
 }
 
 /** The references without a value inside a declared value, each with the path of its own member. */
-function missingIn(path: Path, value: Value, unmanaged: readonly Path[]): MissingReference[] {
+function missingReferences(
+  path: Path,
+  value: Value,
+  unmanaged: readonly Path[],
+): MissingReference[] {
   if (isUnmanaged(unmanaged, path)) return [];
   if (value instanceof UnseenSecret) {
     const { reason, missing } = value.unseen;
@@ -64,25 +70,16 @@ function missingIn(path: Path, value: Value, unmanaged: readonly Path[]): Missin
     const inMcp = field === 'mcp_config' && path.length === 2 && isMcpList(list);
     const names = inMcp ? entriesOf(value).map((entry) => identityOf(list, entry).shown) : [];
     return value.flatMap((item, index) =>
-      missingIn([...path, names[index] ?? String(index)], item, unmanaged),
+      missingReferences([...path, names[index] ?? String(index)], item, unmanaged),
     );
   }
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    missingIn([...path, key], inner, unmanaged),
+    missingReferences([...path, key], inner, unmanaged),
   );
 }
 
-function placeIn(node: Node, path: Path) {
+function sourceIn(node: Node, path: Path) {
   const found = nodeAt(node, path) ?? node;
   return locate(found.file, found.at);
-}
-
-/** What a target lets go of. */
-export function unmanagedOf(target: Target): Path[] {
-  if (target.unmanaged?.kind !== 'list') return [];
-  return target.unmanaged.items.flatMap((item) => {
-    const path = parsePath(textOf(item) ?? '');
-    return path === null ? [] : [path];
-  });
 }

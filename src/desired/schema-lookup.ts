@@ -1,4 +1,6 @@
+import { suggest } from '../model/suggest.ts';
 import type { Json } from '../model/value.ts';
+import type { Node } from './node.ts';
 import { SCHEMA } from './schema.gen.ts';
 
 /** The part of JSON Schema that settings.schema.json uses. */
@@ -25,13 +27,13 @@ type Root = Schema & { readonly $defs: Readonly<Record<string, Schema>> };
 
 let parsed: Root | undefined;
 
-/** The schema, parsed once there is something to say. */
+/** The schema, parsed when the first message needs it. */
 function root(): Root {
   parsed ??= JSON.parse(SCHEMA) as Root;
   return parsed;
 }
 
-/** What a place of the file takes, gathered from every branch of the schema that describes it. */
+/** What the schema allows at a place of the file, gathered from every branch that describes it. */
 export interface Expectation {
   readonly types: readonly string[];
   readonly reference: boolean;
@@ -44,11 +46,11 @@ export interface Expectation {
   readonly filled: boolean;
   readonly keys: readonly string[];
   readonly description: string;
-  /** What stands for a value that is left out; undefined where nothing does. */
+  /** The default of a value that is left out; undefined if it has none. */
   readonly fallback: Json | undefined;
 }
 
-/** What the schema expects at a path of the file, for messages only. */
+/** What the schema allows at a path of the file, for messages only. */
 export function expectationAt(path: readonly string[]): Expectation {
   let branches = open(root());
   for (const segment of path)
@@ -75,7 +77,7 @@ export function expectationAt(path: readonly string[]): Expectation {
   };
 }
 
-/** The branch itself and those it refers to, a description or default beside a choice as a branch of its own. */
+/** The branch itself and those it refers to; a description or default beside a choice becomes a branch of its own. */
 function open(branch: Schema): Schema[] {
   if (branch.$ref !== undefined) {
     const name = branch.$ref.slice('#/$defs/'.length);
@@ -101,9 +103,18 @@ function under(branch: Schema, segment: string): Schema[] {
   return typeof branch.additionalProperties === 'object' ? [branch.additionalProperties] : [];
 }
 
+/** Whether a map holds an unknown key for which this one was suggested. */
+export function isMisspelt(node: Node | undefined, path: readonly string[], key: string): boolean {
+  if (node?.kind !== 'map') return false;
+  const { keys } = expectationAt(path);
+  return [...node.members.keys()].some(
+    (other) => !keys.includes(other) && suggest(other, keys) === key,
+  );
+}
+
 let known: Set<string> | null = null;
 
-/** Every key that the schema has a name for, wherever it stands. */
+/** Every key that the schema names, anywhere. */
 export function knownKeys(): ReadonlySet<string> {
   known ??= new Set([root(), ...Object.values(root().$defs)].flatMap(keysIn));
   return known;

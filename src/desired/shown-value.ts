@@ -4,13 +4,13 @@ import { MASK } from '../model/secret.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';
 import type { Json } from '../model/value.ts';
 import { envPairs, shellWords } from './lines.ts';
-import { textOf, type Node } from './node.ts';
-import { isMalformed, mayHoldReference, parseTemplate, wholeReference } from './references.ts';
+import { type Node, textOf } from './node.ts';
+import { holdsReference, wholeReference } from './references.ts';
 
 /**
- * What a file declares, as documents show it: references as they are written, literals as the file has them; masked are urls
- * with userinfo or query, and the arguments and variables that are secrets by their name, their flag or their form. Where it
- * is not told what is `before` an argument, a flag may be, and it is masked.
+ * What a file declares, as documents show it: references and literals as they are written. Masked are urls with userinfo or
+ * query, and arguments and variables that are secrets by their name, flag or form. Without `before`, an argument is masked: a flag
+ * may precede it.
  */
 export function shownValue(node: Node, filePath: Path, before?: string): Json {
   if (node.kind === 'list')
@@ -43,7 +43,7 @@ function variable(name: string, text: string): string {
   return unlessReference(text, shownVariable(name, text));
 }
 
-/** A reference is shown as it is written where a secret is masked. */
+/** A reference is shown as it is written, even where a secret would be masked. */
 function unlessReference(text: string, shown: string): string {
   const masked = shown.endsWith(MASK) ? text.slice(shown.length - MASK.length) : '';
   return wholeReference(masked) === null ? shown : text;
@@ -59,10 +59,4 @@ function argsLine(line: string): string {
 function envLine(line: string): string {
   const pairs = envPairs(line);
   return pairs.every(({ name, text }) => variable(name, text ?? '') === (text ?? '')) ? line : MASK;
-}
-
-function holdsReference(text: string): boolean {
-  if (!mayHoldReference(text)) return false;
-  const parts = parseTemplate(text);
-  return !isMalformed(parts) && parts.some((part) => typeof part === 'object');
 }

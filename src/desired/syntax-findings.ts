@@ -1,112 +1,139 @@
-import type { YAMLParseError } from 'yaml';
+import { isCollection, visit, type Document, type YAMLParseError } from 'yaml';
 import type { Composed } from './compose.ts';
+import { duplicateKeys } from './read-yaml.ts';
 import type { Finding } from './report.ts';
+import { knownKeys } from './schema-lookup.ts';
 import { locate, type SourceFile } from './source-file.ts';
 
-/** The parser's messages quote the line, so none of them is used: a sentence of our own for each of its codes. */
-const SENTENCES: Partial<Record<YAMLParseError['code'], readonly [string, string]>> = {
-  BAD_INDENT: [
-    'This line is indented differently from its neighbours.',
-    'Indent members of one map alike, with spaces.',
-  ],
-  TAB_AS_INDENT: ['A tab indents this line.', 'Indent with spaces.'],
-  BLOCK_AS_IMPLICIT_KEY: [
-    'Key and colon stand inside a value.',
-    'Quote the value, or put the inner map on lines of its own, indented.',
-  ],
-  BLOCK_IN_FLOW: [
-    'A comma is missing here, or a quote.',
-    'Separate what stands inside { } and [ ] by commas.',
-  ],
-  BAD_SCALAR_START: ['A value cannot start with this character.', 'Quote the value.'],
-  MISSING_CHAR: [
-    'Something is missing here: a colon, a comma or a blank.',
-    'A key is followed by a colon and a blank.',
-  ],
-  BAD_DQ_ESCAPE: [
-    'An unknown escape in double quotes.',
-    'Use single quotes, or double the backslash.',
-  ],
-  MULTILINE_IMPLICIT_KEY: [
-    'A key should stand here, with a colon and a blank behind it.',
-    'Write key: value on one line, or indent the line if it belongs to the one above.',
-  ],
-  KEY_OVER_1024_CHARS: ['A key of more than 1024 characters.', 'Keys are plain names.'],
-};
+/** The parser's messages quote the line, so none of them is used: each of its codes has a sentence of our own. */
+const SENTENCES: Partial<Record<YAMLParseError['code'], readonly [message: string, hint: string]>> =
+  {
+    BAD_INDENT: [
+      'This line is indented differently from its neighbours.',
+      'Indent the keys of one map alike, with spaces.',
+    ],
+    TAB_AS_INDENT: ['This line is indented with a tab.', 'Indent with spaces.'],
+    BLOCK_AS_IMPLICIT_KEY: [
+      'A value holds another key and colon.',
+      'Quote the value, or put the inner map on its own lines, indented.',
+    ],
+    BLOCK_IN_FLOW: [
+      'A comma or a quote is missing here.',
+      'Separate the items inside { } and [ ] with commas.',
+    ],
+    BAD_SCALAR_START: ['A value cannot start with this character.', 'Quote the value.'],
+    MISSING_CHAR: [
+      'A colon, a comma or a space is missing here.',
+      'A key needs a colon and a space after it.',
+    ],
+    BAD_DQ_ESCAPE: [
+      'Unknown escape in double quotes.',
+      'Use single quotes, or double the backslash.',
+    ],
+    MULTILINE_IMPLICIT_KEY: [
+      'Missing ": " after a key.',
+      'Write key: value on one line, or indent the line if it continues the one above.',
+    ],
+    KEY_OVER_1024_CHARS: ['This key is longer than 1024 characters.', 'Keys are plain names.'],
+    DUPLICATE_KEY: ['The map has this key already.', 'Keep one of the two.'],
+    NON_STRING_KEY: ['This key is not text.', 'Keys are plain names.'],
+  };
 
-/** What the parser found, or one of its kind: see duplicateKeys. */
-export type Problem = Pick<YAMLParseError, 'code' | 'pos' | 'message'>;
+const OTHERWISE = [
+  'This cannot follow the text before it.',
+  'Check the indentation, quotes and brackets here and above.',
+] as const;
 
-const OPEN_QUOTE: Finding = {
-  code: 'syntax',
-  message: 'A quote is opened here and never closed.',
-  hint: 'Close it, in front of the next key.',
-};
-
-const OPEN_BRACKET: Finding = {
-  code: 'syntax',
-  message: 'A bracket or brace is opened here and never closed.',
-  hint: 'Close it, in front of the next key.',
-};
-
-/** What the lexer has shown: see Composed. */
-type Openings = Pick<Composed, 'found' | 'quotes' | 'leftOpen'>;
+/** An error of the parser, or a duplicate key that was found in its place. */
+type Problem = Pick<YAMLParseError, 'code' | 'pos'>;
 
 /**
- * The parser's errors as findings, each where a person looks for its cause, one a line; what only follows from an earlier one
- * is left out. `broken`: the structure is in doubt, so that nothing more should be read out of it.
+ * The parser's errors as findings, each at its cause, one for a line; what only follows from an earlier one is left out. If
+ * `broken`, the structure is in doubt, and nothing more should be read from it.
  */
 export function syntaxFindings(
   file: SourceFile,
-  errors: readonly Problem[],
-  openings: Openings,
+  { errors, contents }: Document.Parsed,
+  composed: Composed,
 ): { readonly findings: readonly (readonly [number, Finding])[]; readonly broken: boolean } {
+  const duplicates = duplicateKeys(contents).map((at): Problem => ({
+    code: 'DUPLICATE_KEY',
+    pos: [at, at + 1],
+  }));
+  const unclosed = unclosedEnds(file.text, contents);
   const findings: [number, Finding][] = [];
   const lines = new Set<number>();
-  const told = new Set(openings.found.map(([at]) => at));
+  const reported = new Set(composed.found.map(([at]) => at));
   let broken = false;
-  for (const error of errors) {
-    if (isReportedElsewhere(error)) continue;
-    const follows = broken && error.code === 'UNEXPECTED_TOKEN';
-    const [at, finding] = placed(error, openings);
+  for (const problem of [...errors, ...duplicates]) {
+    if (isReportedElsewhere(problem, composed)) continue;
+    const follows = broken && problem.code === 'UNEXPECTED_TOKEN';
+    const [at, finding] = causeOf(problem, composed, unclosed, file.text);
     const { line } = locate(file, at);
-    if (!follows && !lines.has(line) && !told.has(at)) findings.push([at, finding]);
+    if (!follows && !lines.has(line) && !reported.has(at)) findings.push([at, finding]);
     lines.add(line);
-    broken ||= error.code !== 'DUPLICATE_KEY' && error.code !== 'NON_STRING_KEY';
+    broken ||= problem.code !== 'DUPLICATE_KEY' && problem.code !== 'NON_STRING_KEY';
   }
   return { findings, broken };
 }
 
-/** A directive and a nameless alias have been found by their characters. */
-function isReportedElsewhere({ code, message }: Problem): boolean {
-  return code === 'BAD_ALIAS' || (code === 'MISSING_CHAR' && message.includes('directives-end'));
+/** An alias without a name, and a directive without its end mark, have been found by their characters. */
+function isReportedElsewhere({ code, pos: [at] }: Problem, { found, starts }: Composed): boolean {
+  if (code === 'BAD_ALIAS') return true;
+  const [start = at] = starts;
+  return (
+    code === 'MISSING_CHAR' &&
+    at === start &&
+    found.some(([, finding]) => finding.code === 'directive')
+  );
 }
 
-/** An error where a person looks for it: at the quote or bracket that was opened, else where the parser stands. */
-function placed(error: Problem, openings: Openings): readonly [number, Finding] {
-  const [at] = error.pos;
-  const quote = error.code === 'MISSING_CHAR' && error.message.endsWith('quote');
-  if (quote) return [lastBefore(openings.quotes, at) ?? at, OPEN_QUOTE];
-  const bracket = /^Flow (map|sequence)|to end with/.test(error.message);
-  const open = bracket ? lastBefore(openings.leftOpen, at) : null;
-  return open === null ? [at, sentence(error.code)] : [open, OPEN_BRACKET];
+/** The offsets at which the parser gave up looking for the end of a collection in braces or brackets. */
+function unclosedEnds(text: string, contents: Document.Parsed['contents']): ReadonlySet<number> {
+  const ends = new Set<number>();
+  visit(contents, (_, node) => {
+    if (!isCollection(node) || node.flow !== true || !node.range) return;
+    const [start, end] = node.range;
+    if (end - start < 2 || text[end - 1] !== (text[start] === '{' ? '}' : ']')) ends.add(end);
+  });
+  return ends;
 }
 
-function sentence(code: YAMLParseError['code']): Finding {
-  if (code === 'DUPLICATE_KEY') {
-    return {
-      code: 'duplicate-key',
-      message: 'The same key stands here a second time.',
-      hint: 'Keep one of the two.',
-    };
+/** An error at the quote or bracket that is never closed, or else where the parser found it. */
+function causeOf(
+  { code, pos: [at] }: Problem,
+  { openQuotes, openBrackets }: Composed,
+  unclosed: ReadonlySet<number>,
+  text: string,
+): readonly [number, Finding] {
+  const quote = code === 'MISSING_CHAR' ? openQuotes.get(at) : undefined;
+  if (quote !== undefined) return [quote, neverClosed('quote')];
+  const ends = (code === 'MISSING_CHAR' || code === 'BAD_INDENT') && unclosed.has(at);
+  const bracket = ends ? lastBefore(openBrackets, at) : null;
+  if (bracket !== null) return [bracket, neverClosed('bracket or brace')];
+  const isKey = code === 'MISSING_CHAR' || code === 'MULTILINE_IMPLICIT_KEY';
+  const key = isKey
+    ? /^([A-Za-z_]\w*)(?=\s|$)/.exec(text.slice(at, at + LONGEST_KEY))?.[1]
+    : undefined;
+  if (key !== undefined && knownKeys().has(key)) {
+    const message = `Missing ": " after "${key}".`;
+    return [at, syntax(message, 'Write a colon and a space between key and value.')];
   }
-  if (code === 'NON_STRING_KEY') {
-    return { code: 'syntax', message: 'This key is not text.', hint: 'Keys are plain names.' };
-  }
-  const [message, hint] = SENTENCES[code] ?? [
-    'This does not fit what stands before it.',
-    'Check indentation, quotes and brackets here and above.',
+  const [message, hint] = SENTENCES[code] ?? OTHERWISE;
+  return [
+    at,
+    { ...syntax(message, hint), code: code === 'DUPLICATE_KEY' ? 'duplicate-key' : 'syntax' },
   ];
+}
+
+/** Characters in which a key is looked for. */
+const LONGEST_KEY = 80;
+
+function neverClosed(what: string): Finding {
+  return syntax(`This ${what} is never closed.`, 'Close it before the next key.');
+}
+
+function syntax(message: string, hint: string): Finding {
   return { code: 'syntax', message, hint };
 }
 

@@ -1,6 +1,6 @@
 import type { Path } from './path.ts';
 
-/** One problem in a settings file: where it is, what it is, and what to do about it. */
+/** One problem in a settings file: its place, what it is, and what to do about it. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   readonly code: DiagnosticCode;
@@ -11,37 +11,38 @@ export interface Diagnostic {
   readonly column: number;
   /** The keys that lead to the place, from the top of the file. */
   readonly path: Path;
-  /** The line itself, what may be a secret struck out; null where the file has no such line. */
+  /** The line itself with possible secrets struck out; null if the file has no such line. */
   readonly excerpt: string | null;
 }
 
-/** Every code a diagnostic may carry, with what it stands for. docs/diagnostics.md says the same; a test keeps them in step. */
+/** Every code of a diagnostic and its meaning. docs/diagnostics.md lists the same; a test keeps them in step. */
 export const DIAGNOSTICS = {
-  alias: 'An alias or anchor; a settings file repeats itself by environments, not by aliases.',
-  'bad-value': 'A value outside what its field takes.',
-  'base-not-allowed': 'A base file holds a block that only the file above it may hold.',
-  'cannot-be-had': 'A value that the service has no way to reach.',
+  alias:
+    'An alias or anchor. Environments share values through the blocks above them, not through aliases.',
+  'bad-value': 'A value that its field does not allow.',
+  'base-not-allowed': 'A base file has a key that only the file extending it may have.',
   directive: 'A YAML directive, which would change how the file is read.',
   'duplicate-entry': 'The same mcp server, sandbox or sandbox spec twice in one list.',
   'duplicate-key': 'The same key twice in one map.',
   'empty-value': 'A key without a value.',
   'file-too-large': 'The file is larger than the limit.',
-  'forbidden-variable': 'A variable that no settings file may read.',
-  'key-does-not-follow': 'An environment moves the url but names no key of its own.',
+  'forbidden-variable': 'A variable that a settings file cannot read.',
+  'key-does-not-follow': 'An environment changes the url but declares no key of its own.',
   'literal-secret': 'A secret written into the file.',
-  'malformed-reference': 'Text that looks like a reference but is none.',
-  'missing-key': 'A key that must be there is not.',
+  'malformed-reference': 'Text that looks like a reference but is not one.',
+  'missing-key': 'A required key is missing.',
   'not-utf8': 'The file is not UTF-8 text.',
-  'number-not-exact': 'A number that would change on its way to the service.',
+  'not-settable': 'A value that the service cannot be set to.',
+  'number-not-exact': 'A number that cannot be sent exactly.',
   policy: 'Something that the policy given with --policy does not allow.',
   syntax: 'Text that is not YAML.',
-  tag: 'A YAML tag; types follow from the schema.',
-  'too-deep': 'More levels inside each other than 64.',
+  tag: 'A YAML tag. The field determines the type.',
+  'too-deep': 'More than 64 levels of nesting.',
   unreadable: 'A file that cannot be read.',
-  'unknown-key': 'A key the schema does not have.',
+  'unknown-key': 'A key that the schema does not have.',
   'unknown-path': 'A path that leads nowhere.',
   'several-documents': 'More than one YAML document in the file.',
-  'wrong-type': 'A value of another type than its field takes.',
+  'wrong-type': 'A value of a type that its field does not allow.',
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;

@@ -3,7 +3,7 @@ import type { Path } from './path.ts';
 import type { FORMAT_VERSION, Tool } from './plan.ts';
 import type { Json } from './value.ts';
 
-/** A value of the file that all blocks of a target make together. References are as they are written. */
+/** A value of the file that all blocks of an environment make together. References are as they are written. */
 export type EffectiveNode = EffectiveScalar | EffectiveList | EffectiveMap;
 
 export interface EffectiveScalar {
@@ -31,13 +31,13 @@ export interface EffectiveMember extends EffectivePart {
   readonly key: string;
 }
 
-/** A value without members, as JSON shows it: masked where a plan would mask it. The path starts at the top of the file. */
+/** A value without members, as JSON shows it: masked as a plan masks it. The path starts at the top of the file. */
 export interface EffectiveValue extends Origin {
   readonly path: Path;
   readonly value: Json;
 }
 
-/** The effective file of one target as JSON. schemas/explain.schema.json is its schema. */
+/** The effective file of one environment as JSON. schemas/explain.schema.json is its schema. */
 export interface EffectiveDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'effective';

@@ -65,13 +65,6 @@ function keyOf({ key, shown }: Identity): string {
   return key === null ? `\0${shown}` : key;
 }
 
-/** How often each identity is among some. */
-export function countIdentities(identities: Iterable<Identity>): IdentityMap<number> {
-  const counts = new IdentityMap<number>();
-  for (const identity of identities) counts.set(identity, (counts.get(identity) ?? 0) + 1);
-  return counts;
-}
-
 /** Values that are taken by their identity, of those alike the first that is left. */
 export class IdentityQueues<T> {
   readonly #queues = new IdentityMap<T[]>();

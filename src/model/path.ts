@@ -82,3 +82,16 @@ export function isUnmanaged(unmanaged: readonly Path[], path: Path): boolean {
     )
   );
 }
+
+/** A path as a JSON pointer (RFC 6901). */
+export function pointerTo(path: Path): string {
+  return path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The path that a JSON pointer writes. */
+export function pathOfPointer(pointer: string): Path {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

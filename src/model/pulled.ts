@@ -3,21 +3,21 @@ import type { Path } from './path.ts';
 import type { Source } from './source.ts';
 import type { Json } from './value.ts';
 
-/** What became of a value in the file: `set`, `change` and `clear` of a field; `add` and `remove` of an mcp entry; `adopt`. */
+/** What happened to a value in the file: `set`, `change` and `clear` of a field; `add` and `remove` of an mcp entry; `adopt`. */
 export type PulledAction = 'set' | 'change' | 'clear' | 'add' | 'remove' | 'adopt';
 
-/** A value of the service that was brought into the file. `before` is what the file said; what is sensitive is masked. */
+/** A value of the service that the file got. `before` is what the file declared; secrets are masked. */
 export interface PulledValue {
   readonly path: Path;
   readonly action: PulledAction;
   readonly before: Json;
   readonly after: Json;
   readonly sensitive: boolean;
-  /** Where it stands now; null for what was removed. */
+  /** Its place in the file; null if it was removed. */
   readonly source: Source | null;
 }
 
-/** Something that differs and was not brought into the file. */
+/** Something that differs and that the file did not get. */
 export interface LeftAlone {
   readonly path: Path;
   readonly reason: string;
@@ -31,8 +31,8 @@ export interface NewVariable {
 }
 
 /**
- * One target's part of a pull. `differs`: nothing was written; `skipped`: another target could not be looked at. `unknown`
- * could not be compared.
+ * One environment's part of a pull. `differs`: nothing was written; `skipped`: another environment's service could not be read.
+ * `unknown`: what could not be compared.
  */
 export interface EnvironmentPull {
   readonly name: string;
@@ -45,7 +45,7 @@ export interface EnvironmentPull {
   readonly error: ErrorReport | null;
 }
 
-/** What a pull did to a file; `differs` is what it would do, where nothing is written. */
+/** What a pull did to a file; `differs` if it would be edited and nothing is written. */
 export interface PulledFile {
   readonly file: string;
   readonly status: 'unchanged' | 'differs' | 'written';
@@ -59,7 +59,7 @@ export interface PullDocument {
   readonly environments: readonly EnvironmentPull[];
 }
 
-/** A line of a settings file, and how it is shown: what may be a secret is masked. */
+/** A line of a settings file, and how it is shown: possible secrets are masked. */
 export interface ShownLine {
   readonly text: string;
   readonly shown: string;
@@ -72,7 +72,7 @@ export interface FileEdit {
   readonly after: readonly ShownLine[];
 }
 
-/** What `init` wrote. `variables` are those that the settings read; `left` is what the service holds and the file does not. */
+/** What `init` wrote. `variables` are those that the settings read; `left` is what the service has and the file did not get. */
 export interface InitDocument {
   readonly format_version: typeof FORMAT_VERSION;
   readonly kind: 'init';

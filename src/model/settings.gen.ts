@@ -8,7 +8,7 @@ export type Template = string;
  */
 export type SecretReference = string;
 /**
- * A value that stands outside the file: ${env:NAME}, ${env:NAME:-default} or ${file:PATH}.
+ * A value from outside the file: ${env:NAME}, ${env:NAME:-default} or ${file:PATH}.
  */
 export type Reference = string;
 /**
@@ -47,7 +47,7 @@ export type SseServer =
       api_key?: McpApiKey;
     };
 /**
- * The server's address: http, https, ws or wss, and a host. Blanks around it do not count.
+ * The server's address: http, https, ws or wss, and a host. Spaces around it do not count.
  */
 export type McpUrl = Template;
 /**
@@ -69,12 +69,12 @@ export type ShttpServer =
  */
 export type SettingsFile1 = Sandbox[];
 /**
- * Paths under settings that are let go of, though they are declared: a field (language) or an mcp entry (mcp_config.sse_servers[https://corp.example.com/sse]).
+ * Paths under settings that are not managed even if they are declared: a field (language) or an mcp entry (mcp_config.sse_servers[https://corp.example.com/sse]).
  */
 export type SettingsFile2 = string[];
 
 /**
- * The desired settings and sandboxes of an agent-platform service. What is absent is not managed and never touched; null clears; [] and {} are empty.
+ * The desired settings and sandboxes of an agent-platform service. What is absent is not managed and never changed; null clears; [] and {} are empty.
  */
 export interface SettingsFile {
   /**
@@ -82,7 +82,7 @@ export interface SettingsFile {
    */
   version: 1;
   /**
-   * What this file's target is called, for -e and in every report. Without it: default, or the file's name where several files are given.
+   * The name of this file's environment, for -e and in every report. Without it: default, or the file's name if several files are given.
    */
   name?: string;
   /**
@@ -102,15 +102,15 @@ export interface SettingsFile {
   };
 }
 /**
- * The service this file is applied to, and how it is reached.
+ * The service that this file is applied to, and how to reach it.
  */
 export interface Server {
   /**
-   * The service's base address, with a path prefix where a proxy adds one; or embedded: (kept in .setpoint/embedded.json) or embedded:PATH for the service that setpoint carries inside.
+   * The service's base address, with a path prefix if a proxy adds one; or embedded: (kept in .setpoint/embedded.json) or embedded:PATH for the service inside setpoint.
    */
   url?: Template;
   /**
-   * The key the service asks for. Without it, or as null, no key is sent. An environment that names a url names its own key.
+   * The key that the service needs. Without it, or as null, no key is sent. An environment that names a url names its own key.
    */
   api_key?: string | null;
   /**
@@ -118,7 +118,7 @@ export interface Server {
    */
   auth?: 'session-key' | 'bearer' | 'both';
   /**
-   * Headers an access proxy before the service asks for; each value is one reference.
+   * Headers that an access proxy in front of the service needs; each value is one reference.
    */
   headers?: {
     [k: string]: SecretReference;
@@ -161,7 +161,7 @@ export interface Settings {
    */
   llm_api_key?: string | null;
   /**
-   * Where the model is reached, for a provider of your own. The store keeps it on null, so null is sent as empty text.
+   * The address of the model, for a provider of your own. The store keeps it on null, so null is sent as empty text.
    */
   llm_base_url?: string | null;
   /**
@@ -174,7 +174,7 @@ export interface Settings {
    */
   enable_default_condenser?: boolean | Reference;
   /**
-   * Whether the user interface makes a sound when a conversation wants attention.
+   * Whether the user interface makes a sound when a conversation needs attention.
    */
   enable_sound_notifications?: boolean | Reference;
   /**
@@ -203,7 +203,7 @@ export interface Settings {
    */
   search_api_key?: string | null;
   /**
-   * The key for the sandbox provider. It cannot be read back and no flag tells whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it goes along with every write.
+   * The key for the sandbox provider. It cannot be read back and no flag tells whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it is sent with every write.
    */
   sandbox_api_key?: string | null;
   /**
@@ -232,7 +232,7 @@ export interface Settings {
   git_user_email?: string | null;
 }
 /**
- * The user's secrets, as references only. Tokens are read back by the keys of provider_tokens_set; a server that drops what it is sent is reported as not converged.
+ * The user's secrets, as references only. Tokens are read back by the keys of provider_tokens_set; a server that drops what it was sent is reported as not converged.
  */
 export interface SecretsStore {
   /**
@@ -266,7 +266,7 @@ export interface StdioServer {
    */
   args?: string[] | (string | null);
   /**
-   * The program's environment: a map of text, or one line A=1,B=2. A name that says that it holds a secret (key, token, secret, password, passphrase, pwd, pass, auth, bearer, credential and the like) takes a reference; other values are shown.
+   * The program's environment: a map of text, or one line A=1,B=2. Under a name of a secret (key, token, secret, password, passphrase, pwd, pass, auth, bearer, credential and the like) the value is a reference; other values are shown.
    */
   env?:
     | {
@@ -275,7 +275,7 @@ export interface StdioServer {
     | (string | null);
 }
 /**
- * Either a number that are up (running, with spec and surplus), or one sandbox by its id (with state).
+ * Either a number of running sandboxes (running, with spec and surplus), or one sandbox by its id (with state).
  */
 export interface Sandbox {
   /**
@@ -283,11 +283,11 @@ export interface Sandbox {
    */
   spec?: string;
   /**
-   * How many are up, at least; with surplus: pause, exactly. Paused ones are resumed, oldest first, before new ones are started.
+   * How many run, at least; with surplus: pause, exactly. Paused ones are resumed, oldest first, before new ones are started.
    */
   running?: number;
   /**
-   * What becomes of those above the number: kept, or paused. Never deleted.
+   * What happens to those above the number: they are kept, or paused. Never deleted.
    */
   surplus?: 'keep' | 'pause';
   /**
@@ -299,7 +299,7 @@ export interface Sandbox {
    */
   state?: 'running' | 'paused';
   /**
-   * What to do where a sandbox to be paused has a conversation running: leave it alone, or pause it all the same.
+   * What to do if a sandbox to be paused has a running conversation: leave it alone, or pause it anyway.
    */
   when_busy?: 'skip' | 'pause';
 }
@@ -308,15 +308,15 @@ export interface Sandbox {
  */
 export interface Guards {
   /**
-   * The most changes one apply may make.
+   * The most changes that one apply may make.
    */
   max_changes?: number;
   /**
-   * Refuse to take away a stored secret: a key, a token, an mcp entry or a part of one that holds a secret.
+   * Refuse to remove a stored secret: a key, a token, an mcp entry or a part of one that holds a secret.
    */
   clear_secret?: boolean;
   /**
-   * Refuse a write that cannot preserve something the service holds and nobody can read back.
+   * Refuse a write that cannot preserve something that the service holds and nobody can read back.
    */
   lose_unreadable?: boolean;
   /**
@@ -332,11 +332,11 @@ export interface Guards {
    */
   disable_safety?: boolean;
   /**
-   * Refuse to overwrite what somebody changed on the service since the file was last applied; that can be told with --base.
+   * Refuse to overwrite what somebody changed on the service since the file was last applied; detected with --base.
    */
   overwrite_drift?: boolean;
   /**
-   * Refuse the first write to a service that has nothing stored: it may be another one than was meant.
+   * Refuse the first write to a service that has nothing stored: it may be the wrong one.
    */
   empty_store?: boolean;
   /**
@@ -344,7 +344,7 @@ export interface Guards {
    */
   protected?: boolean;
   /**
-   * Refuse every write, and say this. No flag lifts it.
+   * Refuse every write, with this message. No flag lifts it.
    */
   frozen?: string;
 }

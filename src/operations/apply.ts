@@ -19,7 +19,7 @@ import { reconcile } from '../reconcile/reconcile.ts';
 import { settingsActuator } from '../service/settings.ts';
 import { sandboxActuator } from '../service/v1/sandboxes.ts';
 import { approvedParts } from './approved.ts';
-import { chooseTargets, type WritingRequest } from './choose-targets.ts';
+import { chooseTargets, type WritingRequest } from './select.ts';
 import { withTarget } from './open-target.ts';
 import type { PlanRequest } from './options.ts';
 import { planInput, planningFor, type Planning } from './planning.ts';

@@ -1,6 +1,6 @@
 import { listIn } from '../desired/key-travel.ts';
 import { member } from '../desired/node.ts';
-import { referenceReports } from '../desired/reference-reports.ts';
+import { referenceReports } from '../desired/lookup.ts';
 import {
   failedCheck,
   passedCheck,

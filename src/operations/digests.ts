@@ -1,6 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
-import { declaredAddress, originOf } from '../desired/resolve-server.ts';
+import { declaredAddress, urlOrigin } from '../desired/resolve-server.ts';
 import type { Target } from '../desired/target.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -22,7 +22,7 @@ export async function addressDigest(prepared: Prepared, digests: Digests): Promi
 
 /** The same of an address that is written out; null if it came from a reference. */
 export function writtenAddressDigest({ server }: Prepared, { quick }: Digests): string | null {
-  if (server instanceof SetpointError || server.origin !== originOf(server.url)) return null;
+  if (server instanceof SetpointError || server.origin !== urlOrigin(server.url)) return null;
   return quick(addressText(server.url));
 }
 

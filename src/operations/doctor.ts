@@ -15,7 +15,7 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import { TOOL } from '../model/version.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { checkEnvironment } from './check-environment.ts';
-import { checkFiles } from './check-files.ts';
+import { checkFiles } from './validate.ts';
 import { PARALLEL_READS, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';

@@ -8,20 +8,20 @@ import { TOOL } from '../model/version.ts';
 import type { Options } from './options.ts';
 import { selectTargets } from './select.ts';
 
-/** The file that a target's blocks make together, and the same as a document with every value that a plan masks masked. */
+/** The file that a target's blocks make together, and the same as a document, masked as a plan is. */
 export interface Effective {
   readonly file: EffectiveMap;
   readonly document: EffectiveDocument;
 }
 
-/** All blocks of one target merged, each value with its origin. Offline: no variable is looked up, nothing is sent. */
+/** All blocks of one environment merged, each value with its origin. Offline: no variable is read, nothing is sent. */
 export async function effective(options: Options): Promise<Effective> {
   const targets = selectTargets({ ...options, server: undefined });
   const [target] = targets;
   if (target === undefined || targets.length > 1) {
     throw new SetpointError(
       'usage',
-      `There are ${targets.length} targets, and an effective file is that of one.`,
+      `There are ${targets.length} environments, and an effective file is that of one.`,
       { hint: `Choose one with -e: ${targets.map(({ name }) => name).join(', ')}.` },
     );
   }

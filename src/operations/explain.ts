@@ -1,10 +1,8 @@
-import { declaredAt } from '../desired/declared-at.ts';
-import { fieldPath, type FieldPath } from '../desired/field-path.ts';
-import { meaningOf } from '../desired/meaning.ts';
-import { originOf } from '../desired/origin.ts';
-import { referenceReports } from '../desired/reference-reports.ts';
+import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/field-path.ts';
+import { nodeOrigin } from '../desired/effective.ts';
+import { referenceReports } from '../desired/lookup.ts';
 import { resolveServer } from '../desired/resolve-server.ts';
-import { unmanagedOf } from '../desired/resolve.ts';
+import { unmanagedOf } from '../desired/blocks/unmanaged.ts';
 import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
@@ -74,8 +72,10 @@ function declaredBy(
     dialect: null,
     status: 'not-observed',
     declared:
-      node === undefined ? null : { value: shownValue(node, filePath), ...originOf(target, node) },
-    unmanaged: part === 'settings' && isUnmanaged(unmanagedOf(target), path),
+      node === undefined
+        ? null
+        : { value: shownValue(node, filePath), ...nodeOrigin(target, node) },
+    unmanaged: part === 'settings' && isUnmanaged(unmanagedOf(target.unmanaged), path),
     references: referenceReports(node, filePath, source),
     changes: [],
     unknown: [],

@@ -5,15 +5,12 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/pulled.ts';
 import { TOOL } from '../model/version.ts';
 import { isAddress } from '../desired/resolve-server.ts';
-import { envExample, gitIgnore } from '../edit/env-example.ts';
-import { firstSentence } from '../edit/initial-text.ts';
+import { envExample, firstSentence, gitIgnore } from '../pull/first-files.ts';
 import { readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
-import { fileLimit } from './editable-files.ts';
-import { firstFile } from './first-file.ts';
-import type { Initial, InitRequest } from './initial.ts';
-import { newEnvironment } from './new-environment.ts';
+import { fileLimit } from './load.ts';
+import { firstFile, type Initial, type InitRequest, newEnvironment } from './initial.ts';
 import { DEFAULT_FILE } from './options.ts';
 import { redacting, type Running } from './redacting.ts';
 
@@ -21,15 +18,15 @@ const [EXAMPLE, IGNORE] = ['.env.example', '.gitignore'];
 const BESIDE = [EXAMPLE, IGNORE];
 
 /**
- * Writes a first settings file from what a service has, or adds an environment to one, with `.env.example` and lines in
- * `.gitignore` beside it. Reads the service only. Nothing is written over: all files are written aside first, and a plan of
- * the settings against the same look is empty. Throws a SetpointError where nothing was written.
+ * Writes a first settings file from what a service has, or adds an environment to a file, with `.env.example` and lines in
+ * `.gitignore` next to it. Reads the service only. Nothing is overwritten, and a plan of the settings against the same observation
+ * is empty. Throws a SetpointError if nothing was written.
  */
 export function init(request: InitRequest): Promise<InitDocument> {
-  return redacting(request, begun);
+  return redacting(request, initFiles);
 }
 
-async function begun(request: Running<InitRequest>): Promise<InitDocument> {
+async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
   const file = fileOf(request);
   if (request.server !== undefined && !isAddress(request.server.trim().replace(/\/+$/, ''))) {
     const message =
@@ -42,7 +39,7 @@ async function begun(request: Running<InitRequest>): Promise<InitDocument> {
   const initial =
     environment === undefined
       ? await firstFile(file, request)
-      : await newEnvironment(file, environment, request);
+      : await newEnvironment(environment, request);
   const changes = changesOf(file, initial, fileLimit(request));
   await writeFiles(
     changes.filter(({ before, text }) => before !== text),

@@ -8,7 +8,7 @@ import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/ta
 import { isThere, liesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
-/** A settings file that has problems, all of them. */
+/** Settings files with problems, all of them. */
 export class InvalidSettings extends SetpointError {
   readonly diagnostics: readonly Diagnostic[];
 
@@ -19,45 +19,47 @@ export class InvalidSettings extends SetpointError {
   }
 }
 
+/** The settings files as they were read, each with its base, and the targets in them. */
 export interface Loaded {
+  readonly files: readonly LoadedFile[];
   readonly targets: readonly Target[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads every file, its base too, and all targets in them; with an error among the diagnostics there are none. */
+/** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
 export function loadTargets(options: Options): Loaded {
-  const files = [options.file ?? DEFAULT_FILE].flat();
-  const read = { serverGiven: options.server !== undefined, several: files.length > 1 };
-  const loaded = files.map((file) => loadFile(file, options));
-  const parts = loaded.map((file) =>
-    'diagnostics' in file ? { targets: [], ...file } : readTargets(file, read),
+  const paths = [options.file ?? DEFAULT_FILE].flat();
+  const read = { serverGiven: options.server !== undefined, several: paths.length > 1 };
+  const loaded = paths.map((path) => loadFile(path, options));
+  const files = loaded.flatMap((one) => ('diagnostics' in one ? [] : [one]));
+  const parts = loaded.map((one) =>
+    'diagnostics' in one ? { targets: [], ...one } : readTargets(one, read),
   );
   const diagnostics = parts.flatMap((part) => part.diagnostics);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { targets: [], diagnostics };
-  return { targets: parts.flatMap((part) => part.targets), diagnostics };
+  if (diagnostics.some(({ severity }) => severity === 'error'))
+    return { files, targets: [], diagnostics };
+  return { files, targets: parts.flatMap((part) => part.targets), diagnostics };
 }
 
-function loadFile(path: string, options: Options): LoadedFile | { diagnostics: Diagnostic[] } {
-  const text = options.text ?? textOf(path, options);
+type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
+
+/** A settings file with its base. A base outside the working directory is refused before it is opened. */
+function loadFile(path: string, options: Options): LoadedFile | Unreadable {
+  const text = options.text ?? readSettings(path, options);
   if (typeof text !== 'string') return text;
   const base = baseOf(path, text);
   if (base === null) return { path, text, base: null };
   const basePath = isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
   if (isAbsolute(base.path) || !liesIn(basePath, '.')) {
     const message = 'There is no such file under the working directory.';
-    return {
-      diagnostics: [
-        base.diagnose(
-          message,
-          'Name a file by its path from this one; it lies under the folder the command runs in.',
-        ),
-      ],
-    };
+    const hint =
+      "Write the base's path relative to this file. It must be under the working directory.";
+    return { diagnostics: [base.diagnose(message, hint)] };
   }
   try {
-    const baseText = textOf(basePath, options);
+    const baseText = readSettings(basePath, options);
     return typeof baseText === 'string'
-      ? { path, text, base: { path: shown(basePath), text: baseText } }
+      ? { path, text, base: { path: pathFromHere(basePath), text: baseText } }
       : baseText;
   } catch (thrown) {
     const { message, hint } = asSetpointError(thrown);
@@ -65,13 +67,13 @@ function loadFile(path: string, options: Options): LoadedFile | { diagnostics: D
   }
 }
 
-function shown(path: string): string {
+function pathFromHere(path: string): string {
   const inner = relative('.', path);
   return inner.startsWith('..') ? path : inner;
 }
 
-function textOf(path: string, options: Options): string | { diagnostics: Diagnostic[] } {
-  const limit = Math.min(options.maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
+function readSettings(path: string, options: Options): string | Unreadable {
+  const limit = fileLimit(options);
   requireFile(path, options);
   const read = readText(path, limit);
   if ('text' in read) return read.text;
@@ -80,22 +82,27 @@ function textOf(path: string, options: Options): string | { diagnostics: Diagnos
       ? ['The file is not UTF-8 text.', 'Save it as UTF-8.']
       : [
           `The file is larger than ${limit} bytes.`,
-          'Give --max-file-size a larger number, up to 16 MiB.',
+          'Raise the limit with --max-file-size, up to 16 MiB.',
         ];
   return {
     diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: read.problem, message, hint })],
   };
 }
 
-/** Throws if nobody named a file and the default one is not there. */
-export function requireFile(path: string, { file }: Options): void {
+/** Bytes that a settings file may have. */
+export function fileLimit({ maxFileSize }: Options): number {
+  return Math.min(maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
+}
+
+/** Throws if nobody named a file and the default one does not exist. */
+function requireFile(path: string, { file }: Options): void {
   if (file !== undefined || path !== DEFAULT_FILE || isThere(path)) return;
   throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in this folder.`, {
     hint: 'Create one with `setpoint init --server URL`, or name one with -f.',
   });
 }
 
-/** A file that cannot be read, reported at its first character: there is nothing else to point at. */
+/** A file that cannot be read, reported at its first character. */
 export function unreadable(path: string, message: string, hint: string): Diagnostic {
   return diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint });
 }

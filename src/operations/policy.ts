@@ -2,6 +2,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { counted } from '../model/counted.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
+import { pathOfPointer } from '../model/path.ts';
 import { declaredData, declaredPlace } from '../desired/declared-data.ts';
 import { diagnostic } from '../desired/report.ts';
 import type { Target } from '../desired/target.ts';
@@ -68,10 +69,7 @@ function violation(
   target: Target,
   { instancePath, message = 'does not fit' }: { instancePath: string; message?: string },
 ): Diagnostic[] {
-  const path = instancePath
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const path = pathOfPointer(instancePath);
   const place = declaredPlace(target, path);
   if (place === null) return [];
   const finding = {

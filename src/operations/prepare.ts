@@ -13,7 +13,7 @@ import {
   type TravelPolicy,
   type TravelProblem,
 } from '../desired/key-travel.ts';
-import { isAddress, isHeaderValue, originOf, resolveServer } from '../desired/resolve-server.ts';
+import { isAddress, isHeaderValue, urlOrigin, resolveServer } from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
@@ -95,7 +95,7 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
   const found =
     address === null || 'problems' in own
       ? own
-      : { server: { ...own.server, url: address, origin: originOf(address) } };
+      : { server: { ...own.server, url: address, origin: urlOrigin(address) } };
   if ('problems' in found) {
     const reasons = found.problems
       .map(({ path, reason, ref }) => `${path.join('.')} (${ref}): ${reason}.`)
@@ -150,7 +150,7 @@ function givenAddress(given: string): string {
 /** Whether the file's own address, if it is known, has the same origin as another. */
 function isSameOrigin(own: OwnServer, address: string): boolean {
   const url = 'server' in own ? own.server.url : own.url;
-  return url !== null && url !== '' && isAddress(url) && originOf(url) === originOf(address);
+  return url !== null && url !== '' && isAddress(url) && urlOrigin(url) === urlOrigin(address);
 }
 
 /** `--server` with another origin than the file's: SETPOINT_API_KEY is sent there, or no key. */
@@ -160,7 +160,7 @@ function elsewhere(
   own: OwnServer,
   { env, resolved }: Running<Options>,
 ): { readonly server: ServerSettings | SetpointError; readonly warnings: readonly Warning[] } {
-  const origin = originOf(url);
+  const origin = urlOrigin(url);
   const key = env['SETPOINT_API_KEY'] ?? '';
   if (key !== '' && !isHeaderValue(key)) {
     const message =

@@ -1,12 +1,23 @@
 import { SetpointError } from '../model/error.ts';
 import { choicesHint } from '../model/suggest.ts';
 import type { Target } from '../desired/target.ts';
-import { InvalidSettings, loadTargets } from './load.ts';
+import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';
 
-/** The targets an operation is about, in the order they were named. Throws where the files or the names are not right. */
+/** What a command that writes takes. */
+export interface WritingRequest extends Options {
+  /** Take every environment if there are several and none is named. */
+  readonly all?: boolean | undefined;
+}
+
+/** The environments that an operation is about, in the order they were named. Throws if the files or the names are not valid. */
 export function selectTargets(options: Options): readonly Target[] {
-  const { targets, diagnostics } = loadTargets(options);
+  return selectLoaded(options).targets;
+}
+
+/** The same, with the files that they were read from. */
+export function selectLoaded(options: Options): Pick<Loaded, 'files' | 'targets'> {
+  const { files, targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const names = new Set<string>();
@@ -24,15 +35,26 @@ export function selectTargets(options: Options): readonly Target[] {
     throw new SetpointError(
       'usage',
       `--server names one address, and there are ${selected.length} environments.`,
-      {
-        hint: 'Choose one with -e.',
-      },
+      { hint: 'Choose one with -e.' },
     );
   }
-  return selected;
+  return { files, targets: selected };
 }
 
-/** The target of that name. Throws a usage error if there is none. */
+/** The environments of a command that writes. If there are several, they must be named, or all of them chosen. */
+export function chooseTargets(request: WritingRequest, command: string): readonly Target[] {
+  const targets = selectTargets(request);
+  if (targets.length <= 1 || request.targets !== undefined || request.all === true) return targets;
+  throw new SetpointError(
+    'usage',
+    `There are ${targets.length} environments, and ${command} needs to know which.`,
+    {
+      hint: `Name them with -e (${targets.map(({ name }) => name).join(', ')}), or take all with --all.`,
+    },
+  );
+}
+
+/** The environment of that name. Throws a usage error if there is none. */
 export function targetNamed(
   name: string,
   targets: readonly Target[],
@@ -49,5 +71,5 @@ export function targetNamed(
   );
 }
 
-/** What is longer than any name is not repeated. */
+/** A longer text cannot be the name of an environment, and is not repeated. */
 const LONGEST_NAME = 60;

@@ -1,18 +1,25 @@
-import { SetpointError } from '../model/error.ts';
-import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import {
+  type Check,
+  failedCheck,
+  type MachineCheck,
+  passedCheck,
+  warnedCheck,
+} from '../model/doctor.ts';
+import { ERRORS, SetpointError } from '../model/error.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
-import { loadTargets, unreadable, type Loaded } from './load.ts';
+import { type Loaded, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
 import { targetNamed } from './select.ts';
 
-/** Checks the files, offline: schema, form of references, rules across fields. Variables are not looked up. */
+/** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
   return validationDocument(check(options).diagnostics);
 }
 
-/** The same with the targets that were found, or those of them that are named. A file that cannot be read is a problem like any other. */
-export function check(options: Options): Loaded {
+/** The problems in the files, and the environments that were found, or those that are named. An unreadable file is a problem, too. */
+export function check(options: Options): Pick<Loaded, 'targets' | 'diagnostics'> {
   try {
     const loaded = loadTargets(options);
     if (options.targets === undefined || loaded.targets.length === 0) return loaded;
@@ -34,4 +41,27 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
     valid: !diagnostics.some(({ severity }) => severity === 'error'),
     diagnostics: diagnostics.map(reported),
   };
+}
+
+/** Whether the settings files are valid, with the first problem; `setpoint validate` shows all of them. */
+export function checkFiles(options: Options): Check<MachineCheck> {
+  const { targets, diagnostics } = check(options);
+  const files = [options.file ?? DEFAULT_FILE].flat();
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first !== undefined) {
+    const { file, line, column, message, hint } = first;
+    const others = errors.length === 1 ? '' : ` (the first of ${errors.length} problems)`;
+    return failedCheck('file', {
+      code: 'settings-invalid',
+      message: `${file}:${line}:${column}: ${message}${others}`,
+      hint: errors.length === 1 ? hint : `${hint} ${ERRORS['settings-invalid'].hint}`,
+    });
+  }
+  const verb = files.length === 1 ? 'is' : 'are';
+  const names = `${files.join(', ')} ${verb} valid, for ${targets.map(({ name }) => name).join(', ')}`;
+  const [warning] = diagnostics;
+  return warning === undefined
+    ? passedCheck('file', names)
+    : warnedCheck('file', `${names}; ${warning.message}`, warning.hint);
 }

@@ -126,7 +126,7 @@ describe('init', () => {
     expect(document.left).toEqual([
       {
         path: ['condenser_max_size'],
-        reason: 'what the service has cannot stand in a settings file',
+        reason: 'a settings file cannot hold what the service has',
         ref: null,
       },
       { path: ['a_later_field'], reason: 'this version of setpoint does not know it', ref: null },
@@ -140,9 +140,9 @@ describe('init', () => {
 version: 1
 
 server:
-  # The service's base address, with a path prefix where a proxy adds one.
+  # The service's base address, with a path prefix if a proxy adds one.
   url: URL
-  # The key the service asks for.
+  # The key that the service needs.
   api_key: \${env:SETPOINT_API_KEY}
 
 settings:
@@ -156,7 +156,7 @@ settings:
   llm_model: anthropic/claude-sonnet-4-5
   # The key for the model's provider.
   llm_api_key: \${env:LLM_API_KEY}
-  # Where the model is reached, for a provider of your own.
+  # The address of the model, for a provider of your own.
   llm_base_url: \${env:LLM_BASE_URL}
   # Whether long conversations are condensed.
   enable_default_condenser: false
@@ -211,7 +211,7 @@ settings:
     expect(read(folder, '.gitignore')).toBe('.env\n.setpoint/\n');
     const example = read(folder, '.env.example');
     expect(example).toContain(
-      '# server.api_key: The key the service asks for.\nSETPOINT_API_KEY=\n',
+      '# server.api_key: The key that the service needs.\nSETPOINT_API_KEY=\n',
     );
     expect(example).toContain("# llm_api_key: The key for the model's provider.\nLLM_API_KEY=\n");
     expect(example).toContain(
@@ -327,7 +327,7 @@ settings:
     const { left } = await init(asked(folder, store.url));
     expect(left.map(({ path, reason }) => [path.slice(1).join(' '), reason])).toEqual([
       ['sse_servers https://x.example.com/sse#2', 'the service has this entry more than once'],
-      ['stdio_servers two words', 'what the service has cannot stand in a settings file'],
+      ['stdio_servers two words', 'a settings file cannot hold what the service has'],
     ]);
     expect(read(folder)).toContain(
       '  mcp_config:\n    shttp_servers:\n      - url: https://y.example.com/mcp\n',

@@ -375,8 +375,36 @@ describe('a base file', () => {
   });
 });
 
+describe('a base outside the working directory', () => {
+  it.each(['../outside.yaml', '/dev/zero', '../../../../etc/nothere'])(
+    'is refused by pull as plan refuses it, and not opened: %s',
+    async (base) => {
+      const folder = folderOf({
+        'outside.yaml': 'settings: { language: ja }\n',
+        'inner/settings.yaml': `version: 1\nextends: ${base}\nserver: { url: "http://127.0.0.1:9" }\n`,
+      });
+      const file = 'settings.yaml';
+      const before = process.cwd();
+      process.chdir(join(folder, 'inner'));
+      try {
+        const refused = {
+          code: 'settings-invalid',
+          diagnostics: [
+            { code: 'unreadable', message: 'There is no such file under the working directory.' },
+          ],
+        };
+        await expect(plan(asked(folder, { file }))).rejects.toMatchObject(refused);
+        await expect(pull(asked(folder, { file, check: true }))).rejects.toMatchObject(refused);
+        await expect(pull(asked(folder, { file }))).rejects.toMatchObject(refused);
+      } finally {
+        process.chdir(before);
+      }
+    },
+  );
+});
+
 describe('a file that is in use', () => {
-  it('is not written where it has changes that are not committed, but for --force', async () => {
+  it('is not written if it has uncommitted changes, unless --force is given', async () => {
     const store = await storeWith(structuredClone(STORED));
     const folder = folderOf({ 'settings.yaml': FILE(store.url) });
     const git = (...args: string[]) =>
@@ -391,7 +419,7 @@ describe('a file that is in use', () => {
     writeFileSync(join(folder, 'settings.yaml'), `${FILE(store.url)}# by hand\n`);
     await expect(pull(asked(folder, { env }))).rejects.toMatchObject({
       code: 'file-dirty',
-      message: expect.stringContaining('not committed'),
+      message: expect.stringContaining('uncommitted changes'),
     });
     expect(await pull(asked(folder, { env, check: true }))).toMatchObject({
       files: [{ status: 'differs' }],

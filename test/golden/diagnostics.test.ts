@@ -74,7 +74,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   'multi-line-secret': [[4, 16, 'literal-secret'], [7, 19, 'literal-secret']],
   name: [[2, 7, 'bad-value'], [3, 50, 'bad-value'], [3, 66, 'bad-value']],
   'not-utf8': [[1, 1, 'not-utf8']],
-  nulls: [[4, 29, 'wrong-type'], [5, 18, 'wrong-type'], [6, 31, 'cannot-be-had'], [8, 18, 'wrong-type'], [9, 20, 'wrong-type'], [11, 17, 'wrong-type'], [11, 32, 'wrong-type'], [12, 22, 'wrong-type']],
+  nulls: [[4, 29, 'wrong-type'], [5, 18, 'wrong-type'], [6, 31, 'not-settable'], [8, 18, 'wrong-type'], [9, 20, 'wrong-type'], [11, 17, 'wrong-type'], [11, 32, 'wrong-type'], [12, 22, 'wrong-type']],
   'numbers-not-exact': [[4, 24, 'number-not-exact'], [5, 19, 'number-not-exact'], [6, 23, 'number-not-exact'], [7, 35, 'number-not-exact'], [8, 24, 'number-not-exact']],
   'numbers-out-of-range': [[4, 23, 'bad-value'], [5, 19, 'wrong-type'], [8, 50, 'bad-value'], [10, 18, 'bad-value'], [12, 16, 'bad-value']],
   'partial-typed-reference': [[4, 19, 'wrong-type'], [5, 22, 'wrong-type']],

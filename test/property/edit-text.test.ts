@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { editText } from '../../src/edit/edit-text.ts';
+import { editText } from '../../src/yaml-edit/edit-text.ts';
 import type { Json } from '../../src/model/value.ts';
 import { text } from '../fixture/arbitrary.ts';
 import { hand, writer } from '../fixture/hand-written.ts';

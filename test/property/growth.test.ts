@@ -4,9 +4,8 @@ import { Identity } from '../../src/model/identity.ts';
 import { segmentsOf } from '../../src/model/mcp.ts';
 import { isUnmanaged, type Path } from '../../src/model/path.ts';
 import type { DesiredState, ObservedState } from '../../src/model/state.ts';
-import { pullEdits } from '../../src/operations/pull-edits.ts';
-import { pullTools } from '../../src/operations/pull-tools.ts';
-import { Resolved } from '../../src/operations/redacting.ts';
+import { Resolved, sourceFor } from '../../src/operations/redacting.ts';
+import { pullEdits } from '../../src/pull/edits.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
 import { claimSandboxes, planSandboxes } from '../../src/plan/plan-sandboxes.ts';
 import { classified } from '../../src/plan/three-way.ts';
@@ -86,10 +85,10 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
 
 function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
   const file = { path: 'settings.yaml', text: FILE, base: null };
-  const wish = { adopt, hidden: [], overlay: false } as const;
-  const looked = { target: target(FILE), observed: state, wish };
+  const options = { adopt, hidden: [], ownLayer: false } as const;
+  const looked = { target: target(FILE), observed: state, options };
   const read = { serverGiven: false, several: false };
-  return pullEdits([file], read, [looked], pullTools({ env: {}, resolved: new Resolved() }, []));
+  return pullEdits([file], read, [looked], sourceFor([], { env: {}, resolved: new Resolved() }));
 }
 
 describe('an answer built to hurt takes time linear to its size', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveFile, effectiveValues } from '../../../src/desired/effective.ts';
-import { plainValue, type Node } from '../../../src/desired/node.ts';
+import { type Node, plainValue } from '../../../src/desired/node.ts';
 import type { Target } from '../../../src/desired/target.ts';
 import { effectiveText } from '../../../src/render/effective-text.ts';
 import { SERVER, target } from './reading.ts';

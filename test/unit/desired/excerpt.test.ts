@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt } from '../../../src/desired/excerpt.ts';
-import { isShowable, shownPath } from '../../../src/desired/shown-key.ts';
+import { diagnostic, excerpt } from '../../../src/desired/report.ts';
+import { isShowable } from '../../../src/model/secret-words.ts';
 import { lineOf, locate, sourceFile } from '../../../src/desired/source-file.ts';
 
 describe('a quoted line', () => {
@@ -114,7 +114,9 @@ describe('a word that may be repeated', () => {
   ])('%s may not', (word) => expect(isShowable(word)).toBe(false));
 
   it('leaves a gap in a path', () => {
-    expect(shownPath(['settings', 'sk-abc', '0'])).toEqual(['settings', '…', '0']);
+    const path = ['settings', 'sk-abc', '0'];
+    const finding = { code: 'bad-value', message: '', hint: '', path } as const;
+    expect(diagnostic(sourceFile('x', ''), 0, finding).path).toEqual(['settings', '…', '0']);
   });
 });
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fieldPath, plainPaths, type FieldPath } from '../../../src/desired/field-path.ts';
-import { meaningOf } from '../../../src/desired/meaning.ts';
+import {
+  fieldPath,
+  type FieldPath,
+  meaningOf,
+  plainPaths,
+} from '../../../src/desired/field-path.ts';
 import { fields } from '../../../src/model/field.ts';
 
 function found(text: string): FieldPath {

@@ -1,0 +1,36 @@
+import type { Node } from './node.ts';
+import { inBlock, type Block, type FilePath, type TextKind } from './blocks/block.ts';
+import { guards } from './blocks/guards.ts';
+import { sandboxes } from './blocks/sandboxes.ts';
+import { server } from './blocks/server.ts';
+import { settings } from './blocks/settings.ts';
+import { unmanaged } from './blocks/unmanaged.ts';
+
+/** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
+export const BLOCKS = [server, settings, sandboxes, guards, unmanaged] as const;
+export type BlockName = (typeof BLOCKS)[number]['name'];
+
+/** What a file, an environment or a target has of each block. */
+export type Blocks = { readonly [Name in BlockName]: Node | undefined };
+
+/** A value for each block. */
+export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Blocks {
+  return Object.fromEntries(BLOCKS.map((block) => [block.name, of(block)])) as Blocks;
+}
+
+export function isBlock(key: string): key is BlockName {
+  return BLOCKS.some(({ name }) => name === key);
+}
+
+/** The block that a path of the file leads into, and the path inside it; null for what no block holds. */
+export function blockAt(path: FilePath): { readonly block: Block; readonly path: FilePath } | null {
+  const [name, ...rest] = inBlock(path);
+  const block = BLOCKS.find((one) => one.name === name);
+  return block === undefined ? null : { block, path: rest };
+}
+
+/** What text means at a path of the file. */
+export function textKindAt(path: FilePath): TextKind {
+  const found = blockAt(path);
+  return found?.block.textKind?.(found.path) ?? 'plain';
+}

@@ -1,0 +1,43 @@
+import type { MapNode, Node, overlay } from '../node.ts';
+import type { PlacedFinding } from '../report.ts';
+import type { Value } from '../../model/value.ts';
+
+/** The keys that lead to a place, from the top of the file. */
+export type FilePath = readonly string[];
+
+/**
+ * What text means at a place of the file. `secret`: one whole reference; `typed`: a number or boolean, or one whole reference;
+ * `text`: text with references inside; `pairs`: a line A=1,B=2; `words`: a line of arguments; `plain`: references have no meaning.
+ */
+export type TextKind = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain';
+
+/**
+ * A block of settings.yaml, `server` or `settings`: everything that reading a file must know about it besides its schema. Paths
+ * are those inside the block, without its name, and without the environment that holds it. What a block leaves out, it does
+ * without: references have no meaning in it, excerpts quote none of its values, and an overlay merges it key by key.
+ */
+export interface Block<Name extends string = string> {
+  readonly name: Name;
+  /** Whether `pull` edits it. */
+  readonly pulled: boolean;
+  readonly textKind?: (path: FilePath) => TextKind;
+  /** Finds what the schema cannot express. `holder` is the top of the file or an environment, `path` leads to it. */
+  readonly check?: (holder: MapNode, path: FilePath) => PlacedFinding[];
+  /** Whether an excerpt may quote a value as it is written: nothing that may be a secret. */
+  readonly isQuotable?: (value: string, path: FilePath) => boolean;
+  /** What text with a pattern must be, in words, and how to write it. */
+  readonly textForm?: (path: FilePath) => readonly [phrase: string, hint: string] | null;
+  /** An environment's block over the same block above it. */
+  readonly overlay?: typeof overlay;
+  /** The block as a policy judges it, references as they are written. */
+  readonly data?: (node: Node) => Value;
+}
+
+/** The path without the environment that holds it, so that every block has the same paths. */
+export function inBlock(path: FilePath): FilePath {
+  return path[0] === 'environments' ? path.slice(2) : path;
+}
+
+export function findingAt(node: Node, finding: PlacedFinding['finding']): PlacedFinding {
+  return { file: node.file, at: node.at, finding };
+}

@@ -1,0 +1,142 @@
+import type { DesiredSandboxes } from '../../model/sandbox.ts';
+import { member, textOf, type MapNode, type Member, type Node } from '../node.ts';
+import type { PlacedFinding } from '../report.ts';
+import { isMisspelt } from '../schema-lookup.ts';
+import { locate } from '../source-file.ts';
+import type { Block, FilePath } from './block.ts';
+import { isNumberOrWord, isPlainWord } from './quotable.ts';
+
+export const sandboxes: Block<'sandboxes'> = {
+  name: 'sandboxes',
+  pulled: false,
+  check,
+  isQuotable: (value) => isNumberOrWord(value) || isPlainWord(value.replaceAll(':', '-')),
+};
+
+/** The declared sandboxes, in the order of the file. No reference is resolved in them. */
+export function desiredSandboxes(node: Node | undefined): DesiredSandboxes[] {
+  return node?.kind === 'list' ? node.items.map(desiredItem) : [];
+}
+
+function desiredItem(node: Node): DesiredSandboxes {
+  const source = locate(node.file, node.at);
+  const whenBusy = textOf(member(node, 'when_busy')) === 'pause' ? 'pause' : 'skip';
+  const id = textOf(member(node, 'id'));
+  if (id !== undefined) {
+    const state = textOf(member(node, 'state')) === 'paused' ? 'paused' : 'running';
+    return { kind: 'named', id, state, whenBusy, source };
+  }
+  const running = member(node, 'running');
+  return {
+    kind: 'counted',
+    spec: textOf(member(node, 'spec')) ?? null,
+    running: running?.kind === 'scalar' ? Number(running.value) : 0,
+    surplus: textOf(member(node, 'surplus')) === 'pause' ? 'pause' : 'keep',
+    whenBusy,
+    source,
+  };
+}
+
+/** Which keys go together, and what two items claim. */
+function check(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const list = member(holder, 'sandboxes');
+  if (list?.kind !== 'list') return [];
+  const items = list.items.flatMap((node, index) =>
+    node.kind === 'map' ? [{ node, path: [...path, 'sandboxes', String(index)] }] : [],
+  );
+  return [...items.flatMap(keyFindings), ...claimedTwice(items)];
+}
+
+interface Item {
+  readonly node: MapNode;
+  readonly path: FilePath;
+}
+
+const OF_A_NUMBER = ['spec', 'running', 'surplus'];
+
+function keyFindings({ node, path }: Item): PlacedFinding[] {
+  const byId = node.members.has('id');
+  const foreign = (byId ? OF_A_NUMBER : ['state']).flatMap((key) => node.members.get(key) ?? []);
+  const needed = byId ? 'state' : 'running';
+  return [
+    ...foreign.map((found) => misplaced(found, path)),
+    ...(node.members.has(needed) || isMisspelt(node, path, needed) || (foreign.length > 0 && !byId)
+      ? []
+      : [missing(node, path)]),
+  ];
+}
+
+function misplaced({ key, keyFile, keyAt }: Member, path: FilePath): PlacedFinding {
+  const [message, hint] =
+    key === 'state'
+      ? [
+          'state is for one sandbox, and this item names none.',
+          'Name the sandbox by its id, or write running: and a number.',
+        ]
+      : [
+          `${key} is for a number of sandboxes, and this item names one by its id.`,
+          'Keep id and state here, and make the number an item of its own.',
+        ];
+  const finding = { code: 'unknown-key', message, hint, path: [...path, key] } as const;
+  return { file: keyFile, at: keyAt, finding };
+}
+
+function missing(node: MapNode, path: FilePath): PlacedFinding {
+  const finding = node.members.has('id')
+    ? {
+        message: 'state is missing here.',
+        hint: 'Add state: running, or state: paused.',
+      }
+    : {
+        message: 'This item names neither a number nor a sandbox.',
+        hint: 'Add running: and a number, or id and state of one sandbox.',
+      };
+  return { file: node.file, at: node.at, finding: { code: 'missing-key', ...finding, path } };
+}
+
+/** The same id, the same spec, or a second item without either: an error at each of them. */
+function claimedTwice(items: readonly Item[]): PlacedFinding[] {
+  const claims = items.map(({ node, path }) => claimOf(node, path));
+  const times = new Map<string, number>();
+  for (const claim of claims)
+    if (claim !== null) times.set(claim.what, (times.get(claim.what) ?? 0) + 1);
+  return claims.flatMap((claim) => {
+    if (claim === null || times.get(claim.what) === 1) return [];
+    return [{ file: claim.at.file, at: claim.at.at, finding: claim.finding }];
+  });
+}
+
+function claimOf(
+  node: MapNode,
+  path: FilePath,
+): { what: string; at: Node; finding: PlacedFinding['finding'] } | null {
+  for (const key of ['id', 'spec']) {
+    const claimed = member(node, key);
+    if (claimed === undefined) continue;
+    const text = textOf(claimed);
+    if (text === undefined || text === '') return null;
+    const noun = key === 'id' ? 'sandbox' : 'spec';
+    return {
+      what: `${key} ${text}`,
+      at: claimed,
+      finding: {
+        code: 'duplicate-entry',
+        message: `Two items claim this ${noun}.`,
+        hint: 'Keep one of them.',
+        path: [...path, key],
+      },
+    };
+  }
+  if (!node.members.has('running')) return null;
+  return {
+    what: 'rest',
+    at: node,
+    finding: {
+      code: 'duplicate-entry',
+      message:
+        'Two items have no spec, so both would count the sandboxes that no other item claims.',
+      hint: 'Keep one of them, or give one a spec.',
+      path,
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { isReservedHeader } from '../../model/reserved-header.ts';
+import { member, overlay, textOf, type MapNode, type Member, type Node } from '../node.ts';
+import { mayHoldReference } from '../references.ts';
+import type { PlacedFinding } from '../report.ts';
+import { isMisspelt } from '../schema-lookup.ts';
+import { findingAt, type Block, type FilePath } from './block.ts';
+import { isPlainAddress, isPlainWord } from './quotable.ts';
+
+export const server: Block<'server'> = {
+  name: 'server',
+  pulled: false,
+  textKind: ([key]) =>
+    key === 'api_key' || key === 'headers'
+      ? 'secret'
+      : key === 'url' || key === 'ca_file'
+        ? 'text'
+        : 'plain',
+  check: (holder, path) => [...impossibleUrl(holder, path), ...reservedHeaders(holder, path)],
+  isQuotable: (value, [key]) =>
+    key === 'url' ? isPlainAddress(value) : key === 'auth' && isPlainWord(value),
+  textForm: ([key]) =>
+    key === 'url'
+      ? [
+          'embedded:, or an address with http or https and a host',
+          'Write it like https://agents.example.com, without userinfo, query and fragment.',
+        ]
+      : null,
+  overlay: overlayServer,
+};
+
+function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const url = member(member(holder, 'server'), 'url');
+  if (url === undefined || !isImpossibleUrl(url, /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i))
+    return [];
+  return [
+    findingAt(url, impossibleUrlFinding([...path, 'server', 'url'], 'https://agents.example.com')),
+  ];
+}
+
+/** Whether a url has the form of one, but a host or port that no url can have. */
+export function isImpossibleUrl(node: Node, form: RegExp): boolean {
+  const text = textOf(node)?.trim() ?? '';
+  return form.test(text) && !mayHoldReference(text) && !URL.canParse(text);
+}
+
+export function impossibleUrlFinding(path: FilePath, example: string): PlacedFinding['finding'] {
+  return {
+    code: 'bad-value',
+    message: 'This address has an invalid host or port.',
+    hint: `Write it like ${example}.`,
+    path,
+  };
+}
+
+function reservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const headers = member(member(holder, 'server'), 'headers');
+  if (headers?.kind !== 'map') return [];
+  return [...headers.members.values()]
+    .filter(({ key }) => isReservedHeader(key))
+    .map(({ key, keyFile, keyAt }) => ({
+      file: keyFile,
+      at: keyAt,
+      finding: {
+        code: 'bad-value',
+        message: `server.headers cannot hold ${key}: setpoint sets it for each request.`,
+        hint: 'Remove it; the host of a request is that of server.url.',
+        path: [...path, 'server', 'headers', key],
+      },
+    }));
+}
+
+const CREDENTIALS = ['api_key', 'headers'] as const;
+
+/** A key never follows a changed url: neither the service's key nor an access proxy's headers. */
+function overlayServer(below: Node | undefined, above: Node | undefined): Node | undefined {
+  if (below?.kind !== 'map' || member(above, 'url') === undefined) return overlay(below, above);
+  const members = new Map(below.members);
+  for (const key of CREDENTIALS) members.delete(key);
+  return overlay({ ...below, members }, above);
+}
+
+/** The credentials of the server above that an environment with a url of its own must declare, too. */
+export function keysThatDoNotFollow(
+  environment: Member,
+  below: Node | undefined,
+  above: Node | undefined,
+): PlacedFinding[] {
+  const url = above?.kind === 'map' ? above.members.get('url') : undefined;
+  if (url === undefined || textOf(url.node)?.trim().startsWith('embedded:') === true) return [];
+  return CREDENTIALS.filter((key) => isSet(below, key) && member(above, key) === undefined).map(
+    (key) => ({
+      file: url.keyFile,
+      at: url.keyAt,
+      finding: {
+        code: 'key-does-not-follow',
+        message: `The url changes here, and server.${key} of the blocks above does not follow it.`,
+        hint:
+          key === 'api_key'
+            ? 'Declare api_key beside the url: a reference, or null for none.'
+            : 'Declare headers beside the url; {} for none.',
+        path: ['environments', environment.key, 'server', 'url'],
+      },
+    }),
+  );
+}
+
+function isSet(node: Node | undefined, key: string): boolean {
+  const value = member(node, key);
+  return value !== undefined && !(value.kind === 'scalar' && value.value === null);
+}
+
+/** A missing url, at the block that should name it. Nothing if that block, or its key, has a problem that was reported. */
+export function missingServer(
+  root: MapNode,
+  merged: Node | undefined,
+  environment: Member | null,
+): PlacedFinding[] {
+  const block = environment === null ? root : environment.node;
+  const path = environment === null ? [] : ['environments', environment.key];
+  const own = block.kind === 'map' ? block.members.get('server') : undefined;
+  const reported =
+    member(merged, 'url') !== undefined ||
+    (merged !== undefined && merged.kind !== 'map') ||
+    block.kind !== 'map' ||
+    isMisspelt(root, [], 'server') ||
+    isMisspelt(root, [], 'environments') ||
+    isMisspelt(member(root, 'server'), ['server'], 'url') ||
+    isMisspelt(block, path, 'server') ||
+    isMisspelt(own?.node, [...path, 'server'], 'url');
+  if (reported) return [];
+  const finding = {
+    code: 'missing-key',
+    message: own === undefined ? 'server.url is missing here.' : 'url is missing here.',
+    hint: 'Name the service: server: { url: https://agents.example.com, api_key: "${env:SETPOINT_API_KEY}" }',
+    path: own === undefined ? path : [...path, 'server'],
+  } as const;
+  const holder = own ?? environment;
+  return holder === null
+    ? [{ file: root.file, at: 0, finding }]
+    : [{ file: holder.keyFile, at: holder.keyAt, finding }];
+}

@@ -1,0 +1,166 @@
+import { fieldNamed } from '../../model/field.ts';
+import { bareUrl } from '../../model/identity.ts';
+import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import { isSensitiveName } from '../../model/secret-words.ts';
+import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
+import { envPairs, shellWords } from '../lines.ts';
+import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
+import type { PlacedFinding } from '../report.ts';
+import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
+import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
+import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
+
+export const settings: Block<'settings'> = {
+  name: 'settings',
+  pulled: true,
+  textKind,
+  check: (holder, path) => [
+    ...notSettable(holder, path),
+    ...impossibleEntryUrls(holder, path),
+    ...duplicateEntries(holder, path),
+  ],
+  isQuotable,
+  textForm,
+  data,
+};
+
+function textKind([name, ...rest]: FilePath): TextKind {
+  if (name === undefined) return 'plain';
+  if (name === 'secrets_store') return 'secret';
+  if (name === 'mcp_config') return entryTextKind(rest);
+  const field = fieldNamed(name);
+  if (field === undefined) return isSensitiveName(name) ? 'secret' : 'text';
+  if (field.secret) return 'secret';
+  return field.type === 'string' ? 'text' : 'typed';
+}
+
+function entryTextKind([, , memberName, key]: FilePath): TextKind {
+  if (memberName === 'api_key') return 'secret';
+  if (memberName === 'timeout') return 'typed';
+  if (memberName === 'args' && key === undefined) return 'words';
+  if (memberName !== 'env') return 'text';
+  if (key === undefined) return 'pairs';
+  return isSensitiveName(key) ? 'secret' : 'text';
+}
+
+const QUOTABLE_MEMBERS: ReadonlySet<string> = new Set(['url', 'name', 'command', 'timeout']);
+
+function isQuotable(value: string, [name = '', list, index, memberName = 'url']: FilePath) {
+  if (name !== 'mcp_config') return fieldNamed(name)?.readable === true && isNumberOrWord(value);
+  if (index === undefined || !QUOTABLE_MEMBERS.has(memberName)) return false;
+  if (memberName === 'timeout' || /^(null|~|\d{1,9})$/.test(value)) return isNumberOrWord(value);
+  if (memberName === 'url') return list !== 'stdio_servers' && isPlainAddress(value);
+  return isPlainWord(value);
+}
+
+function textForm([name, list, , memberName = 'url']: FilePath): readonly [string, string] | null {
+  if (name !== 'mcp_config') return null;
+  if (memberName === 'command') return ['one word', 'What follows the program goes into args.'];
+  if (memberName === 'name')
+    return ['made of letters, digits, _ and -', 'Remove the other characters.'];
+  return memberName === 'url' && list !== 'stdio_servers'
+    ? [
+        'an address with http, https, ws or wss and a host',
+        'Write it like https://mcp.example.com/mcp.',
+      ]
+    : null;
+}
+
+function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const consent = member(member(holder, 'settings'), 'user_consents_to_analytics');
+  if (consent?.kind !== 'scalar' || consent.value !== null || consent.bare) return [];
+  return [
+    findingAt(consent, {
+      code: 'not-settable',
+      message: 'The service cannot set this back to null: sent null, it keeps the answer it has.',
+      hint: 'Write true or false, or remove the key to leave it alone.',
+      path: [...path, 'settings', 'user_consents_to_analytics'],
+    }),
+  ];
+}
+
+function impossibleEntryUrls(holder: MapNode, path: FilePath): PlacedFinding[] {
+  return entriesIn(holder, path).flatMap(({ list, entry, path: entryPath }) => {
+    if (list === 'stdio_servers') return [];
+    const url = member(entry, 'url') ?? entry;
+    if (!isImpossibleUrl(url, /^(https?|wss?):\/\/[^\s/?#]+\S*$/i)) return [];
+    const urlPath = url === entry ? entryPath : [...entryPath, 'url'];
+    return [findingAt(url, impossibleUrlFinding(urlPath, 'https://mcp.example.com/mcp'))];
+  });
+}
+
+function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const seen = new Set<string>();
+  return entriesIn(holder, path).flatMap(({ list, entry, path: entryPath }) => {
+    const key = identityMember(list);
+    const known = member(entry, key) ?? entry;
+    const text = textOf(known)?.trim() ?? '';
+    const identity = key === 'name' ? text : bareUrl(text);
+    if (identity === '') return [];
+    if (!seen.has(`${list} ${identity}`)) {
+      seen.add(`${list} ${identity}`);
+      return [];
+    }
+    return [
+      findingAt(known, {
+        code: 'duplicate-entry',
+        message: `Another entry of the list has this ${key}.`,
+        hint:
+          key === 'name'
+            ? 'Keep one of the two: an entry is identified by its name.'
+            : 'Keep one of the two: an entry is identified by its url without userinfo, query and fragment.',
+        path: known === entry ? entryPath : [...entryPath, key],
+      }),
+    ];
+  });
+}
+
+/** The entries of the mcp lists. */
+function entriesIn(
+  holder: MapNode,
+  path: FilePath,
+): { readonly list: McpList; readonly entry: Node; readonly path: FilePath }[] {
+  const mcp = member(member(holder, 'settings'), 'mcp_config');
+  return MCP_LISTS.flatMap((list) => {
+    const entries = member(mcp, list);
+    return entries?.kind !== 'list'
+      ? []
+      : entries.items.map((entry, index) => ({
+          list,
+          entry,
+          path: [...path, 'settings', 'mcp_config', list, String(index)],
+        }));
+  });
+}
+
+/** Mcp entries in the one form that is compared and sent, however the file writes them. */
+function data(node: Node): Value {
+  const plain = plainValue(node);
+  if (!isRecord(plain) || !isRecord(plain['mcp_config'])) return plain;
+  const config = Object.entries(plain['mcp_config']).map(
+    ([list, entries]) => [list, isList(entries) ? entries.map(entryData) : entries] as const,
+  );
+  return recordOf([...Object.entries(plain), ['mcp_config', recordOf(config)]]);
+}
+
+/** A bare url as a map, lines of arguments and variables as list and map, blanks around words dropped. */
+function entryData(entry: Value): Value {
+  if (typeof entry === 'string') return recordOf([['url', entry.trim()]]);
+  if (!isRecord(entry)) return entry;
+  return recordOf(
+    Object.entries(entry).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? (SPELLED_OUT.get(name)?.(value) ?? value) : value,
+    ]),
+  );
+}
+
+const trimmed = (text: string): Value => text.trim();
+
+const SPELLED_OUT: ReadonlyMap<string, (text: string) => Value> = new Map([
+  ['url', trimmed],
+  ['name', trimmed],
+  ['command', trimmed],
+  ['args', shellWords],
+  ['env', (line) => recordOf(envPairs(line).map(({ name, text }) => [name, text ?? ''] as const))],
+]);

@@ -1,0 +1,224 @@
+import { isShowable } from '../model/secret-words.ts';
+import { suggest } from '../model/suggest.ts';
+import { TYPE_NOUNS } from '../model/type-nouns.ts';
+import { blockAt } from './blocks.ts';
+import { inBlock } from './blocks/block.ts';
+import { memberAt, type Node } from './node.ts';
+import type { Finding, PlacedFinding } from './report.ts';
+import { expectationAt, isMisspelt, type Expectation } from './schema-lookup.ts';
+import { locate } from './source-file.ts';
+
+/** A value that the schema refuses, and its path from the root of the file. */
+export interface RefusedValue {
+  readonly root: Node;
+  readonly path: readonly string[];
+  readonly node: Node;
+}
+
+/** Keys that the schema does not have, each reported at the key. */
+export function unknownKeys(
+  { root, path }: RefusedValue,
+  keys: ReadonlySet<string>,
+): PlacedFinding[] {
+  return [...keys].flatMap((key) => {
+    const found = memberAt(root, [...path, key]);
+    // The alias of a merge key has been reported.
+    if (found === null || (key === '<<' && found.node.reported)) return [];
+    const finding = { ...unknownKey(path, key), path: [...path, key] };
+    return [{ file: found.keyFile, at: found.keyAt, finding }];
+  });
+}
+
+function unknownKey(path: readonly string[], key: string): Finding {
+  const { keys } = expectationAt(path);
+  const near = suggest(key, keys);
+  const where = whereInWords(path);
+  const elsewhere = ['settings', 'server'].find((block) =>
+    expectationAt([block]).keys.includes(key),
+  );
+  const hint =
+    near !== null
+      ? `Did you mean ${near}?`
+      : elsewhere !== undefined && inBlock(path).length === 0
+        ? `Move it under ${elsewhere}.`
+        : `Available: ${keys.join(', ')}.`;
+  const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
+  return { code: 'unknown-key', message, hint };
+}
+
+/** The place of a key, in words. */
+function whereInWords(path: readonly string[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'at the top of the file';
+  if (path.length === 2 && path[0] === 'environments') return 'in an environment';
+  if (/^\d+$/.test(last)) return `in an entry of ${path.at(-2)}`;
+  return isShowable(last) ? `in ${last}` : 'here';
+}
+
+/** Required keys that are missing, each reported at its parent's key; one that is there misspelt is not reported twice. */
+export function missingKeys(
+  { root, path, node }: RefusedValue,
+  keys: ReadonlySet<string>,
+): PlacedFinding[] {
+  const holder = memberAt(root, path);
+  return [...keys].flatMap((key) => {
+    if (isMisspelt(node, path, key)) return [];
+    const top = path.length === 0;
+    const expected = expectationAt([...path, key]);
+    const finding = {
+      code: 'missing-key',
+      message: `${key} is missing ${top ? 'at the top of the file' : 'here'}.`,
+      hint: top
+        ? `Add ${key}: ${expected.values[0] ?? '…'}.`
+        : `Add ${key}: ${expected.description.replace(/^The /, 'the ')}`,
+      path,
+    } as const;
+    if (top) return [{ file: root.file, at: 0, finding }];
+    return [
+      holder === null
+        ? { file: node.file, at: node.at, finding }
+        : { file: holder.keyFile, at: holder.keyAt, finding },
+    ];
+  });
+}
+
+/** Names of environments and headers with characters that they cannot have. */
+export function badNames({ root, path }: RefusedValue, keys: ReadonlySet<string>): PlacedFinding[] {
+  return [...keys].flatMap((key) => {
+    const found = memberAt(root, [...path, key]);
+    if (found === null) return [];
+    const [message, hint] =
+      path[0] === 'environments' && path.length === 1
+        ? [
+            'The name of an environment cannot have these characters.',
+            'Use letters, digits, dots, - and _, a letter or digit first.',
+          ]
+        : [
+            'This is not a valid header name.',
+            'Use letters, digits and -, without spaces and colons.',
+          ];
+    const finding = { code: 'bad-value', message, hint, path: [...path, key] } as const;
+    return [{ file: found.keyFile, at: found.keyAt, finding }];
+  });
+}
+
+/** A value of a type that its place does not allow, or of the type but not of the form. */
+export function badValue({ root, path, node }: RefusedValue): PlacedFinding {
+  const expected = expectationAt(path);
+  const unfinished = keyWithoutColon(node, expected);
+  if (unfinished !== null) return { ...caret(root, path, node), finding: { ...unfinished, path } };
+  const kind = kindOf(node);
+  const fits =
+    expected.types.length === 0 ||
+    expected.types.includes(kind) ||
+    (kind === 'integer' && expected.types.includes('number'));
+  const form = fits && kind === 'string' ? textFormAt(path) : null;
+  const finding = {
+    code: fits ? 'bad-value' : 'wrong-type',
+    message:
+      path.length === 1 && path[0] === 'version'
+        ? `This setpoint reads version ${phrase(expected)}.`
+        : `${subject(path)} must be ${form?.[0] ?? phrase(expected)}.`,
+    hint: form?.[1] ?? hintFor(expected, node, kind, path),
+    path,
+  } as const;
+  return { ...caret(root, path, node), finding };
+}
+
+/** A map whose only line lacks its colon: `language en` is text to YAML. */
+function keyWithoutColon(
+  node: Node,
+  { types, keys }: Expectation,
+): Omit<PlacedFinding['finding'], 'path'> | null {
+  if (node.kind !== 'scalar' || typeof node.value !== 'string' || types.includes('string'))
+    return null;
+  const [, key = ''] = /^([A-Za-z_][A-Za-z0-9_-]*)[\s:=]/.exec(node.value) ?? [];
+  if (!keys.includes(key)) return null;
+  return {
+    code: 'wrong-type',
+    message: `Missing ": " after "${key}".`,
+    hint: 'Write a colon and a space between key and value.',
+  };
+}
+
+/** The value's start; for a map or list on the lines below its key, the key. */
+function caret(
+  root: Node,
+  path: readonly string[],
+  node: Node,
+): { file: Node['file']; at: number } {
+  const holder = node.kind === 'scalar' ? null : memberAt(root, path);
+  const below =
+    holder !== null &&
+    locate(holder.keyFile, holder.keyAt).line !== locate(node.file, node.at).line;
+  return below ? { file: holder.keyFile, at: holder.keyAt } : { file: node.file, at: node.at };
+}
+
+function subject(path: readonly string[]): string {
+  const last = path.at(-1) ?? '';
+  if (/^\d+$/.test(last)) return `An entry of ${path.findLast((key) => !/^\d+$/.test(key))}`;
+  return isShowable(last) ? last : 'This key';
+}
+
+function phrase(expected: Expectation): string {
+  const nouns = expected.types.map((type) =>
+    type === 'string' && expected.secret
+      ? 'a reference'
+      : (TYPE_NOUNS[type] ?? type) + limits(type, expected),
+  );
+  const choices = expected.values.length > 0 ? [...expected.values] : nouns;
+  if (expected.reference && !expected.types.includes('string')) choices.push('a reference');
+  if (choices.length < 2) return choices[0] ?? 'something else';
+  return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}
+
+function limits(type: string, { minimum, maximum, filled }: Expectation): string {
+  if (filled && (type === 'string' || type === 'object')) return ' that is not empty';
+  if (type !== 'integer' || minimum === null) return '';
+  return maximum === null ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+}
+
+/** What text must be if the schema has a pattern for it, and how to write it. */
+function textFormAt(path: readonly string[]): readonly [phrase: string, hint: string] | null {
+  if (inBlock(path)[0] === 'name')
+    return ['made of letters, digits, dots, - and _', 'A letter or digit comes first.'];
+  const found = blockAt(path);
+  return found?.block.textForm?.(found.path) ?? null;
+}
+
+function hintFor(expected: Expectation, node: Node, kind: string, path: readonly string[]): string {
+  const { types, keys, values, filled } = expected;
+  if (path.length === 1 && path[0] === 'version') return `Write version: ${values.join(' or ')}.`;
+  const allows = (...some: readonly string[]) => types.some((type) => some.includes(type));
+  if (allows('string') && !expected.secret && ['integer', 'number', 'boolean'].includes(kind))
+    return 'Quote it to make it text.';
+  if (filled && (kind === 'object' || kind === 'string'))
+    return 'Write a value, or remove the key.';
+  if (kind === 'null' && types.length > 0) {
+    const thing = /^\d+$/.test(path.at(-1) ?? '') ? 'entry' : 'key';
+    if (allows('array')) return `Write [] for an empty list, or remove the ${thing}.`;
+    return allows('object') && !filled
+      ? `Write {} for an empty map, or remove the ${thing}.`
+      : `It cannot be null. Remove the ${thing} to leave it alone.`;
+  }
+  if (keys.length > 0) {
+    const some = keys.slice(0, 4).join(', ');
+    const url = allows('string') ? 'a url, or ' : '';
+    return `Write ${url}a map with keys such as ${some}.`;
+  }
+  const text = node.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';
+  const number = /^-?\d+(\.\d+)?$/.test(text);
+  if (number && (allows('integer', 'number') || expected.values.includes(text)))
+    return 'Write it without quotes.';
+  if (allows('boolean') && /^(y|n|yes|no|on|off|true|false)$/i.test(text))
+    return 'Write true or false without quotes; yes, no, on and off are text.';
+  return expected.description || expectationAt(path.slice(0, -1)).description;
+}
+
+function kindOf(node: Node): string {
+  if (node.kind === 'map') return 'object';
+  if (node.kind === 'list') return 'array';
+  if (node.value === null) return 'null';
+  if (typeof node.value === 'number') return Number.isInteger(node.value) ? 'integer' : 'number';
+  return typeof node.value;
+}

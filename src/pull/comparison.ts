@@ -1,0 +1,113 @@
+import { resolveSettings } from '../desired/resolve.ts';
+import type { Target } from '../desired/target.ts';
+import { bareUrl, Identity } from '../model/identity.ts';
+import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import type { Unknown } from '../model/plan.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
+import type { NewReference } from './placeholder.ts';
+
+/** What a file declares, as far as it can be compared with what the service has. */
+export interface ComparableState {
+  readonly desired: DesiredState;
+  /** What cannot be compared at all, and is therefore not in `desired`. */
+  readonly unknown: readonly Unknown[];
+  /** Whether a text of the file holds a reference without a value. */
+  readonly isUnset: (ref: string) => boolean;
+}
+
+/**
+ * The desired state for an edit of the file. If a reference without a value hides the identity of an mcp entry, `mcp_config` is
+ * left out: which entry of the file to edit would be a guess.
+ */
+export function comparableState(target: Target, source: ReferenceSource): ComparableState {
+  const desired = resolveSettings(target, source);
+  const unset = new Set(
+    desired.fields
+      .flatMap(({ value }) => secretsIn(value))
+      .flatMap((secret) => (secret instanceof UnseenSecret ? (secret.ref ?? []) : [])),
+  );
+  const isUnset = (ref: string): boolean => unset.has(ref);
+  const config = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  if (!hidesIdentity(config)) return { desired, unknown: [], isUnset };
+  const fields = desired.fields.filter(({ field }) => field.name !== 'mcp_config');
+  const unknown = desired.missing.filter(({ path }) => path[0] === 'mcp_config');
+  return { desired: { ...desired, fields }, unknown, isUnset };
+}
+
+function hidesIdentity(config: Value | undefined): boolean {
+  if (!isRecord(config)) return false;
+  return MCP_LISTS.some((list) =>
+    entriesOf(config[list]).some((entry) => identityOf(list, entry).key === null),
+  );
+}
+
+/*
+ * An edited file is compared with the observation that it was made from. Its new references have no values, so that the same dummy
+ * value takes the place of the reference on one side and of the secret on the other: no secret has to be opened for that.
+ */
+
+function dummyFor(variable: string): string {
+  return `setpoint-stands-for-${variable}`;
+}
+
+/** A source of references in which the variables of new references have their dummy values. */
+export function sourceWithDummies(
+  source: ReferenceSource,
+  references: readonly NewReference[],
+): ReferenceSource {
+  const names = new Set(references.map(({ name }) => name));
+  return {
+    ...source,
+    variable: (name) => (names.has(name) ? dummyFor(name) : source.variable(name)),
+  };
+}
+
+/** The observation with dummy values in place of the secrets behind new references. */
+export function observedWithDummies(
+  observed: ObservedState,
+  references: readonly NewReference[],
+): ObservedState {
+  const root: Dummies = { secret: null, below: new Map() };
+  for (const { at, written, name } of references) {
+    const text = written
+      .replaceAll(`\${env:${name}}`, () => dummyFor(name))
+      .replaceAll('$${', () => '${');
+    add(root, at, new Secret(text, null, new Identity(bareUrl(text))));
+  }
+  const values = withDummies(observed.values, root);
+  return isRecord(values) ? { ...observed, values } : observed;
+}
+
+/** Dummy values by their paths, so that a record is gone through once. */
+interface Dummies {
+  secret: Secret | null;
+  readonly below: Map<string, Dummies>;
+}
+
+function add(root: Dummies, path: readonly string[], secret: Secret): void {
+  let node = root;
+  for (const key of path) {
+    const next = node.below.get(key) ?? { secret: null, below: new Map<string, Dummies>() };
+    node.below.set(key, next);
+    node = next;
+  }
+  node.secret = secret;
+}
+
+function withDummies(value: Value, dummies: Dummies | undefined): Value {
+  if (dummies === undefined) return value;
+  if (dummies.secret !== null) return dummies.secret;
+  const { below } = dummies;
+  if (isList(value)) {
+    // Entries are counted as a plan counts them: what is not a map is not an entry.
+    const entries = value.some(isRecord) ? value.filter(isRecord) : value;
+    return entries.map((item, index) => withDummies(item, below.get(String(index))));
+  }
+  if (!isRecord(value)) return value;
+  return recordOf(
+    Object.entries(value).map(([name, member]) => [name, withDummies(member, below.get(name))]),
+  );
+}

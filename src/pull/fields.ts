@@ -1,0 +1,144 @@
+import { member } from '../desired/node.ts';
+import { holdsReference } from '../desired/references.ts';
+import type { Target } from '../desired/target.ts';
+import { fieldNamed, type Field } from '../model/field.ts';
+import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { formatPath, type Path } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
+import type { LeftAlone, PulledAction } from '../model/pulled.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, type Value } from '../model/value.ts';
+import { NOTHING_PULLED, type Pulled, pulledList, pulledMcp, type PullRules } from './mcp.ts';
+import type { PullEdit } from './place-edits.ts';
+import { fieldPlaceholder } from './placeholder.ts';
+import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
+
+/** What the file gets so that the plan becomes empty, and what it does not. */
+export function pulledFields(
+  target: Target,
+  desired: DesiredState,
+  observed: ObservedState,
+  rules: PullRules,
+): Pulled {
+  if (!observed.stored) {
+    const left = rules.changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
+    return { ...NOTHING_PULLED, left };
+  }
+  const parts = rules.changes
+    .filter(({ path }) => path[0] !== 'mcp_config')
+    .map((change) => pulledField(change, target, observed, rules));
+  const mcp = desired.fields.find(({ field }) => field.name === 'mcp_config');
+  const node = member(target.settings, 'mcp_config');
+  if (mcp !== undefined && node !== undefined)
+    parts.push(pulledMcp(node, mcp.value, observed.values['mcp_config'] ?? null, rules));
+  return {
+    edits: parts.flatMap(({ edits }) => edits),
+    made: parts.flatMap(({ made }) => made),
+    left: parts.flatMap(({ left }) => left),
+  };
+}
+
+function pulledField(
+  change: Change,
+  target: Target,
+  observed: ObservedState,
+  { excluded, overReferences, hidden }: PullRules,
+): Pulled {
+  const [name = ''] = change.path;
+  const field = fieldNamed(name);
+  const leave = (reason: string): Pulled => ({
+    ...NOTHING_PULLED,
+    left: [{ path: change.path, reason, ref: change.ref }],
+  });
+  if (field === undefined) return leave(REASONS.unreadable);
+  if (excluded.has(formatPath(change.path))) return leave(REASONS.unlike);
+  const write = (edit: Omit<PullEdit, 'path'>, action: PulledAction): Pulled => ({
+    edits: [{ path: ['settings', name], ...edit }],
+    made: [[action, change]],
+    left: [],
+  });
+  const refer = (secret: Secret, action: PulledAction): Pulled => {
+    const placeholder = fieldPlaceholder(name, secret);
+    return write({ value: placeholder.written, placeholders: [placeholder] }, action);
+  };
+  if (field.secret) {
+    if (!overReferences) return leave(change.ref === null ? REASONS.secret : REASONS.reference);
+    return change.action === 'set'
+      ? write({ value: null, placeholders: [] }, 'clear')
+      : refer(new Secret(''), 'set');
+  }
+  const node = member(target.settings, name);
+  const text = node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';
+  if (name === 'secrets_store' || (holdsReference(text) && !overReferences))
+    return leave(REASONS.reference);
+  const actual = actualOf(field, observed);
+  if (actual instanceof Secret)
+    return overReferences ? refer(actual, 'change') : leave(REASONS.sensitive);
+  if (isHidden(actual, hidden)) return leave(REASONS.tainted);
+  const value = asWritten(actual);
+  if (value === null || !isExpressible({ [name]: value.written }))
+    return leave(REASONS.inexpressible);
+  const action = change.action === 'set' ? 'clear' : change.action === 'clear' ? 'set' : 'change';
+  return write({ value: value.written, placeholders: [] }, action);
+}
+
+/** What the service has, or the default if it leaves the field out. Null if empty text means the same. */
+function actualOf({ name }: Field, { dialect, values }: ObservedState): Value {
+  const field = dialect.fields.get(name);
+  const actual = values[name] ?? field?.absent ?? null;
+  return actual === '' && field?.onNull === 'keeps' && field.clearWith === '' ? null : actual;
+}
+
+/** What a file gets of something that it did not manage before. */
+export type Adopted = Omit<Pulled, 'made'>;
+
+/** Adopts a field, or one mcp list: secrets as references, empty mcp lists left out. */
+export function adopted(path: Path, observed: ObservedState, rules: PullRules): Adopted {
+  const [name = '', list] = path;
+  const value = observed.values[name] ?? null;
+  const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
+  const write = (edit: Omit<PullEdit, 'path'>): Adopted => ({
+    edits: [{ path: ['settings', name], ...edit }],
+    left: [],
+  });
+  const field = fieldNamed(name);
+  if (field === undefined) return leave(REASONS.unknown);
+  if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
+  if (name === 'secrets_store') return leave(REASONS.unreadable);
+  if (name === 'mcp_config')
+    return adoptedLists(value, isMcpList(list) ? [list] : MCP_LISTS, rules);
+  if (field.secret || value instanceof Secret || isHidden(value, rules.hidden)) {
+    if (field.type !== 'string') return leave(REASONS.tainted);
+    const placeholder = fieldPlaceholder(name, value);
+    return write({ value: placeholder.written, placeholders: [placeholder] });
+  }
+  const written = asWritten(value);
+  if (written === null || !isExpressible({ [name]: written.written }))
+    return leave(REASONS.inexpressible);
+  return write({ value: written.written, placeholders: [] });
+}
+
+/** A declared list is exhaustive: one that cannot be adopted whole is not adopted. */
+function adoptedLists(config: Value, lists: readonly McpList[], rules: PullRules): Adopted {
+  const edits: PullEdit[] = [];
+  const left: LeftAlone[] = [];
+  for (const list of lists) {
+    const entries = isRecord(config) ? entriesOf(config[list]) : [];
+    const pull = pulledList(list, [], [], entries, rules);
+    left.push(...pull.left);
+    if (entries.length === 0 || pull.left.length > 0) continue;
+    const { value, placeholders } = pull;
+    edits.push({ path: ['settings', 'mcp_config', list], value, placeholders });
+  }
+  return { edits, left };
+}
+
+/** The mcp lists in which the service has entries and of which a file that declares others declares nothing. */
+export function undeclaredLists(declared: Value | undefined, observed: ObservedState): Path[] {
+  const config = observed.values['mcp_config'];
+  if (!isRecord(declared) || !isRecord(config)) return [];
+  return MCP_LISTS.filter(
+    (list) => !Object.hasOwn(declared, list) && entriesOf(config[list]).length > 0,
+  ).map((list) => ['mcp_config', list]);
+}

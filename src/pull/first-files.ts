@@ -1,0 +1,160 @@
+import { member } from '../desired/node.ts';
+import { expectationAt } from '../desired/schema-lookup.ts';
+import { SCHEMA } from '../desired/schema.gen.ts';
+import type { Target } from '../desired/target.ts';
+import { type Field, fields } from '../model/field.ts';
+import type { Json } from '../model/value.ts';
+import { variableName } from './placeholder.ts';
+import { type Edit, editText } from '../yaml-edit/edit-text.ts';
+import type { JsonObject } from '../yaml-edit/json.ts';
+import { memberLines } from '../yaml-edit/print.ts';
+import type { Layout } from '../yaml-edit/source.ts';
+
+const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
+
+/**
+ * The text of a first settings file: what it declares, each field under the first sentence of its description, then the fields
+ * that it does not manage, commented out so that each line is valid without its #.
+ */
+export function initialText(server: JsonObject, settings: JsonObject): string {
+  const names = fields().map(({ name }) => name);
+  const declared = names.filter((name) => Object.hasOwn(settings, name));
+  const others = fields().filter(({ name }) => !Object.hasOwn(settings, name));
+  const rest = others.map((field) => `  # ${field.name}: ${JSON.stringify(declarable(field))}`);
+  const { $id } = JSON.parse(SCHEMA) as { readonly $id: string };
+  return [
+    `# yaml-language-server: $schema=${$id}`,
+    '# Written from what the service had. What is absent is not managed, and never changed; null clears a field.',
+    '#   setpoint plan     shows what an apply would change',
+    '#   setpoint pull     imports what was changed on the service since',
+    'version: 1',
+    '',
+    'server:',
+    ...Object.entries(server).flatMap(([key, value]) => explained(['server', key], value)),
+    '',
+    ...(declared.length === 0 ? ['settings: {}'] : ['settings:']),
+    ...declared.flatMap((name) => [
+      ...(name === UNSEEN && settings[name] === null ? [KEPT_BY] : []),
+      ...explained(['settings', name], settings[name] ?? null),
+    ]),
+    ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
+    '',
+  ].join('\n');
+}
+
+const UNSEEN = 'sandbox_api_key';
+const KEPT_BY =
+  '  # The service never shows sandbox_api_key, and every write sends it. To keep a key that is stored there, put its reference here.';
+
+/** A value that the file may declare: the default, or an example if the default is null and the field cannot be. */
+function declarable({ name, default: otherwise, onNull, clearWith }: Field): Json {
+  const isAllowed = otherwise !== null || onNull === 'clears' || clearWith !== null;
+  if (isAllowed) return otherwise;
+  return EXAMPLES[name] ?? null;
+}
+
+/** For the fields that cannot be null. */
+const EXAMPLES: Readonly<Record<string, Json>> = {
+  secrets_store: { provider_tokens: { github: { token: '${env:GIT_PROVIDER_TOKEN}' } } },
+  user_consents_to_analytics: false,
+};
+
+function explained(path: readonly string[], value: Json): string[] {
+  return [`  # ${firstSentence(path)}`, ...memberLines(path.at(-1) ?? '', value, 2, LAYOUT)];
+}
+
+/** The schema's description at a path, up to the first full stop or semicolon. */
+export function firstSentence(path: readonly string[]): string {
+  const { description } = expectationAt(path);
+  return `${/^.*?(?=[.;](?:\s|$))/s.exec(description)?.[0] ?? description}.`;
+}
+
+/** A variable that a settings file reads, and what for. */
+export interface ReadVariable {
+  readonly name: string;
+  readonly purpose: string;
+}
+
+const HEAD =
+  '# Variables that settings.yaml reads. Copy this file to .env, fill that in, and never commit it.';
+
+/** The text of `.env.example` with an empty line for each variable; what it holds already stays as it is. */
+export function envExample(text: string | null, variables: readonly ReadVariable[]): string {
+  const known = new Set(
+    [...(text ?? '').matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/gm)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  const added = variables.filter(({ name }) => !known.has(name));
+  const lines = added.flatMap(({ name, purpose }) => [`# ${oneLine(purpose)}`, `${name}=`]);
+  return text === null ? withLines(`${HEAD}\n`, lines) : withLines(text, lines);
+}
+
+const IGNORED = ['.env', '.setpoint/'];
+
+/** The text of `.gitignore` with the lines for what must not be committed. */
+export function gitIgnore(text: string | null): string {
+  const ignored = new Set(
+    (text ?? '').split(/\r?\n/).map((line) => line.trim().replace(/^\/|\/$/g, '')),
+  );
+  return withLines(
+    text ?? '',
+    IGNORED.filter((line) => !ignored.has(line.replace(/\/$/, ''))),
+  );
+}
+
+/** The text with lines added at its end, with the line breaks that it has. */
+function withLines(text: string, lines: readonly string[]): string {
+  if (lines.length === 0) return text;
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const begun = text === '' || text.endsWith('\n') ? text : text + eol;
+  return begun + lines.map((line) => line + eol).join('');
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+/** An environment to be added to a file. */
+export interface NewEnvironment {
+  readonly name: string;
+  /** The address of its service; null if it inherits the address of the blocks above. */
+  readonly url: string | null;
+  /** Whether it gets a key of its own. */
+  readonly keyed: boolean;
+}
+
+/** The variable that holds the key of an environment. */
+export function keyVariable(environment: string): string {
+  return variableName(environment, 'API_KEY');
+}
+
+/**
+ * The text of a settings file with one more environment, which names its server and nothing else. Null if the text cannot be
+ * edited. A file without environments keeps its one target, as an environment that adds nothing.
+ */
+export function withEnvironment(
+  text: string,
+  targets: readonly Target[],
+  hasEnvironments: boolean,
+  { name, url, keyed }: NewEnvironment,
+): string | null {
+  const [former] = targets;
+  const edits: Edit[] = [];
+  if (!hasEnvironments && former !== undefined && member(former.server, 'url') !== undefined)
+    edits.push({ path: ['environments', former.name], value: {} });
+  const server: [string, Json][] = [];
+  if (url !== null) {
+    server.push(['url', url]);
+    // Neither a key nor headers follow a changed address, so those of the blocks above are declared here, too.
+    if (keyed) server.push(['api_key', `\${env:${keyVariable(name)}}`]);
+    else if (has(former, 'api_key')) server.push(['api_key', null]);
+    if (has(former, 'headers')) server.push(['headers', {}]);
+  }
+  const block: Json = server.length === 0 ? {} : { server: Object.fromEntries(server) };
+  return editText(text, [...edits, { path: ['environments', name], value: block }]);
+}
+
+function has(target: Target | undefined, key: string): boolean {
+  return member(target?.server, key) !== undefined;
+}

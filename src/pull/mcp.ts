@@ -1,0 +1,200 @@
+import { member, type Node, plainValue } from '../desired/node.ts';
+import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { formatPath, isUnmanaged, type Path, pathKey } from '../model/path.ts';
+import type { Change } from '../model/plan.ts';
+import type { LeftAlone, PulledAction } from '../model/pulled.ts';
+import type { Secret } from '../model/secret.ts';
+import { isRecord, type Json, masked, type Value, type ValueRecord } from '../model/value.ts';
+import { matchManaged } from '../plan/match-entries.ts';
+import { sameJson } from '../yaml-edit/json.ts';
+import { newEntry, pulledEntry } from './entry.ts';
+import type { PullEdit } from './place-edits.ts';
+import type { Placeholder } from './placeholder.ts';
+import type { ObservedEntry } from './program.ts';
+import { REASONS } from './writable.ts';
+
+/** What a pull of some values writes into the file, and what it leaves alone. */
+export interface Pulled {
+  readonly edits: readonly PullEdit[];
+  /** What each change of the plan is the other way round: the plan would turn the service into what the file declares. */
+  readonly made: readonly (readonly [PulledAction, Change])[];
+  readonly left: readonly LeftAlone[];
+}
+
+export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
+
+/** The members in which a declared entry surely differs from the service's. */
+export type CompareEntry = (
+  list: McpList,
+  declared: ValueRecord,
+  actual: ValueRecord,
+) => { readonly differing: readonly string[] };
+
+/** How the values of a target are pulled. */
+export interface PullRules {
+  readonly unmanaged: readonly Path[];
+  readonly changes: readonly Change[];
+  readonly compare: CompareEntry;
+  /** Paths that were found not to read back the same. */
+  readonly excluded: ReadonlySet<string>;
+  /** Whether references may be written over: all edits go to a layer that holds none. */
+  readonly overReferences: boolean;
+  /** Resolved values of references: never written, wherever else the service has them. */
+  readonly hidden: readonly Secret[];
+}
+
+const PATH = ['settings', 'mcp_config'];
+
+/**
+ * Pulls `mcp_config`: list by list if the file declares lists; as a whole if it is null or {}, which stand for all three lists.
+ * It becomes null if the service has none at all.
+ */
+export function pulledMcp(node: Node, declared: Value, actual: Value, rules: PullRules): Pulled {
+  const changes = rules.changes.filter(({ path }) => path[0] === 'mcp_config');
+  if (changes.length === 0) return NOTHING_PULLED;
+  if (rules.excluded.has('mcp_config')) {
+    const left = changes.map(({ path, ref }) => ({ path, reason: REASONS.unlike, ref }));
+    return { ...NOTHING_PULLED, left };
+  }
+  const config = isRecord(actual) ? actual : null;
+  const names = isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
+  const managed = names.filter((list) => !isUnmanaged(rules.unmanaged, ['mcp_config', list]));
+  const pulls = managed.map((list) => {
+    const own = isRecord(declared) ? entriesOf(declared[list]) : [];
+    const pull = pulledList(list, itemsOf(node, list), own, entriesOf(config?.[list]), rules);
+    return [list, pull] as const;
+  });
+  const made = pulls.flatMap(([, pull]) => pull.made);
+  const left = pulls.flatMap(([, pull]) => pull.left);
+  const isEmpty = pulls.every(([, pull]) => pull.value.length === 0);
+  if (config === null && isEmpty && managed.length === names.length)
+    return { edits: [wholeEdit(null, [])], made: changes.map(cleared), left: [] };
+  if (node.kind === 'map' && node.members.size > 0)
+    return { edits: pulls.flatMap(([list, pull]) => listEdit(node, list, pull)), made, left };
+  const set =
+    made.length > 0 || left.length > 0 ? made : changes.map((one) => ['set', one] as const);
+  // All three lists, so that they are as exhaustive as null and {} were, whatever the layers below declare.
+  const lists = pulls.map(([list, pull]): [string, Json] => [list, pull.value]);
+  const placeholders = pulls.flatMap(([, pull]) => pull.placeholders);
+  return { edits: [wholeEdit(Object.fromEntries(lists), placeholders)], made: set, left };
+}
+
+function cleared(change: Change): readonly ['remove' | 'clear', Change] {
+  return [change.path.length > 1 ? 'remove' : 'clear', change];
+}
+
+function wholeEdit(value: Json, placeholders: PullEdit['placeholders']): PullEdit {
+  return { path: PATH, value, placeholders };
+}
+
+function listEdit(node: Node, list: McpList, { value, placeholders }: ListPull): PullEdit[] {
+  const before = itemsOf(node, list).map((item) => masked(plainValue(item)));
+  return sameJson(before, value) ? [] : [{ path: [...PATH, list], value, placeholders }];
+}
+
+function itemsOf(node: Node, list: McpList): readonly Node[] {
+  const items = member(node, list);
+  return items?.kind === 'list' ? items.items : [];
+}
+
+/** What a list becomes, and what that does to each of its entries. */
+export interface ListPull {
+  readonly value: readonly Json[];
+  readonly placeholders: readonly Placeholder[];
+  readonly made: readonly (readonly [PulledAction, Change])[];
+  readonly left: readonly LeftAlone[];
+}
+
+/**
+ * A declared list with the service's entries: those that the service does not have go, those that differ change in place, new
+ * ones come last. Unmanaged entries stay as they are. Entries are matched as a plan matches them, but never by a guess.
+ */
+export function pulledList(
+  list: McpList,
+  nodes: readonly Node[],
+  declared: readonly ValueRecord[],
+  actual: readonly ValueRecord[],
+  rules: PullRules,
+): ListPull {
+  const { changes, unmanaged } = rules;
+  const matched = matchManaged(list, declared, actual, unmanaged, () => 0);
+  const guessed = matched.pairs.filter(({ certain }) => !certain);
+  const onService = [
+    ...matched.removed,
+    ...guessed.map((pair) => ({ actual: pair.actual, segment: pair.observed })),
+  ];
+  const entries: ItemPull[] = [
+    ...matched.pairs.flatMap(({ declared: own, actual: index, segment, certain }) => {
+      const [node, asked, entry] = [nodes[own], declared[own], actual[index]];
+      if (!certain || node === undefined || asked === undefined || entry === undefined) return [];
+      const observed = { list, index, segment, entry, hidden: rules.hidden };
+      return changedEntry(observed, node, asked, own, rules);
+    }),
+    ...onService.map(({ actual: index, segment }) =>
+      addedEntry({ list, index, segment, entry: actual[index] ?? {}, hidden: rules.hidden }, rules),
+    ),
+  ].toSorted((one, other) => one.index - other.index);
+  const items = new Map(nodes.map((node, index) => [index, masked(plainValue(node))]));
+  for (const { own, value } of entries)
+    if (own !== null && value !== undefined) items.set(own, value);
+  const gone = [...matched.added, ...guessed].toSorted((a, b) => a.declared - b.declared);
+  for (const { declared: own } of gone) items.delete(own);
+  const added = entries.flatMap(({ own, value }) =>
+    own === null && value !== undefined ? [value] : [],
+  );
+  const byPath = new Map(changes.toReversed().map((change) => [pathKey(change.path), change]));
+  const actions: readonly (readonly [PulledAction, Path])[] = [
+    ...entries.flatMap(({ action, path }) => (action === null ? [] : [[action, path] as const])),
+    ...gone.map(({ segment }) => ['remove', ['mcp_config', list, segment]] as const),
+  ];
+  return {
+    value: [...items.values(), ...added],
+    placeholders: entries.flatMap(({ placeholders }) => placeholders),
+    made: actions.flatMap(([action, path]) => {
+      const change = byPath.get(pathKey(path));
+      return change === undefined ? [] : [[action, change] as const];
+    }),
+    left: entries.flatMap(({ left }) => left),
+  };
+}
+
+/** What one observed entry does to the list. `own` is its position in the file; null if it is new there. */
+interface ItemPull extends Pick<ListPull, 'placeholders' | 'left'> {
+  readonly index: number;
+  readonly own: number | null;
+  readonly path: Path;
+  readonly action: PulledAction | null;
+  readonly value?: Json;
+}
+
+function addedEntry(observed: ObservedEntry, { excluded }: PullRules): ItemPull {
+  const { list, index, segment } = observed;
+  const path = ['mcp_config', list, segment];
+  const nothing = { index, own: null, path, action: null, placeholders: [], left: [] };
+  const leave = (reason: string) => ({ ...nothing, left: [{ path, reason, ref: null }] });
+  if (/#\d+$/.test(segment)) return leave(REASONS.twice);
+  if (excluded.has(formatPath(path))) return leave(REASONS.unlike);
+  const written = newEntry(observed);
+  return written === null
+    ? leave(REASONS.inexpressible)
+    : { ...nothing, action: 'add', ...written };
+}
+
+function changedEntry(
+  observed: ObservedEntry,
+  node: Node,
+  declared: ValueRecord,
+  own: number,
+  { compare, excluded, overReferences }: PullRules,
+): ItemPull[] {
+  const { list, index, segment, entry } = observed;
+  const path = ['mcp_config', list, segment];
+  const { differing } = compare(list, declared, entry);
+  if (differing.length === 0) return [];
+  const nothing = { index, own, path, action: null, placeholders: [], left: [] };
+  if (excluded.has(formatPath(path)))
+    return [{ ...nothing, left: [{ path, reason: REASONS.unlike, ref: null }] }];
+  const pulled = pulledEntry(observed, node, declared, differing, overReferences);
+  const isSame = sameJson(pulled.value, masked(plainValue(node)));
+  return [{ ...nothing, ...pulled, action: isSame ? null : 'change' }];
+}

@@ -1,0 +1,135 @@
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
+import { Secret } from '../model/secret.ts';
+import type { Value } from '../model/value.ts';
+import { markerOf, markerReference, variableName } from './placeholder.ts';
+import { escaped, isHidden } from './writable.ts';
+
+/** An argument or variable of a program as a file writes it. */
+export interface ProgramText {
+  readonly written: string;
+  readonly marker: string;
+  /** Names for the variable of the reference in it; null if there is no reference. */
+  readonly names: readonly string[] | null;
+}
+
+/** The argument at `index` of the program called `owner`, one of `all` that the service has. Null if it is not text. */
+export function writtenArgument(
+  owner: string,
+  all: readonly Value[],
+  index: number,
+  hidden: readonly Secret[],
+): ProgramText | null {
+  const text = opened(all[index]);
+  if (text === null) return null;
+  const before = index === 0 ? null : opened(all[index - 1]);
+  const open = isHidden(text, hidden) ? '' : openPart(text, before);
+  const flag = /[A-Za-z][\w.-]+/.exec(
+    open === '' ? (before?.startsWith('-') ? before : '') : (open ?? ''),
+  );
+  return programText(text, open, markerOf('args', owner, String(index)), [
+    variableName(owner, flag?.[0] ?? `ARG_${index + 1}`),
+  ]);
+}
+
+/** A variable of the program called `owner`. Null if it is not text. */
+export function writtenVariable(
+  owner: string,
+  name: string,
+  value: Value,
+  hidden: readonly Secret[],
+): ProgramText | null {
+  const text = opened(value);
+  if (text === null) return null;
+  const open = isHarmlessValue(name, text) && !isHidden(text, hidden);
+  const own = variableName(owner);
+  return programText(text, open ? null : '', markerOf('env', owner, name), [
+    variableName(name).startsWith(`${own}_`) ? variableName(name) : variableName(owner, name),
+  ]);
+}
+
+/**
+ * The text of an argument or variable. The service's are wrapped, because they often hold secrets. A file may hold those of a few
+ * harmless forms, so they are opened here, and in this room only here. Null if it is not text.
+ */
+function opened(value: Value | undefined): string | null {
+  const text = value instanceof Secret ? value.reveal() : value;
+  return typeof text === 'string' ? text : null;
+}
+
+function programText(
+  text: string,
+  open: string | null,
+  marker: string,
+  names: readonly string[],
+): ProgramText {
+  return open === null
+    ? { written: escaped(text), marker, names: null }
+    : { written: escaped(open) + markerReference(marker), marker, names };
+}
+
+/*
+ * What of a program may be written into a file as it is. The list is short and closed: everything else becomes a reference.
+ * docs/secrets.md has the same list.
+ */
+
+const PART = String.raw`(?:[a-z]{1,16}|\d{1,3})`;
+const NAME = String.raw`[a-z]{1,16}(?:[-._]${PART})*`;
+const VERSION = String.raw`[~^]?\d{1,4}(?:\.\d{1,4}){0,3}(?:-[a-z]{1,10}(?:\.\d{1,4})?)?`;
+const SEGMENT = String.raw`\.?${NAME}`;
+const HOST = String.raw`(?:${NAME}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?`;
+
+const FLAG = /^(?:-[A-Za-z]|--|--[a-z]{1,16}(?:-(?:[a-z]{1,16}|\d{1,3}))*)$/;
+const WORD = /^(?:[a-z]{1,12}|true|false|TRUE|FALSE|DEBUG|INFO|WARN|WARNING|ERROR)$/;
+const NUMBER = /^-?\d{1,5}(?:\.\d{1,4}){0,3}$/;
+const PATH = new RegExp(String.raw`^(?:\.{1,2}|(?:\.{1,2}|~)?/(?:${SEGMENT}(?:/${SEGMENT})*/?)?)$`);
+const ADDRESS = new RegExp(String.raw`^(?:https?|wss?)://${HOST}(?:/${SEGMENT})*/?$`);
+const PACKAGE = new RegExp(
+  String.raw`^(?:@${NAME}/)?${NAME}(?:/${NAME})*(?:[@:](?:latest|next|stable|main|${VERSION}))?(?:@sha256:[\da-f]{64})?$`,
+);
+const VARIABLE = /^[A-Z]{1,12}(?:_[A-Z]{1,12})+$/;
+
+const LONGEST = 200;
+
+/** Whether a text is a path or an address of plain words, which a file may hold whatever it is the value of. */
+function isPlace(text: string): boolean {
+  return PATH.test(text) || ADDRESS.test(text);
+}
+
+/** Whether a file may hold the value of a variable; the variable's name has to allow it too. */
+export function isHarmlessValue(name: string, text: string): boolean {
+  if (text === '') return true;
+  if (isSensitiveName(name) || text.length > LONGEST || isSecretText(text)) return false;
+  return WORD.test(text) || NUMBER.test(text) || isPlace(text);
+}
+
+/** Flags of one letter whose value is no secret by custom: `python -m`, `npx -y`, `docker run -i -t -v -d`, `-q`. */
+const PLAIN_LETTERS = /^-[mydiqtv]$/;
+
+/** Whether a file may hold an argument that follows another. */
+function isHarmlessArgument(text: string, before: string | null): boolean {
+  if (text.length > LONGEST || isSecretText(text)) return false;
+  if (text === '' || FLAG.test(text)) return true;
+  if (before === '-e' || before === '--env') return VARIABLE.test(text);
+  const flag = before !== null && /^-{1,2}[A-Za-z]/.test(before) ? before : null;
+  if (flag !== null && isSensitiveName(flag)) return false;
+  if (isPlace(text)) return true;
+  if (flag !== null && !flag.startsWith('--') && !PLAIN_LETTERS.test(flag)) return false;
+  return WORD.test(text) || NUMBER.test(text) || (/[^a-z]/.test(text) && PACKAGE.test(text));
+}
+
+/**
+ * The part of an argument that a file may hold, while the rest becomes a reference: `--api-key=` of `--api-key=x`, nothing of an
+ * argument that follows `--api-key`. Null if a file may hold all of it.
+ */
+export function openPart(argument: string, before: string | null): string | null {
+  if (isHarmlessArgument(argument, before)) return null;
+  const [, head = '', name = '', value = ''] =
+    /^((-{0,2}[A-Za-z][A-Za-z_-]{0,40})(?:=|:\s+))(.*)$/s.exec(argument) ?? [];
+  const isName =
+    FLAG.test(name) ||
+    /^[A-Z]{1,12}(?:_[A-Z]{1,12})*$/.test(name) ||
+    /^(?:[A-Z][a-z]{0,15}-?)+$/.test(name);
+  if (!isName || isSecretText(name)) return '';
+  const open = name.startsWith('--') && !isSensitiveName(name) && isHarmlessArgument(value, name);
+  return open ? null : head;
+}

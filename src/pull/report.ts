@@ -1,0 +1,61 @@
+import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
+import type { Source } from '../model/source.ts';
+import type { DesiredState } from '../model/state.ts';
+import { isRecord, masked, secretsIn } from '../model/value.ts';
+import { comparableState, sourceWithDummies } from './comparison.ts';
+import type { PullEdits } from './edits.ts';
+
+/** A target's part of the document: the changes of the plan the other way round, and what was adopted. */
+export function pullReport(
+  name: string,
+  origin: string | null,
+  { pulls, references, edited }: PullEdits,
+  source: ReferenceSource,
+  written: boolean,
+): EnvironmentPull {
+  const pull = pulls.get(name);
+  const target = edited.get(name);
+  const own = references.get(name) ?? [];
+  const desired =
+    target === undefined ? null : comparableState(target, sourceWithDummies(source, own)).desired;
+  const pulled = (pull?.made ?? []).map(([action, { path, before, after, sensitive }]) => ({
+    path,
+    action,
+    before: masked(after),
+    after: masked(before),
+    sensitive,
+    source: action === 'remove' ? null : sourceAt(desired, path),
+  }));
+  const adopted = (pull?.adopted ?? []).map(({ path, value }): PulledValue => ({
+    path,
+    action: 'adopt',
+    before: null,
+    after: masked(value),
+    sensitive: secretsIn(value).length > 0 || own.some((one) => one.path[0] === path[0]),
+    source: sourceAt(desired, path),
+  }));
+  const some = pulled.length + adopted.length > 0;
+  return {
+    name,
+    origin,
+    status: !some ? 'in-sync' : written ? 'pulled' : 'differs',
+    pulled: [...pulled, ...adopted],
+    left: pull?.left ?? [],
+    unknown: pull?.unknown ?? [],
+    variables: own.map(({ name: variable, path }) => ({ name: variable, path })),
+    error: null,
+  };
+}
+
+/** The place of a value in the edited file. */
+function sourceAt(desired: DesiredState | null, [name = '', list, segment]: Path): Source | null {
+  const field = desired?.fields.find((one) => one.field.name === name);
+  if (field === undefined) return null;
+  if (!isMcpList(list)) return field.source();
+  const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];
+  const index = entries.findIndex((entry) => identityOf(list, entry).shown === segment);
+  return field.source(index === -1 ? [list] : [list, String(index)]);
+}

@@ -1,0 +1,177 @@
+import { member, type Node, textOf } from '../desired/node.ts';
+import { mayHoldReference } from '../desired/references.ts';
+import type { Target } from '../desired/target.ts';
+import { parsePath, pathKey, samePath, type Path } from '../model/path.ts';
+import type { SettingsPlan, Unknown } from '../model/plan.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { LeftAlone } from '../model/pulled.ts';
+import { SetpointError } from '../model/error.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
+import { isRecord, secretsIn, type Value } from '../model/value.ts';
+import { compareEntry } from '../plan/mcp-entry.ts';
+import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
+import { comparableState, type ComparableState } from './comparison.ts';
+import { adopted, pulledFields, undeclaredLists } from './fields.ts';
+import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
+import type { PullEdit } from './place-edits.ts';
+
+/** How one target is pulled. */
+export interface PullOptions {
+  /** What is not managed and is to be adopted: everything that the file does not declare, or these paths. */
+  readonly adopt: 'all' | readonly Path[];
+  /** Paths that were found not to read back the same. */
+  readonly excluded: ReadonlySet<string>;
+  /** Resolved values of references outside the settings, keys of the service among them. */
+  readonly hidden: readonly Secret[];
+  /** Whether everything goes to the target's own layer, so that no reference is written over. */
+  readonly ownLayer: boolean;
+}
+
+/** What a target's file gets, what it does not, and what cannot be compared. */
+export interface TargetPull extends Pulled {
+  readonly adopted: readonly { readonly path: Path; readonly value: Value }[];
+  readonly unknown: readonly Unknown[];
+}
+
+/** The plan that would turn the service into what the file declares. */
+export function planOf(desired: DesiredState, observed: ObservedState): SettingsPlan {
+  return planSettings(desired, observed, NOTHING_KNOWN);
+}
+
+/** What `adopt` may name: what the plan lists as unmanaged, and mcp lists that the file does not declare. */
+export function adoptable(
+  target: Target,
+  observed: ObservedState,
+  source: ReferenceSource,
+): Path[] {
+  const { desired } = comparableState(target, source);
+  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  return [...planOf(desired, observed).unmanaged, ...undeclaredLists(declared, observed)];
+}
+
+export function pulledTarget(
+  given: Target,
+  observed: ObservedState,
+  options: PullOptions,
+  source: ReferenceSource,
+): TargetPull {
+  const { target, edits: freed, paths: freedPaths } = managedAgain(given, options.adopt);
+  const state = comparableState(target, source);
+  const { desired } = state;
+  const { changes, unknown } = planOf(desired, observed);
+  const rules: PullRules = {
+    unmanaged: desired.unmanaged,
+    changes,
+    compare: options.ownLayer ? comparingWhatIsSet(state) : compareEntry,
+    excluded: options.excluded,
+    overReferences: options.ownLayer,
+    hidden: hiddenIn(state, options.hidden),
+  };
+  const pulled = pulledFields(target, desired, observed, rules);
+  const paths = observed.stored ? toAdopt(target, observed, options.adopt, source) : [];
+  const added = paths.map((path) => ({
+    path,
+    ...adopted(path, observed, { ...rules, unmanaged: [], changes: [] }),
+  }));
+  return {
+    edits: [...freed, ...pulled.edits, ...added.flatMap(({ edits }) => edits)],
+    made: pulled.made,
+    left: [
+      ...pulled.left.filter((one) => !isUnknown(one, state)),
+      ...added.flatMap(({ left }) => left),
+    ],
+    unknown: [...unknown, ...state.unknown],
+    adopted: [
+      ...freedPaths.filter((path) => !pulled.made.some(([, made]) => samePath(made.path, path))),
+      ...added.filter(({ edits }) => edits.length > 0).map(({ path }) => path),
+    ].map((path) => ({ path, value: valueAt(observed, path) })),
+  };
+}
+
+/** The resolved values of a target's references, its keys among them: written nowhere, wherever else a service has them. */
+export function secretsToHide({
+  target,
+  server,
+  desired,
+}: {
+  readonly target: Target;
+  readonly server: ServerSettings | SetpointError;
+  readonly desired: DesiredState;
+}): Secret[] {
+  const declared = desired.fields.flatMap(({ value }) => secretsIn(value));
+  const secrets = declared.filter((one) => one.ref !== null && !(one instanceof UnseenSecret));
+  if (server instanceof SetpointError) return secrets;
+  const key = server.apiKey === null ? [] : [server.apiKey];
+  const written = textOf(member(target.server, 'url')) ?? '';
+  const url = mayHoldReference(written) ? [new Secret(server.url, written)] : [];
+  return [...secrets, ...key, ...url, ...server.headers.values()];
+}
+
+function isUnknown({ ref }: LeftAlone, state: ComparableState): boolean {
+  return ref !== null && state.isUnset(ref);
+}
+
+/** A member that reads something without a value does not differ. */
+function comparingWhatIsSet({ isUnset }: ComparableState): CompareEntry {
+  return (list, declared, actual) => ({
+    differing: compareEntry(list, declared, actual).differing.filter((name) =>
+      secretsIn(declared[name]).every(({ ref }) => ref === null || !isUnset(ref)),
+    ),
+  });
+}
+
+function hiddenIn({ desired, isUnset }: ComparableState, others: readonly Secret[]): Secret[] {
+  const secrets = desired.fields.flatMap(({ value }) => secretsIn(value));
+  return [...others, ...secrets.filter(({ ref }) => ref !== null && !isUnset(ref))];
+}
+
+/** The target without the unmanaged paths that are adopted, the edit that removes them from `unmanaged`, and those paths. */
+function managedAgain(
+  target: Target,
+  adopt: PullOptions['adopt'],
+): {
+  readonly target: Target;
+  readonly edits: readonly PullEdit[];
+  readonly paths: readonly Path[];
+} {
+  const list = target.unmanaged;
+  const nothing = { target, edits: [], paths: [] };
+  if (list?.kind !== 'list' || adopt === 'all') return nothing;
+  const pathOf = (item: Node): Path => parsePath(textOf(item) ?? '') ?? [];
+  const named = new Set(adopt.map(pathKey));
+  const isNamed = (item: Node): boolean => named.has(pathKey(pathOf(item)));
+  const items = list.items.filter((item) => !isNamed(item));
+  if (items.length === list.items.length) return nothing;
+  const value = items.map((item) => textOf(item) ?? '');
+  return {
+    target: { ...target, unmanaged: { ...list, items } },
+    edits: [{ path: ['unmanaged'], value, placeholders: [] }],
+    paths: list.items.filter(isNamed).map(pathOf),
+  };
+}
+
+/** The fields and mcp lists to adopt: of those that nothing declares, the ones that `adopt` names. */
+function toAdopt(
+  target: Target,
+  observed: ObservedState,
+  adopt: PullOptions['adopt'],
+  source: ReferenceSource,
+): Path[] {
+  const { desired } = comparableState(target, source);
+  const unmanaged = new Set(desired.unmanaged.map(pathKey));
+  const undeclared = adoptable(target, observed, source).filter(
+    (path) => !unmanaged.has(pathKey(path)),
+  );
+  if (adopt === 'all') return undeclared;
+  return undeclared.filter((path) =>
+    adopt.some((named) => path.every((segment, index) => segment === named[index])),
+  );
+}
+
+/** The service's value of a field or an mcp list; null for an entry. */
+function valueAt({ values }: ObservedState, [name = '', list, entry]: Path): Value {
+  const value = values[name] ?? null;
+  if (list === undefined) return value;
+  return isRecord(value) && entry === undefined ? (value[list] ?? null) : null;
+}

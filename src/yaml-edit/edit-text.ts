@@ -1,0 +1,252 @@
+import { isArray, isObject, type JsonObject, own, sameJson } from './json.ts';
+import type { Json } from '../model/value.ts';
+import {
+  flowMember,
+  flowText,
+  inlineText,
+  isInline,
+  itemLines,
+  memberLines,
+  nestedLines,
+  type Quotes,
+  scalarText,
+  shortList,
+} from './print.ts';
+import {
+  columnOf,
+  type EditItem,
+  type EditList,
+  type EditMap,
+  type EditNode,
+  lineStart,
+  plainOf,
+  type Spot,
+  yamlSource,
+  type YamlSource,
+} from './source.ts';
+import {
+  flowSplices,
+  linesAfter,
+  linesBehind,
+  type Splice,
+  spliced,
+  withoutSpots,
+} from './splice.ts';
+
+/** A value to write under keys of the file. Maps that are missing on the way are added. */
+export interface Edit {
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+/**
+ * The text of a settings file with the edits made. Everything that does not have to change stays byte for byte: comments, order,
+ * quotes, indentation, line breaks. The result has been read back and holds exactly the edited data; null if it would not, or if
+ * the text is not a valid settings file.
+ */
+export function editText(text: string, edits: readonly Edit[]): string | null {
+  const source = yamlSource(text);
+  if (source === null) return null;
+  const before = plainOf(source.root);
+  const wanted = edits.reduce<Json>(
+    (value, edit) => withValue(value, edit.path, edit.value),
+    before,
+  );
+  if (!isObject(wanted)) return null;
+  if (sameJson(before, wanted)) return text;
+  const edited = spliced(source.text, reshapeRoot(source, wanted));
+  if (edited === null) return null;
+  const after = yamlSource(source.mark + edited);
+  return after !== null && sameJson(plainOf(after.root), wanted) ? source.mark + edited : null;
+}
+
+function withValue(value: Json, path: readonly string[], edited: Json): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return edited;
+  const record: JsonObject = isObject(value) && !isArray(value) ? value : {};
+  return Object.fromEntries([
+    ...Object.entries(record),
+    [key, withValue(own(record, key) ?? null, rest, edited)],
+  ]);
+}
+
+/** The surroundings of a value: whether it is in braces or brackets, its key's column and colon, and the quotes used there. */
+interface Site {
+  readonly flow: boolean;
+  readonly column: number;
+  /** Null for an item of a list. */
+  readonly colon: number | null;
+  readonly quotes: Quotes;
+}
+
+/** The smallest changes that turn the root into `wanted`: what is equal stays as it is written. */
+export function reshapeRoot(source: YamlSource, wanted: JsonObject): Splice[] {
+  return reshape(source, source.root, wanted, {
+    flow: source.root.flow,
+    column: 0,
+    colon: null,
+    quotes: 'plain',
+  });
+}
+
+function reshape(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
+  if (sameJson(plainOf(node), wanted)) return [];
+  if (isInline(wanted)) return toInline(source, node, wanted, place);
+  if (node.kind === 'map' && isObject(wanted)) {
+    const stay = node.members.filter(({ key }) => Object.hasOwn(wanted, key));
+    if (stay.length > 0) return reshapeMap(source, node, wanted, stay);
+  }
+  if (node.kind === 'list' && isArray(wanted)) {
+    const kept = keptItems(node.items, wanted);
+    if (kept.size > 0) return reshapeList(source, node, wanted, kept, place);
+  }
+  return replaced(source, node, wanted, place);
+}
+
+function reshapeMap(
+  source: YamlSource,
+  node: EditMap,
+  wanted: JsonObject,
+  stay: EditMap['members'],
+): Splice[] {
+  const { text, layout } = source;
+  const quotes = node.flow && node.members.every(({ quoted }) => quoted) ? 'double' : 'plain';
+  const inner = stay.flatMap(({ key, start, colon, node: value }) => {
+    const column = columnOf(text, start);
+    return reshape(source, value, own(wanted, key) ?? null, {
+      flow: node.flow,
+      column,
+      colon,
+      quotes,
+    });
+  });
+  const known = new Set(node.members.map(({ key }) => key));
+  const added = Object.entries(wanted).filter(([key]) => !known.has(key));
+  const gone = without(node.members, stay);
+  if (node.flow) {
+    const texts = added.map(([key, value]) => flowMember(key, value, quotes));
+    return [...inner, ...flowSplices(source, node.members, gone, texts)];
+  }
+  const column = columnOf(text, node.members[0]?.start ?? 0);
+  const lines = added.flatMap(([key, value]) => memberLines(key, value, column, layout));
+  return [
+    ...inner,
+    linesBehind(source, stay.at(-1)?.end ?? node.end, column, lines),
+    ...withoutSpots(source, node.members, gone),
+  ];
+}
+
+function reshapeList(
+  source: YamlSource,
+  node: EditList,
+  wanted: readonly Json[],
+  kept: ReadonlyMap<EditList['items'][number], number>,
+  { quotes }: Site,
+): Splice[] {
+  const { text, layout } = source;
+  const stay = [...kept.keys()];
+  const inner = [...kept].flatMap(([{ start, node: value }, index]) => {
+    const column = columnOf(text, start);
+    return reshape(source, value, wanted[index] ?? null, {
+      flow: node.flow,
+      column,
+      colon: null,
+      quotes,
+    });
+  });
+  const added = wanted.slice(kept.size);
+  const gone = without(node.items, stay);
+  if (node.flow) {
+    const texts = added.map((value) => flowText(value, quotes));
+    return [...inner, ...flowSplices(source, node.items, gone, texts)];
+  }
+  const column = columnOf(text, node.items[0]?.start ?? 0);
+  const lines = added.flatMap((value) => itemLines(value, column, layout));
+  return [
+    ...inner,
+    linesBehind(source, stay.at(-1)?.end ?? node.end, column, lines),
+    ...withoutSpots(source, node.items, gone),
+  ];
+}
+
+function without<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> {
+  const staying = new Set(stay);
+  return new Set(all.filter((one) => !staying.has(one)));
+}
+
+/** A value on the line of its key or dash, in the quotes that are used there. */
+function toInline(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
+  const { flow, colon } = place;
+  if (isBlock(node) && colon !== null && isBelow(source, node, colon)) {
+    const text = ` ${inlineText(wanted, place.quotes, flow)}`;
+    return [{ start: colon + 1, end: colon + 1, text }, ...emptied(source, node)];
+  }
+  const { start, end } = node;
+  if (node.kind !== 'scalar') return [{ start, end, text: inlineText(wanted, place.quotes, flow) }];
+  const written = node.style === 'single' || node.style === 'double' ? node.style : place.quotes;
+  const quotes = typeof node.value === 'string' ? written : place.quotes;
+  const text =
+    isArray(wanted) || isObject(wanted)
+      ? flowText(wanted, place.quotes)
+      : scalarText(wanted, quotes, flow);
+  return [{ start, end, text: node.comment === '' ? text : `${text} ${node.comment}` }];
+}
+
+/** A filled map or list in place of something else: below the key in block style if possible, else in flow style. */
+function replaced(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
+  const { start, end } = node;
+  const { flow, colon, column, quotes } = place;
+  const whole = [{ start, end, text: flowText(wanted, quotes) }];
+  if (flow || colon === null) return whole;
+  const lines = linesAfter(source, colon, nestedLines(wanted, column, source.layout));
+  if (isBlock(node))
+    return isBelow(source, node, colon) ? [lines, ...emptied(source, node)] : whole;
+  const oneLine = lineStart(source.text, colon) === lineStart(source.text, end);
+  const short = shortList(wanted, columnOf(source.text, start)) !== null;
+  if (short || !oneLine || !isInline(plainOf(node))) return whole;
+  return [{ start: colon + 1, end, text: '' }, lines];
+}
+
+function isBlock(node: EditNode): node is EditMap | EditList {
+  return node.kind !== 'scalar' && !node.flow;
+}
+
+/** Whether a block collection starts on a line below its key. */
+function isBelow({ text }: YamlSource, node: EditNode, colon: number): boolean {
+  return lineStart(text, node.start) > colon;
+}
+
+function emptied(source: YamlSource, node: EditMap | EditList): Splice[] {
+  const spots: readonly Spot[] = node.kind === 'map' ? node.members : node.items;
+  return withoutSpots(source, spots, new Set(spots));
+}
+
+/**
+ * The items of a list that stay, each with its position among the wanted ones. The others are removed, and wanted items after
+ * those that stay are added. Two items are alike if they are equal, or have the same name or url.
+ */
+export function keptItems(
+  items: readonly EditItem[],
+  wanted: readonly Json[],
+): Map<EditItem, number> {
+  const kept = new Map<EditItem, number>();
+  for (const item of items) {
+    const next = wanted[kept.size];
+    if (next !== undefined && isAlike(plainOf(item.node), next)) kept.set(item, kept.size);
+  }
+  return kept;
+}
+
+function isAlike(one: Json, other: Json): boolean {
+  if (sameJson(one, other)) return true;
+  return ['name', 'url'].some((key) => {
+    const known = knownBy(one, key);
+    return known !== null && known === knownBy(other, key);
+  });
+}
+
+function knownBy(value: Json, key: string): string | null {
+  if (typeof value === 'string') return key === 'url' ? value : null;
+  const known = isObject(value) ? own(value, key) : undefined;
+  return typeof known === 'string' ? known : null;
+}
