@@ -89,7 +89,7 @@ export type { SandboxProgress } from './reconcile/contract.ts';
 export type { ValidationDocument } from './model/validation.ts';
 export type { Clock } from './model/ports.ts';
 export type { DialectName } from './model/dialect.ts';
-export type { Source } from './model/source.ts';
+export type { Source } from './model/path.ts';
 export type { Path } from './model/path.ts';
 export type { Refusal } from './model/guard.ts';
 export type { Json } from './model/value.ts';

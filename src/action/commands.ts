@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { commentsOf, failureComment } from '../github/comments-of.ts';
 import type { StickyComment } from '../github/sticky-comment.ts';
 import { checkWritable, writeAside } from '../host/write-aside.ts';
-import { exitCodeOf, worstExitCode } from '../model/exit-code.ts';
+import { exitCodeOf, worstExitCode } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
 import { partOf } from '../model/plan.ts';
 import { apply } from '../operations/apply.ts';

@@ -1,6 +1,5 @@
 import { failureComment } from '../github/comments-of.ts';
-import type { FailureDocument } from '../model/failure.ts';
-import { asSetpointError, SetpointError } from '../model/error.ts';
+import { type FailureDocument, asSetpointError, SetpointError } from '../model/error.ts';
 import { reported } from '../model/validation.ts';
 import { InvalidSettings } from '../operations/load.ts';
 import { diagnosticsText, errorText } from '../render/error-text.ts';

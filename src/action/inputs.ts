@@ -1,8 +1,8 @@
 import { getInput } from '@actions/core';
 import { RULES, type Refusal } from '../model/guard.ts';
 import type { ErrorReport } from '../model/plan.ts';
-import { SetpointError } from '../model/error.ts';
-import { choicesHint } from '../model/suggest.ts';
+import { usageError } from '../model/error.ts';
+import { choicesHint } from '../model/wording.ts';
 import { parseAge } from '../operations/flag-values.ts';
 
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
@@ -153,8 +153,4 @@ export function hintsInInputs<E extends Hinting, D extends { readonly environmen
 
 function hintInInputs<T extends { readonly hint: string }>(hinting: T): T {
   return { ...hinting, hint: inInputs(hinting.hint) };
-}
-
-function usageError(message: string, hint: string): SetpointError {
-  return new SetpointError('usage', message, { hint });
 }

@@ -7,7 +7,7 @@ import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { hasDrifted } from './result.ts';
-import type { Variables } from './variables.ts';
+import type { Variables } from '../model/ports.ts';
 
 /**
  * Writes the comments on the pull request. The step is not there for them: if they cannot be written, the summary has the same,

@@ -1,3 +1,4 @@
+import type { Variables } from '../model/ports.ts';
 import type { StickyComment } from '../github/sticky-comment.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 
@@ -20,7 +21,7 @@ export interface StepResult {
 
 /** What a command gets besides its inputs. */
 export interface StepContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   readonly commit: string | null;
   readonly signal: AbortSignal;
   readonly abandon: AbortSignal;

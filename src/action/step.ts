@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
 import { pullRequestIn, type PullRequest } from '../github/job.ts';
-import { SetpointError } from '../model/error.ts';
-import { worstExitCode } from '../model/exit-code.ts';
+import { SetpointError, worstExitCode } from '../model/error.ts';
 import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';
 import { readInputs, type Inputs } from './inputs.ts';

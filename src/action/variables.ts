@@ -1,8 +1,7 @@
+import type { Variables } from '../model/ports.ts';
 import { listIn } from '../desired/key-travel.ts';
 import { SetpointError } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as

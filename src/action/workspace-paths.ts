@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { FailureDocument } from '../model/failure.ts';
+import type { FailureDocument } from '../model/error.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';

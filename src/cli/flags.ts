@@ -1,5 +1,5 @@
-import { SetpointError } from '../model/error.ts';
-import { choicesHint } from '../model/suggest.ts';
+import { usageError } from '../model/error.ts';
+import { choicesHint } from '../model/wording.ts';
 import { isAddress } from '../desired/resolve-server.ts';
 import { withDotenv } from '../host/dotenv.ts';
 import type { Options } from '../operations/options.ts';
@@ -33,12 +33,12 @@ export type ReportFlags = FlagValues<'--output' | '--out' | '--no-color' | '--qu
 export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'): Options {
   const env = withDotenv(io.env, flags.dotenv);
   const named =
-    flags.all === true ? undefined : (namesIn(flags.env) ?? listOf(env['SETPOINT_ENV']));
+    flags.all === true ? undefined : (namesIn(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
   if (flags.all === true && flags.env !== undefined)
     throw usageError('--all and -e exclude each other.');
   return {
-    file: flags.file ?? listOf(env['SETPOINT_FILE']),
+    file: flags.file ?? commaSeparated(env['SETPOINT_FILE']),
     env,
     targets,
     targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
@@ -55,7 +55,7 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
 
 /** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */
 export function namesIn(env: OptionFlags['env']): readonly string[] | undefined {
-  return env?.flatMap((text) => listOf(text) ?? [text]);
+  return env?.flatMap((text) => commaSeparated(text) ?? [text]);
 }
 
 function timeoutOf({ timeout }: OptionFlags, env: Options['env']): number | undefined {
@@ -92,7 +92,7 @@ interface NamedOutput {
 
 /** The outputs that -o and --out name, or else the variable. */
 export function namedOutputs(flags: ReportFlags, env: Io['env']): readonly NamedOutput[] {
-  const named = (flags.output ?? listOf(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
+  const named = (flags.output ?? commaSeparated(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
     const [name = '', ...rest] = text.split('=');
     return { name, path: rest.length === 0 ? null : rest.join('=') };
   });
@@ -149,7 +149,7 @@ function bytes(text: string): number {
   return size;
 }
 
-function listOf(text: string | undefined): readonly string[] | undefined {
+function commaSeparated(text: string | undefined): readonly string[] | undefined {
   const entries = (text ?? '')
     .split(',')
     .map((entry) => entry.trim())
@@ -164,8 +164,4 @@ function serverIn(env: Options['env']): string | undefined {
   throw usageError(
     'SETPOINT_SERVER takes an address: http, https or embedded:, without userinfo, query and fragment.',
   );
-}
-
-export function usageError(message: string, hint?: string): SetpointError {
-  return new SetpointError('usage', message, hint === undefined ? {} : { hint });
 }

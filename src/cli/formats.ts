@@ -1,4 +1,4 @@
-import type { FailureDocument } from '../model/failure.ts';
+import type { FailureDocument } from '../model/error.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';

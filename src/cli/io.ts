@@ -1,9 +1,10 @@
+import type { Variables } from '../model/ports.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { Style } from '../render/style.ts';
 
 /** Everything of the process that a command touches, so that a command is a function of it. */
 export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Stream;
   readonly stderr: Stream;

@@ -1,7 +1,11 @@
-import { asSetpointError, type SetpointError } from '../model/error.ts';
-import { exitCodeOf, worstExitCode } from '../model/exit-code.ts';
+import {
+  asSetpointError,
+  type SetpointError,
+  exitCodeOf,
+  worstExitCode,
+  type FailureDocument,
+} from '../model/error.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FailureDocument } from '../model/failure.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { reported } from '../model/validation.ts';
 import { diagnosticsText, errorText } from '../render/error-text.ts';

@@ -1,10 +1,9 @@
 import { CommanderError } from 'commander';
-import { asSetpointError, type SetpointError } from '../model/error.ts';
-import { choicesHint, didYouMean } from '../model/suggest.ts';
+import { asSetpointError, type SetpointError, usageError } from '../model/error.ts';
+import { choicesHint, didYouMean } from '../model/wording.ts';
 import { COMMAND_NAMES, commandEntry, isCommand } from './command-table.ts';
 import type { choices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
-import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
 import { buildProgram } from './program.ts';
 

@@ -1,11 +1,12 @@
+import { usageError } from '../model/error.ts';
 import { partOf, type PlanDocument } from '../model/plan.ts';
-import { choicesHint } from '../model/suggest.ts';
+import { choicesHint } from '../model/wording.ts';
 import { readSaved } from '../operations/saved-document.ts';
 import { visible } from '../render/visible.ts';
 import type { Flags } from './command-table.ts';
 import type { PlanFlags } from './commands/plan.ts';
 import type { FlagName } from './flag-table.ts';
-import { namesIn, usageError } from './flags.ts';
+import { namesIn } from './flags.ts';
 
 /** Flags of a new plan, which a saved one was made with. */
 const OF_A_NEW_PLAN = {

@@ -7,10 +7,10 @@ import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { Meaning, ReferenceForm, StoreReport } from '../model/explain.ts';
 import { fieldNamed, fields } from '../model/field.ts';
-import { bareUrl } from '../model/identity.ts';
+import { bareUrl } from '../model/address.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
 import { formatPath, parsePath, type Path } from '../model/path.ts';
-import { suggest } from '../model/suggest.ts';
+import { suggest } from '../model/wording.ts';
 
 /** A place of the file that a command line names. */
 export interface FieldPath {

@@ -1,6 +1,7 @@
+import type { Variables } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../model/address.ts';
 import type { ServerSettings } from '../model/state.ts';
 import type { Node } from './node.ts';
 import {
@@ -28,7 +29,7 @@ export interface TravelProblem {
   readonly hint: string;
 }
 
-export function travelPolicyIn(env: Readonly<Record<string, string | undefined>>): TravelPolicy {
+export function travelPolicyIn(env: Variables): TravelPolicy {
   return {
     origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),

@@ -1,4 +1,5 @@
-import { bareUrl, Identity, isSensitiveAddress } from '../model/identity.ts';
+import { bareUrl, isSensitiveAddress } from '../model/address.ts';
+import { Identity } from '../model/identity.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';

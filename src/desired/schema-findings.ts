@@ -1,6 +1,5 @@
 import { isShowable } from '../model/secret-words.ts';
-import { suggest } from '../model/suggest.ts';
-import { TYPE_NOUNS } from '../model/type-nouns.ts';
+import { suggest, TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
 import { memberAt, type Node } from './node.ts';

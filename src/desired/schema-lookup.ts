@@ -1,4 +1,4 @@
-import { suggest } from '../model/suggest.ts';
+import { suggest } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';
 import type { Node } from './node.ts';
 import { SCHEMA } from './schema.gen.ts';

@@ -1,4 +1,4 @@
-import { isSensitiveUrl } from '../model/identity.ts';
+import { isSensitiveUrl } from '../model/address.ts';
 import type { Path } from '../model/path.ts';
 import { MASK } from '../model/secret.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';

@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml';
-import type { Source } from '../model/source.ts';
+import type { Source } from '../model/path.ts';
 
 /** A file's text with the places of its lines. `path` is how the person named it. */
 export interface SourceFile {

@@ -1,5 +1,6 @@
-import { SetpointError } from '../model/error.ts';
-import { isLoopback } from '../model/loopback.ts';
+import type { Variables } from '../model/ports.ts';
+import { usageError } from '../model/error.ts';
+import { isLoopback } from '../model/address.ts';
 
 /** Where GitHub's API is, the account to use it with, and the repository. */
 export interface Access {
@@ -19,10 +20,8 @@ export interface PullRequest {
   readonly fork: boolean;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** From the variables of a job: GITHUB_REPOSITORY, and GITHUB_API_URL if GitHub is not github.com. Throws usage. */
-export function accessFrom(env: Env, token: string): Access {
+export function accessFrom(env: Variables, token: string): Access {
   const [owner = '', repository = '', ...rest] = (env['GITHUB_REPOSITORY'] ?? '').split('/');
   if (![owner, repository].every((part) => /^[\w.-]+$/.test(part)) || rest.length > 0) {
     throw usageError(
@@ -39,7 +38,7 @@ export function accessFrom(env: Env, token: string): Access {
   return { apiUrl: apiUrlFrom(env), token, owner, repository };
 }
 
-function apiUrlFrom(env: Env): string {
+function apiUrlFrom(env: Variables): string {
   const text = (env['GITHUB_API_URL'] ?? '') || 'https://api.github.com';
   const url = URL.canParse(text) ? new URL(text) : null;
   const secure =
@@ -51,10 +50,6 @@ function apiUrlFrom(env: Env): string {
     'GITHUB_API_URL must be an https address without a name and password.',
     'GitHub sets it in every job; leave it as it is.',
   );
-}
-
-function usageError(message: string, hint: string): SetpointError {
-  return new SetpointError('usage', message, { hint });
 }
 
 interface BranchSide {

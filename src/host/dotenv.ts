@@ -1,8 +1,7 @@
+import type { Variables } from '../model/ports.ts';
 import { parseEnv } from 'node:util';
 import { SetpointError } from '../model/error.ts';
 import { readText } from './read-text.ts';
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 const LIMIT = 1024 * 1024;
 

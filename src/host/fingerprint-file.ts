@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetpointError } from '../model/error.ts';
-import type { WrittenSecret } from '../model/fingerprint.ts';
+import type { WrittenSecret, FingerprintStore } from '../model/ports.ts';
 import { samePath, type Path } from '../model/path.ts';
-import type { FingerprintStore } from '../model/ports.ts';
 import { readOptional } from './read-text.ts';
 import { writeAside } from './write-aside.ts';
 import { writePlace } from './write-place.ts';

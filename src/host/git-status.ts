@@ -1,8 +1,7 @@
+import type { Variables } from '../model/ports.ts';
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { readRegular } from './read-text.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** `none`: git is not installed, or the file is in no work tree. `unknown`: git failed. */
 export type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
@@ -25,7 +24,7 @@ const LARGEST_BLOB = 32 * 1024 * 1024;
  * here, and line ends do not count. git may use no protocol, so that no object is fetched. It runs without a shell, outside
  * the checkout, and gets only PATH and HOME of the environment.
  */
-export async function uncommittedChanges(path: string, env: Env): Promise<Uncommitted> {
+export async function uncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
   const real = realpathSync(path);
   const name = basename(real);
   const git = await gitIn(dirname(real), env);
@@ -59,7 +58,7 @@ type GitAnswer =
 
 type Git = (...args: readonly string[]) => Promise<GitAnswer>;
 
-async function gitIn(folder: string, env: Env): Promise<Git> {
+async function gitIn(folder: string, env: Variables): Promise<Git> {
   const { execFile } = await import('node:child_process');
   const scrubbed: Record<string, string> = {
     LC_ALL: 'C',

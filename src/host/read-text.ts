@@ -39,7 +39,7 @@ export function readRegular(path: string, limit: number): Buffer | 'too-large' {
       throw new SetpointError('file-unreadable', `${path} is not a regular file.`);
     return stats.size > limit ? 'too-large' : readUpTo(handle, limit);
   } catch (thrown) {
-    throw thrown instanceof SetpointError ? thrown : unreadable(path, thrown);
+    throw thrown instanceof SetpointError ? thrown : notReadable(path, thrown);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
@@ -84,7 +84,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'is a link that leads to itself',
 };
 
-function unreadable(path: string, thrown: unknown): SetpointError {
+function notReadable(path: string, thrown: unknown): SetpointError {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   return new SetpointError('file-unreadable', `${path} ${REASONS[code] ?? 'cannot be read'}.`, {
     cause: thrown,

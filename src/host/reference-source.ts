@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ReferenceSource } from '../model/ports.ts';
+import type { ReferenceSource, Variables } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
 
 const LIMIT = 64 * 1024;
@@ -11,9 +11,7 @@ const DEFAULT_FOLDERS = '/run/secrets';
  * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
  * resolved; one trailing newline is dropped.
  */
-export function referenceSource(
-  env: Readonly<Record<string, string | undefined>>,
-): ReferenceSource {
+export function referenceSource(env: Variables): ReferenceSource {
   const folders = (env['SETPOINT_ALLOWED_FILES'] ?? DEFAULT_FOLDERS)
     .split(',')
     .map((folder) => folder.trim())

@@ -1,12 +1,11 @@
+import type { Variables } from '../model/ports.ts';
 import type { Run } from '../model/plan.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The version of the Node that runs this. */
 export const THIS_NODE = process.versions.node;
 
 /** Who started this run, on which commit, and its address, from the variables of the pipeline. */
-export function runInfo(env: Env): Run {
+export function runInfo(env: Variables): Run {
   const github = env['GITHUB_ACTIONS'] === 'true';
   const url = github
     ? urlOf(

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { addressParts } from './identity.ts';
+import { addressParts } from './address.ts';
 
 /** From this length on a secret is found inside other text; a shorter one would be found in any word. */
 export const SHORTEST_INSIDE = 6;

@@ -1,4 +1,5 @@
 import type { ErrorReport } from './plan.ts';
+import type { DiagnosticReport } from './validation.ts';
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
@@ -139,4 +140,28 @@ export function asSetpointError(thrown: unknown): SetpointError {
   return new SetpointError('internal', `Something went wrong inside setpoint (${name}).`, {
     cause: thrown,
   });
+}
+
+/** What a command prints as JSON if it could not begin: usage, files, references. */
+export interface FailureDocument {
+  readonly error: ErrorReport & { readonly diagnostics?: readonly DiagnosticReport[] };
+}
+
+/** Of several environments the first in this order wins. */
+const ORDER = [130, 143, 7, 8, 1, 9, 4, 6, 5, 3, 2, 0];
+
+export function worstExitCode(codes: readonly number[]): number {
+  return ORDER.find((code) => codes.includes(code)) ?? 0;
+}
+
+/** The exit code of a document's error; 0 for null. */
+export function exitCodeOf(error: ErrorReport | null): number {
+  if (error === null) return 0;
+  const known = Object.entries(ERRORS).find(([code]) => code === error.code);
+  return known?.[1].exit ?? 1;
+}
+
+/** The error of a command line, an input or a variable that cannot be used. */
+export function usageError(message: string, hint?: string): SetpointError {
+  return new SetpointError('usage', message, hint === undefined ? {} : { hint });
 }

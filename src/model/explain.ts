@@ -1,7 +1,6 @@
 import type { Field } from './field.ts';
-import type { Path } from './path.ts';
+import type { Path, Source } from './path.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
-import type { Source } from './source.ts';
 import type { DialectName } from './dialect.ts';
 import type { Json } from './value.ts';
 

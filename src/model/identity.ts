@@ -1,5 +1,3 @@
-import { fitsLiterals } from './literals.ts';
-
 /**
  * What an mcp entry is known by: its name, or its url without userinfo, query and fragment. `shown` is what people read; if the
  * url came from a reference it is that reference, while entries are still matched by the url behind it.
@@ -83,81 +81,19 @@ export class IdentityQueues<T> {
   }
 }
 
-/** An address in four parts: what it begins with, its userinfo, the host with its path, and the query or fragment. */
-interface AddressParts {
-  readonly prefix: string;
-  readonly userinfo: string;
-  readonly body: string;
-  readonly tail: string;
-}
-
-/** The schemes for which browsers read `\\` as `/`, and do not count the slashes behind the colon. */
-const SPECIAL = /^(?:(?:https?|wss?|ftp):[\\/]*|[\\/]{2,})/i;
-const OTHER = /^[a-z][a-z0-9+.-]*:\/\//i;
-/** A colon without a port number after it: the text before it is no host. */
-const NO_PORT = /:(?!\d*$)/;
-
-/**
- * The parts of a text that is taken for an address, with or without a scheme. The authority ends where browsers end it,
- * unless what would be its host cannot be one: then a password holds the character, and the last `@` ends the userinfo.
- */
-export function addressParts(address: string): AddressParts {
-  const flat = address.trim().replaceAll(/[\t\n\r]/g, '');
-  const special = SPECIAL.exec(flat)?.[0];
-  const text = special === undefined ? address.trim() : flat;
-  const prefix = special ?? OTHER.exec(text)?.[0] ?? '';
-  const rest = text.slice(prefix.length);
-  // Punctuation inside of a reference is part of the reference.
-  const known = rest.includes('${')
-    ? rest.replaceAll(/\$\{[^{}]*\}/g, (reference) => '$'.repeat(reference.length))
-    : rest;
-  const end = indexIn(known, special === undefined && prefix !== '' ? /[/?#]/ : /[/\\?#]/);
-  const authority = known.slice(0, end);
-  let at = authority.lastIndexOf('@');
-  const host = authority.slice(at + 1).replace(/^\[[^\]]*\]/, '');
-  const isHost = !NO_PORT.test(host) && (at === -1 || host !== '');
-  if (!isHost && end < known.length) {
-    const before = known.lastIndexOf('@', indexIn(known, /[?#]/));
-    at = Math.max(at, before > at ? before : known.lastIndexOf('@'));
+/** Whether a text starts with the first literal, ends with the last, and has the others between them in order. */
+export function fitsLiterals(text: string, literals: readonly string[] | null): boolean {
+  if (literals === null) return true;
+  const [first = '', ...rest] = literals;
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || text.length < first.length + last.length) return false;
+  const end = text.length - last.length;
+  let from = first.length;
+  for (const literal of rest) {
+    const at = text.indexOf(literal, from);
+    if (at === -1 || at + literal.length > end) return false;
+    from = at + literal.length;
   }
-  const tail = at + 1 + indexIn(known.slice(at + 1), /[?#]/);
-  return {
-    prefix,
-    userinfo: rest.slice(0, Math.max(at, 0)),
-    body: rest.slice(at + 1, tail),
-    tail: rest.slice(tail),
-  };
-}
-
-function indexIn(text: string, pattern: RegExp): number {
-  const index = text.search(pattern);
-  return index === -1 ? text.length : index;
-}
-
-/** An address without its userinfo, query and fragment, and without blanks around it; a scheme is not needed. */
-export function bareUrl(url: string): string {
-  const { prefix, body } = addressParts(url);
-  return prefix + body;
-}
-
-/** Credentials before a host, a query with a name in it, or `//` and an `@`: an address though it has no scheme. */
-const BARE_CREDENTIALS = /^[^\s/?#@:]*:[^\s?#]*@[^\s/?#@:]+(?::\d{1,5})?(?:[/?#]|$)/;
-const NAMED_QUERY = /^[^\s?#]*\?[^\s=&?#]{1,80}=/;
-
-/**
- * Whether a text that may be anything is an address with something in it that may be a secret. Without a scheme it takes
- * credentials (`user:password@host`) or a query with a name (`host/path?key=x`): an email address is none.
- */
-export function isSensitiveUrl(text: string): boolean {
-  const trimmed = text.trim();
-  const certain = OTHER.test(trimmed) || SPECIAL.test(trimmed.replaceAll(/[\t\n\r]/g, ''));
-  if (certain) return isSensitiveAddress(trimmed);
-  if (/\s/.test(trimmed) || trimmed.startsWith('mailto:')) return false;
-  return BARE_CREDENTIALS.test(trimmed) || NAMED_QUERY.test(trimmed);
-}
-
-/** The same for a text that is known to be an address: every userinfo, query and fragment counts. */
-export function isSensitiveAddress(address: string): boolean {
-  const { userinfo, tail } = addressParts(address);
-  return userinfo !== '' || tail !== '';
+  return text.endsWith(last);
 }

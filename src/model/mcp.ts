@@ -1,5 +1,6 @@
 import { holdsMask, isMaskedName } from './mask.ts';
-import { bareUrl, Identity, IdentityMap } from './identity.ts';
+import { bareUrl } from './address.ts';
+import { Identity, IdentityMap } from './identity.ts';
 import { MASK, Secret } from './secret.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from './value.ts';
 

@@ -95,3 +95,10 @@ export function pathOfPointer(pointer: string): Path {
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
+
+/** A place in a file: lines and columns count from 1, columns in UTF-16 units. */
+export interface Source {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}

@@ -1,7 +1,6 @@
 import type { Refusal } from './guard.ts';
-import type { Path } from './path.ts';
+import type { Path, Source } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
-import type { Source } from './source.ts';
 import type { DialectName } from './dialect.ts';
 import type { ObservedState } from './state.ts';
 import type { Json, Value, ValueRecord } from './value.ts';

@@ -1,9 +1,9 @@
 import type { SetpointError } from './error.ts';
-import type { WrittenSecret } from './fingerprint.ts';
 import type { Path } from './path.ts';
 import type { SettingsWrite } from './plan.ts';
 import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
+import type { Secret } from './secret.ts';
 
 /** Reads the settings: of a service, or of a snapshot. A command that only reads gets no actuator. */
 export interface Observer<O extends ObservedState | null = ObservedState> {
@@ -100,6 +100,9 @@ export interface FingerprintStore extends Fingerprints {
   remember(written: readonly WrittenSecret[], at: number): Promise<void>;
 }
 
+/** The environment variables of a process. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
 /** Where the values of references come from. */
 export interface ReferenceSource {
   /** References are not resolved: each is a value that is not known here. */
@@ -119,4 +122,10 @@ export interface Digests {
   readonly salt: string;
   readonly quick: (text: string) => string;
   readonly slow: (text: string) => Promise<string>;
+}
+
+/** A secret that was written under a path; null if it was cleared. */
+export interface WrittenSecret {
+  readonly path: Path;
+  readonly value: Secret | null;
 }

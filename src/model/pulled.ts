@@ -1,6 +1,5 @@
 import type { ErrorReport, FORMAT_VERSION, Tool, Unknown } from './plan.ts';
-import type { Path } from './path.ts';
-import type { Source } from './source.ts';
+import type { Path, Source } from './path.ts';
 import type { Json } from './value.ts';
 
 /** What happened to a value in the file: `set`, `change` and `clear` of a field; `add` and `remove` of an mcp entry; `adopt`. */

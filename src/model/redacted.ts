@@ -82,13 +82,13 @@ export function redacted<D>(document: D, redactor: Redactor): D {
 /** Parts without a masked value are returned unchanged. */
 function part(value: Part, key: string, redactor: Redactor): Part {
   if (value === null || value === undefined || KEPT.has(key)) return value;
-  if (VALUES.has(key)) return json(value, redactor);
+  if (VALUES.has(key)) return jsonPart(value, redactor);
   if (typeof value === 'string') return textPart(value, key, redactor);
   if (typeof value !== 'object') return value;
   if (!isList(value)) return recordPart(value, redactor);
   if (key === 'path') return pathPart(value, redactor);
   const inner = key === 'unmanaged' ? 'path' : key;
-  return listOf(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
+  return mappedList(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
 }
 
 function textPart(text: string, key: string, redactor: Redactor): string {
@@ -116,7 +116,7 @@ function memberPart(record: JsonRecord, name: string, member: Json, redactor: Re
     : pathPart(member, redactor);
 }
 
-function listOf(
+function mappedList(
   list: readonly Json[],
   shown: (item: Json, index: number) => Json,
 ): readonly Json[] {
@@ -127,7 +127,7 @@ function listOf(
 /** The path of a sandbox: its id; before it is started its spec, or `default`, and a number. */
 function sandboxPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
-  return listOf(path, (segment, index) => {
+  return mappedList(path, (segment, index) => {
     const text = segments[index] ?? '';
     const word = path.length === 2 && (index === 1 ? /^#\d+$/.test(text) : text === 'default');
     return word ? segment : redactor.text(text);
@@ -136,7 +136,7 @@ function sandboxPath(path: readonly Json[], redactor: Redactor): readonly Json[]
 
 function pathPart(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
-  return listOf(path, (segment, index) =>
+  return mappedList(path, (segment, index) =>
     isStructural(segments, index) ? segment : redactor.text(segments[index] ?? ''),
   );
 }
@@ -162,14 +162,14 @@ function isNameOfField(name: string): boolean {
 }
 
 /** A value of the file or the service. Two keys that are masked alike stay two. */
-function json(value: Json, redactor: Redactor): Json {
+function jsonPart(value: Json, redactor: Redactor): Json {
   if (typeof value === 'string') return redactor.text(value);
   if (typeof value === 'number') return redactor.number(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return listOf(value, (item) => json(item, redactor));
+  if (isList(value)) return mappedList(value, (item) => jsonPart(item, redactor));
   const alike = new Map<string, number>();
   const members = Object.entries(value).map(([key, member]) => {
-    const shown = json(member, redactor);
+    const shown = jsonPart(member, redactor);
     if (isNameOfField(key) || MEMBERS.has(key)) return [key, shown] as const;
     const name = redactor.text(key);
     const count = (alike.get(name) ?? 0) + 1;

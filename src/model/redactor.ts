@@ -1,7 +1,7 @@
 import { folded, formsOf, type Forms } from './encodings.ts';
 import { Matcher } from './matcher.ts';
 import { MASK, type Secret } from './secret.ts';
-import { withoutUrlSecrets } from './text-urls.ts';
+import { withoutUrlSecrets } from './address.ts';
 
 /** The forms of secrets, in one case: whole texts with their reference, and parts of texts. */
 interface Prepared {

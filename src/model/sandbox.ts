@@ -1,4 +1,4 @@
-import type { Source } from './source.ts';
+import type { Source } from './path.ts';
 
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,

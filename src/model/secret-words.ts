@@ -1,5 +1,5 @@
 import { looksLikeMask } from './mask.ts';
-import { isSensitiveUrl } from './identity.ts';
+import { isSensitiveUrl } from './address.ts';
 import { MASK } from './secret.ts';
 
 /** Words that contain one of the others and do not mean a secret. */

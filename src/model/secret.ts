@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import type { Identity } from './identity.ts';
-import { fitsLiterals } from './literals.ts';
+import { type Identity, fitsLiterals } from './identity.ts';
 
 /** Shown in place of every sensitive value. It is fixed, so that it shows neither length nor equality. */
 export const MASK = '(sensitive)';

@@ -1,10 +1,9 @@
 import type { Dialect } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
-import type { Path } from './path.ts';
+import type { Path, Source } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Secret } from './secret.ts';
-import type { Source } from './source.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
 /** A declared field with its references resolved. */

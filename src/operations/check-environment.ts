@@ -12,7 +12,7 @@ import {
 } from '../model/doctor.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
 import type { ReferenceReport } from '../model/explain.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
 import { isUp } from '../model/sandbox.ts';
 import type { ServerSettings } from '../model/state.ts';

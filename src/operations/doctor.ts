@@ -1,3 +1,4 @@
+import type { Variables } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { THIS_NODE } from '../host/run-info.ts';
 import {
@@ -10,9 +11,8 @@ import {
 } from '../model/doctor.ts';
 import { SetpointError } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
-import { isInNodeRange, NODE_RANGE } from '../model/node-range.ts';
+import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { TOOL } from '../model/version.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { checkFiles } from './validate.ts';
@@ -56,9 +56,7 @@ function prepareAll(targets: readonly Target[], options: Running<Options>): read
   }
 }
 
-type Env = Options['env'];
-
-function machineChecks(env: Env, node = THIS_NODE): Check<MachineCheck>[] {
+function machineChecks(env: Variables, node = THIS_NODE): Check<MachineCheck>[] {
   return [nodeCheck(node), certificatesCheck(env), debuggingCheck(env)];
 }
 
@@ -71,7 +69,7 @@ function nodeCheck(node: string): Check<MachineCheck> {
   });
 }
 
-function certificatesCheck(env: Env): Check<MachineCheck> {
+function certificatesCheck(env: Variables): Check<MachineCheck> {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')
     return passedCheck('certificates', 'certificates are checked');
   return warnedCheck(
@@ -104,7 +102,7 @@ const REVEALING = [
   'heap-prof',
 ];
 
-function debuggingCheck(env: Env): Check<MachineCheck> {
+function debuggingCheck(env: Variables): Check<MachineCheck> {
   const sections = sectionsIn(env['NODE_DEBUG'] ?? '').join(', ');
   const options = optionsIn(env['NODE_OPTIONS'] ?? '').map((option) => `--${option}`);
   const found = [

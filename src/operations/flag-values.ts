@@ -10,7 +10,7 @@ import {
   type Path,
 } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
-import { didYouMean } from '../model/suggest.ts';
+import { didYouMean } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 

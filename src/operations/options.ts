@@ -1,4 +1,4 @@
-import type { Clock } from '../model/ports.ts';
+import type { Clock, Variables } from '../model/ports.ts';
 import type { Dispatcher } from '../service/connect.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
@@ -8,7 +8,7 @@ export interface Options {
   /** The settings themselves, in place of a file. */
   readonly text?: string | undefined;
   /** The variables that references name, and SETPOINT_ALLOWED_ORIGINS and the like. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   /** The names of the environments, in this order. Default: all. */
   readonly targets?: readonly string[] | undefined;
   /** What named the environments, for errors, if that is not plain: a variable, an input. */

@@ -1,5 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { counted } from '../model/counted.ts';
+import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { pathOfPointer } from '../model/path.ts';

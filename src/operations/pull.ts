@@ -10,7 +10,7 @@ import type {
   ShownLine,
 } from '../model/pulled.ts';
 import type { ObservedState } from '../model/state.ts';
-import { didYouMean } from '../model/suggest.ts';
+import { didYouMean } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
 import type { LoadedFile } from '../desired/target.ts';
 import { uncommittedChanges } from '../host/git-status.ts';

@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import { choicesHint } from '../model/suggest.ts';
+import { choicesHint } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
 import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';

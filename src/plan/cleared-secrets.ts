@@ -1,6 +1,6 @@
 import { fieldNamed } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
-import { isSensitiveUrl } from '../model/identity.ts';
+import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
 import { formatPath, samePath, type Path } from '../model/path.ts';
@@ -97,14 +97,14 @@ function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] 
 function hasFewerSecrets(before: readonly Value[], after: readonly Value[]): boolean {
   const rest = [...after];
   const gone = before.filter((value) => {
-    const at = rest.findIndex((other) => isSame(value, other));
+    const at = rest.findIndex((other) => isSameSecret(value, other));
     if (at !== -1) rest.splice(at, 1);
     return at === -1 && holdsSecret(value);
   });
   return gone.length > rest.length;
 }
 
-function isSame(a: Value, b: Value): boolean {
+function isSameSecret(a: Value, b: Value): boolean {
   if (a instanceof Secret) return a.sameAs(b);
   return b instanceof Secret ? b.sameAs(a) : a === b;
 }
@@ -115,9 +115,9 @@ function losesPart(before: Secret, after: Value): boolean {
   if (holdsMask(after)) return false;
   const verdict = textOf(after, (url) =>
     before.compareWith((earlier) => {
-      const parts = partsOf(url);
+      const parts = secretPartNames(url);
       if (holdsMask(before)) return isSensitiveUrl(url) ? 'kept' : 'lost';
-      return partsOf(earlier).every((part) => parts.includes(part)) ? 'kept' : 'lost';
+      return secretPartNames(earlier).every((part) => parts.includes(part)) ? 'kept' : 'lost';
     }),
   );
   return verdict === 'lost';
@@ -129,7 +129,7 @@ function textOf(value: Value, use: (text: string) => 'kept' | 'lost'): 'kept' | 
 }
 
 /** The names of what may be a secret in a url; never a value. */
-function partsOf(url: string): string[] {
+function secretPartNames(url: string): string[] {
   const userinfo = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i.test(url.trim()) ? ['@'] : [];
   const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(url.trim()) ?? [];
   const names = query

@@ -1,4 +1,4 @@
-import { counted } from '../model/counted.ts';
+import { counted } from '../model/wording.ts';
 import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';

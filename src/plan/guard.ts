@@ -77,12 +77,12 @@ export function refusalError(refusals: readonly Refusal[]): SetpointError | null
   const more = refusals.length - LISTED;
   const rest = more > 0 ? [`And ${more} more: setpoint plan lists them all.`] : [];
   return new SetpointError('guard-refused', [...sentences, ...rest].join(' '), {
-    hint: hintFor(refusals),
+    hint: refusalHint(refusals),
   });
 }
 
 /** One hint of each kind; rules that a flag lifts share one sentence. */
-function hintFor(refusals: readonly Refusal[]): string {
+function refusalHint(refusals: readonly Refusal[]): string {
   const own = refusals
     .filter(({ rule }) => rule === 'frozen' || rule === 'lose-unreadable')
     .map(({ hint }) => hint);

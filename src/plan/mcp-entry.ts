@@ -57,7 +57,7 @@ function compareValue(
   actual: Value,
   hiding: Hiding,
 ): 'differs' | readonly Unknown[] {
-  if (isSame(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
+  if (isSameMember(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
   if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
   if (actual instanceof UnseenSecret || isMasked(actual)) {
     // A mask means that there is a value, and an empty one is declared.
@@ -130,7 +130,7 @@ function compareRecord(
 }
 
 /** null equals an empty list, an empty map and an empty text: the service reads them alike. */
-function isSame(declared: Value, actual: Value): boolean {
+function isSameMember(declared: Value, actual: Value): boolean {
   if (isEmpty(declared) && isEmpty(actual)) return true;
   if (declared === null && isList(actual)) return actual.length === 0;
   if (declared === null && isRecord(actual)) return Object.keys(actual).length === 0;

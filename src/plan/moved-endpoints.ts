@@ -87,10 +87,10 @@ function secretParts(url: string): string[] {
   const parameters = [...parsed.searchParams]
     .filter(([name, value]) => isSensitiveName(name) || value.length >= SHORTEST_PARAMETER)
     .map(([, value]) => value);
-  return [decoded(parsed.username), decoded(parsed.password), ...parameters];
+  return [percentDecoded(parsed.username), percentDecoded(parsed.password), ...parameters];
 }
 
-function decoded(text: string): string {
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

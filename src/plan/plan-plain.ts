@@ -1,6 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { DialectField } from '../model/dialect.ts';
-import { isSensitiveUrl } from '../model/identity.ts';
+import { isSensitiveUrl } from '../model/address.ts';
 import { isMasked } from '../model/mask.ts';
 import type { Change, SettingsAction, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -34,7 +34,7 @@ export function planPlain(desired: DesiredField, observed: ObservedState): Field
   const actual = observed.values[field.name] ?? (observed.stored ? field.absent : null);
   const unknown = unknownOf(field, value, actual);
   if (unknown !== null && !surelyDiffers(value, actual)) return { unknown: [unknown] };
-  if (unknown === null && isSame(field, value, actual)) return NOTHING;
+  if (unknown === null && isSameField(field, value, actual)) return NOTHING;
   const action = actionFor(field, value, actual);
   const sensitive = value instanceof Secret || actual instanceof Secret;
   return {
@@ -88,7 +88,7 @@ export function concealed(value: Value): Value {
     : value;
 }
 
-function isSame(field: DialectField, desired: Value, actual: Value): boolean {
+function isSameField(field: DialectField, desired: Value, actual: Value): boolean {
   if (field.onNull === 'keeps' && isEmpty(desired) && isEmpty(actual)) return true;
   return sameValue(desired, actual);
 }

@@ -1,7 +1,6 @@
-import type { WrittenSecret } from '../model/fingerprint.ts';
+import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import type { Action, Change, SettingsWrite } from '../model/plan.ts';
-import type { Fingerprints } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
@@ -162,10 +161,10 @@ export function planSecretsStore(
 
 /** The names of the provider tokens a declared store holds. */
 function tokensIn(value: Value): string[] {
-  return isRecord(value) ? namesOf(value['provider_tokens']) : [];
+  return isRecord(value) ? keysOf(value['provider_tokens']) : [];
 }
 
-function namesOf(value: Value | undefined): string[] {
+function keysOf(value: Value | undefined): string[] {
   return isRecord(value) ? Object.keys(value) : [];
 }
 

@@ -1,4 +1,5 @@
-import { bareUrl, Identity, isSensitiveUrl } from '../model/identity.ts';
+import { bareUrl, isSensitiveUrl } from '../model/address.ts';
+import { Identity } from '../model/identity.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, isMcpList, type McpList } from '../model/mcp.ts';
 import type { SavedDigest } from '../model/observed.ts';

@@ -1,6 +1,7 @@
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
-import { bareUrl, Identity } from '../model/identity.ts';
+import { bareUrl } from '../model/address.ts';
+import { Identity } from '../model/identity.ts';
 import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
 import type { Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';

@@ -2,7 +2,7 @@ import { lexemesOf } from '../desired/read-yaml.ts';
 import { textKindAt } from '../desired/blocks.ts';
 import { inBlock } from '../desired/blocks/block.ts';
 import { holdsReference, wholeReference } from '../desired/references.ts';
-import { isSensitiveUrl } from '../model/identity.ts';
+import { isSensitiveUrl } from '../model/address.ts';
 import type { ShownLine } from '../model/pulled.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { MASK } from '../model/secret.ts';

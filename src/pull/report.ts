@@ -1,8 +1,7 @@
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
-import type { Path } from '../model/path.ts';
+import type { Path, Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
-import type { Source } from '../model/source.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, masked, secretsIn } from '../model/value.ts';
 import { comparableState, sourceWithDummies } from './comparison.ts';

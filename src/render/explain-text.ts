@@ -7,7 +7,7 @@ import type {
   StoreReport,
 } from '../model/explain.ts';
 import { formatPath } from '../model/path.ts';
-import { TYPE_NOUNS } from '../model/type-nouns.ts';
+import { TYPE_NOUNS } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';
 import { shownChange } from './change.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { counted } from '../model/counted.ts';
+import { counted } from '../model/wording.ts';
 import { formatPath } from '../model/path.ts';
 import type {
   EnvironmentPull,

@@ -1,4 +1,4 @@
-import { counted } from '../model/counted.ts';
+import { counted } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
@@ -108,7 +108,7 @@ export function driftTitle(changes: readonly Change<Json>[]): string {
     .replace('. ', ', ');
 }
 
-/** That the counts of drift may include edits of the file; empty if the changes are classified. */
+/** That the counts of drift may include edits of the file; empty if every change has a class. */
 export function driftCaveat(changes: readonly Change<Json>[]): string {
   return changes.length === 0 || changes.some((change) => change.class !== undefined)
     ? ''

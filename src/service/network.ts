@@ -1,9 +1,8 @@
 import type * as Tls from 'node:tls';
 
 import { Agent, type Dispatcher } from 'undici';
-
 import { SetpointError } from '../model/error.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../model/address.ts';
 import { withoutText } from './wire-fault.ts';
 
 export interface NetworkSettings {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { worstExitCode } from '../../src/model/exit-code.ts';
+import { worstExitCode } from '../../src/model/error.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { blocksIn, fileIn, PAGES, ROOT, textOfPage } from './pages.ts';
 

@@ -226,7 +226,7 @@ describe('plans are made in one place', () => {
 
   it('and what else compares with the plan of a part verifies, follows or pulls', () => {
     expect(users('planSettings', 'plan/')).toEqual([
-      'operations/pull-tools.ts',
+      'pull/target.ts',
       'reconcile/settings/mend.ts',
       'reconcile/settings/send.ts',
       'reconcile/settings/verify.ts',

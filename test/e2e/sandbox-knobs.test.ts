@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/model/exit-code.ts';
+import { exitCodeOf } from '../../src/model/error.ts';
 import type { EmulatorOptions } from '../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
 import type { EnvironmentPlan } from '../../src/model/plan.ts';
 import { apply } from '../../src/operations/apply.ts';
-import { drift } from '../../src/operations/plan.ts';
+import { drift, plan } from '../../src/operations/plan.ts';
 import { get } from '../../src/operations/get.ts';
-import { plan } from '../../src/operations/plan.ts';
 import { startFront, type FaultyFront, type Listed } from '../fixture/faulty-front.ts';
 import { quickClock, request } from '../fixture/settings.ts';
 

@@ -30,6 +30,15 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   });
 });
 
+it('no file of src/ has more than 300 lines', () => {
+  const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  const long = names
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.gen.ts'))
+    .filter((name) => readFileSync(join(ROOT, 'src', name), 'utf8').split('\n').length > 301);
+  expect(names.length).toBeGreaterThan(200);
+  expect(long).toEqual([]);
+});
+
 describe('an import that the table does not list is named', () => {
   it.each([
     ['plan/guard.ts', "import { resolve } from '../desired/resolve.ts';"],

@@ -1,3 +1,4 @@
+import { usageError } from '../../model/error.ts';
 import { accessFrom, pullRequestIn } from '../../github/job.ts';
 import { gitHub } from '../../github/client.ts';
 import { commentsOf } from '../../github/comments-of.ts';
@@ -7,7 +8,6 @@ import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { visible } from '../../render/visible.ts';
 import type { Flags } from '../command-table.ts';
-import { usageError } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 

@@ -1,7 +1,7 @@
-import { choicesHint } from '../../model/suggest.ts';
+import { usageError } from '../../model/error.ts';
+import { choicesHint } from '../../model/wording.ts';
 import type { Flags } from '../command-table.ts';
 import { COMPLETION_SCRIPTS } from '../completion/scripts.ts';
-import { usageError } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { SHELLS } from '../words.ts';

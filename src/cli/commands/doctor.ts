@@ -2,7 +2,7 @@ import '../../host/quick-end.ts';
 import type { Check, DoctorDocument } from '../../model/doctor.ts';
 import { doctor } from '../../operations/doctor.ts';
 import { doctorText } from '../../render/doctor-text.ts';
-import { exitCodeOf, worstExitCode } from '../../model/exit-code.ts';
+import { exitCodeOf, worstExitCode } from '../../model/error.ts';
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';

@@ -1,9 +1,9 @@
+import { usageError } from '../../model/error.ts';
 import type { EnvironmentPlan } from '../../model/plan.ts';
-import { choicesHint } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/wording.ts';
 import { visible } from '../../render/visible.ts';
 import type { Flags } from '../command-table.ts';
 import { FAIL_ON } from '../words.ts';
-import { usageError } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { runPlan } from './plan.ts';

@@ -1,11 +1,12 @@
+import { usageError } from '../../model/error.ts';
 import '../../host/quick-end.ts';
 import { RESOURCES, type Resource } from '../../model/observed.ts';
-import { choicesHint } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/wording.ts';
 import { get } from '../../operations/get.ts';
 import { observedText } from '../../render/observed-text.ts';
 import { visible } from '../../render/visible.ts';
 import type { Flags } from '../command-table.ts';
-import { hasJsonOutput, optionsFrom, usageError } from '../flags.ts';
+import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 

@@ -1,8 +1,9 @@
+import { usageError } from '../../model/error.ts';
 import '../../host/quick-end.ts';
 import { init } from '../../operations/init.ts';
 import { initText } from '../../render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';
-import { optionsFrom, usageError } from '../flags.ts';
+import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 

@@ -1,7 +1,7 @@
+import { usageError } from '../../model/error.ts';
 import { readPackageFile } from '../../host/package-file.ts';
-import { choicesHint } from '../../model/suggest.ts';
+import { choicesHint } from '../../model/wording.ts';
 import type { Flags } from '../command-table.ts';
-import { usageError } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { SCHEMAS } from '../words.ts';

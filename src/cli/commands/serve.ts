@@ -2,9 +2,8 @@ import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
 import { readText } from '../../host/read-text.ts';
 import { writePlace } from '../../host/write-place.ts';
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, usageError } from '../../model/error.ts';
 import type { Flags } from '../command-table.ts';
-import { usageError } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 

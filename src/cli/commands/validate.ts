@@ -1,4 +1,4 @@
-import { counted } from '../../model/counted.ts';
+import { counted } from '../../model/wording.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/error-text.ts';
 import { visible } from '../../render/visible.ts';

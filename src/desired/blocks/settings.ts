@@ -1,5 +1,5 @@
 import { fieldNamed } from '../../model/field.ts';
-import { bareUrl } from '../../model/identity.ts';
+import { bareUrl } from '../../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';

@@ -1,8 +1,8 @@
 import { fieldNamed, fields } from '../../model/field.ts';
-import { bareUrl } from '../../model/identity.ts';
+import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { parsePath, type Path } from '../../model/path.ts';
-import { didYouMean } from '../../model/suggest.ts';
+import { didYouMean } from '../../model/wording.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
 import type { PlacedFinding } from '../report.ts';

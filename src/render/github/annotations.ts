@@ -1,4 +1,4 @@
-import type { FailureDocument } from '../../model/failure.ts';
+import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import type { PlanDocument } from '../../model/plan.ts';

@@ -1,4 +1,4 @@
-import type { Source } from '../../model/source.ts';
+import type { Source } from '../../model/path.ts';
 import { visible } from '../visible.ts';
 
 export interface Annotation {

@@ -1,4 +1,4 @@
-import { counted } from '../../model/counted.ts';
+import { counted } from '../../model/wording.ts';
 import type { ChangeClass } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
 import { IN_THE_FILE, ON_THE_SERVICE, type ShownChange, type Side } from '../change.ts';

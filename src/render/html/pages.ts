@@ -1,5 +1,5 @@
-import { counted } from '../../model/counted.ts';
-import type { FailureDocument } from '../../model/failure.ts';
+import { counted } from '../../model/wording.ts';
+import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { PlanDocument } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';

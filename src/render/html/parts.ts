@@ -1,4 +1,4 @@
-import type { Source } from '../../model/source.ts';
+import type { Source } from '../../model/path.ts';
 import type { Label } from '../change.ts';
 import type { Paint } from '../style.ts';
 import { markup, type Markup, type MarkupPart } from './markup.ts';

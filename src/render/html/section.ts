@@ -1,4 +1,4 @@
-import { counted } from '../../model/counted.ts';
+import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath } from '../../model/path.ts';
 import type { ErrorReport, Unknown } from '../../model/plan.ts';

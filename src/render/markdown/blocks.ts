@@ -1,4 +1,4 @@
-import { counted } from '../../model/counted.ts';
+import { counted } from '../../model/wording.ts';
 import { longestRun, prose } from './inline.ts';
 
 /** A piece of a comment: text that cannot be left out, or entries that can. */

@@ -1,4 +1,4 @@
-import { counted } from '../../model/counted.ts';
+import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import type { Change, Unknown } from '../../model/plan.ts';

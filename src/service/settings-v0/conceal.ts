@@ -1,5 +1,6 @@
 import { fieldNamed } from '../../model/field.ts';
-import { bareUrl, Identity, isSensitiveAddress, isSensitiveUrl } from '../../model/identity.ts';
+import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../../model/address.ts';
+import { Identity } from '../../model/identity.ts';
 import { isMcpList, type McpList } from '../../model/mcp.ts';
 import { isSensitiveName, looksLikeToken, shownArgument } from '../../model/secret-words.ts';
 import { Secret } from '../../model/secret.ts';

@@ -114,12 +114,12 @@ function isTelling(text: string, form: RegExp, { redactor, secrets }: Hidden): b
   return (
     form.test(text) &&
     redactor.text(text) === text &&
-    secrets.every((secret) => secret.compareWith((value) => partOf(text, value)) === 'apart')
+    secrets.every((secret) => secret.compareWith((value) => overlapOf(text, value)) === 'apart')
   );
 }
 
 /** Short texts are part of any secret. */
-function partOf(text: string, value: string): 'apart' | 'part' {
+function overlapOf(text: string, value: string): 'apart' | 'part' {
   const part = text.length >= SHORTEST_INSIDE && value.toLowerCase().includes(text.toLowerCase());
   return part ? 'part' : 'apart';
 }

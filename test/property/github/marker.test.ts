@@ -6,7 +6,7 @@ import { treeOf } from '../../fixture/markdown-tree.ts';
 const name = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc
-    .array(fc.constantFrom('-->', '--', '%', '%0041', '\n', ' target=', 'prod', '\uD800', '>'))
+    .array(fc.constantFrom('-->', '--', '%', '%0041', '\n', ' environment=', 'prod', '\uD800', '>'))
     .map((parts) => parts.join('')),
 );
 
@@ -14,7 +14,7 @@ it('a name never ends the comment nor starts another line, and two names have tw
   fc.assert(
     fc.property(name, name, (one, other) => {
       const marker = markerOf('plan', one);
-      expect(marker).toMatch(/^<!-- setpoint:plan target=[A-Za-z0-9._%-]* -->$/);
+      expect(marker).toMatch(/^<!-- setpoint:plan environment=[A-Za-z0-9._%-]* -->$/);
       expect(marker.length).toBeLessThan(300);
       const { children = [] } = treeOf(`${marker}\n\nText.`);
       expect(children.map(({ type, value }) => [type, value])).toEqual([

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../../../src/model/identity.ts';
-import { withoutUrlSecrets } from '../../../src/model/text-urls.ts';
+import {
+  bareUrl,
+  isSensitiveAddress,
+  isSensitiveUrl,
+  withoutUrlSecrets,
+} from '../../../src/model/address.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 
 describe('an address is known without its userinfo, query and fragment', () => {

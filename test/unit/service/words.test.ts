@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-
-import { isLoopback } from '../../../src/model/loopback.ts';
+import { isLoopback } from '../../../src/model/address.ts';
 import { proxyAddress } from '../../../src/service/network.ts';
 import { tlsWords } from '../../../src/service/fault-error.ts';
 import { retryAfter } from '../../../src/service/service-error.ts';

@@ -1,3 +1,8 @@
+/** `1 change`, `2 changes`. */
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
 /** The candidate that a person most likely meant: at most a third of the letters differ. Null if there is none. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
@@ -43,3 +48,14 @@ function editDistance(a: string, b: string, limit: number): number {
   }
   return last[b.length] ?? limit;
 }
+
+/** The types of JSON in words. */
+export const TYPE_NOUNS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a map',
+  array: 'a list',
+  null: 'null',
+};

@@ -1,0 +1,134 @@
+import { MASK } from './secret.ts';
+
+/** An address in four parts: what it begins with, its userinfo, the host with its path, and the query or fragment. */
+interface AddressParts {
+  readonly prefix: string;
+  readonly userinfo: string;
+  readonly body: string;
+  readonly tail: string;
+}
+
+/** The schemes for which browsers read `\\` as `/`, and do not count the slashes behind the colon. */
+const SPECIAL = /^(?:(?:https?|wss?|ftp):[\\/]*|[\\/]{2,})/i;
+const OTHER = /^[a-z][a-z0-9+.-]*:\/\//i;
+/** A colon without a port number after it: the text before it is no host. */
+const NO_PORT = /:(?!\d*$)/;
+
+/**
+ * The parts of a text that is taken for an address, with or without a scheme. The authority ends where browsers end it,
+ * unless what would be its host cannot be one: then a password holds the character, and the last `@` ends the userinfo.
+ */
+export function addressParts(address: string): AddressParts {
+  const flat = address.trim().replaceAll(/[\t\n\r]/g, '');
+  const special = SPECIAL.exec(flat)?.[0];
+  const text = special === undefined ? address.trim() : flat;
+  const prefix = special ?? OTHER.exec(text)?.[0] ?? '';
+  const rest = text.slice(prefix.length);
+  // Punctuation inside of a reference is part of the reference.
+  const known = rest.includes('${')
+    ? rest.replaceAll(/\$\{[^{}]*\}/g, (reference) => '$'.repeat(reference.length))
+    : rest;
+  const end = indexIn(known, special === undefined && prefix !== '' ? /[/?#]/ : /[/\\?#]/);
+  const authority = known.slice(0, end);
+  let at = authority.lastIndexOf('@');
+  const host = authority.slice(at + 1).replace(/^\[[^\]]*\]/, '');
+  const isHost = !NO_PORT.test(host) && (at === -1 || host !== '');
+  if (!isHost && end < known.length) {
+    const before = known.lastIndexOf('@', indexIn(known, /[?#]/));
+    at = Math.max(at, before > at ? before : known.lastIndexOf('@'));
+  }
+  const tail = at + 1 + indexIn(known.slice(at + 1), /[?#]/);
+  return {
+    prefix,
+    userinfo: rest.slice(0, Math.max(at, 0)),
+    body: rest.slice(at + 1, tail),
+    tail: rest.slice(tail),
+  };
+}
+
+function indexIn(text: string, pattern: RegExp): number {
+  const index = text.search(pattern);
+  return index === -1 ? text.length : index;
+}
+
+/** An address without its userinfo, query and fragment, and without blanks around it; a scheme is not needed. */
+export function bareUrl(url: string): string {
+  const { prefix, body } = addressParts(url);
+  return prefix + body;
+}
+
+/** Credentials before a host, a query with a name in it, or `//` and an `@`: an address though it has no scheme. */
+const BARE_CREDENTIALS = /^[^\s/?#@:]*:[^\s?#]*@[^\s/?#@:]+(?::\d{1,5})?(?:[/?#]|$)/;
+const NAMED_QUERY = /^[^\s?#]*\?[^\s=&?#]{1,80}=/;
+
+/**
+ * Whether a text that may be anything is an address with something in it that may be a secret. Without a scheme it takes
+ * credentials (`user:password@host`) or a query with a name (`host/path?key=x`): an email address is none.
+ */
+export function isSensitiveUrl(text: string): boolean {
+  const trimmed = text.trim();
+  const certain = OTHER.test(trimmed) || SPECIAL.test(trimmed.replaceAll(/[\t\n\r]/g, ''));
+  if (certain) return isSensitiveAddress(trimmed);
+  if (/\s/.test(trimmed) || trimmed.startsWith('mailto:')) return false;
+  return BARE_CREDENTIALS.test(trimmed) || NAMED_QUERY.test(trimmed);
+}
+
+/** The same for a text that is known to be an address: every userinfo, query and fragment counts. */
+export function isSensitiveAddress(address: string): boolean {
+  const { userinfo, tail } = addressParts(address);
+  return userinfo !== '' || tail !== '';
+}
+
+/** Whether a host, as a URL writes it, is this machine: what is sent there passes no network and no proxy. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.toLowerCase();
+  return (
+    host === 'localhost' ||
+    /^127(\.\d{1,3}){3}$/.test(host) ||
+    host === '[::1]' ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(host)
+  );
+}
+
+const WORD = /[^\s"<>`]+/g;
+const SCHEME = /(?:[a-z][a-z0-9+.-]{0,30}:)?[\\/]{2}|(?:https?|wss?|ftp):/i;
+/** What may follow a url in a sentence, or enclose it. */
+const ENDINGS = new Set(")].,;:!?'}");
+
+/** The suffix of a path's second equal entry. */
+const ORDINAL = /^#\d{1,4}(?:$|\])/;
+
+/** A text whose urls have lost their userinfo, query and fragment: what may be a secret in them is the mask. */
+export function withoutUrlSecrets(text: string): string {
+  if (!mayHold(text)) return text;
+  return text.replaceAll(WORD, (word) => (mayHold(word) ? maskedWord(word) : word));
+}
+
+function mayHold(text: string): boolean {
+  return /[@?#]/.test(text);
+}
+
+function maskedWord(word: string): string {
+  const scheme = word.search(SCHEME);
+  const start = scheme === -1 ? (/^[('[{]*/.exec(word)?.[0].length ?? 0) : scheme;
+  const end = endOf(word);
+  const address = word.slice(start, end);
+  if (scheme === -1 && !isSensitiveUrl(address)) return word;
+  const { prefix, userinfo, body, tail } = addressParts(address);
+  const harmless = ORDINAL.test(tail) || isMasked(tail.slice(1));
+  if (isMasked(userinfo) && harmless) return word;
+  const before = userinfo === '' ? '' : `${MASK}@`;
+  const behind = harmless ? tail : `${tail.slice(0, 1)}${MASK}`;
+  return word.slice(0, start) + prefix + before + body + behind + word.slice(end);
+}
+
+function isMasked(part: string): boolean {
+  return part === '' || part === MASK;
+}
+
+/** Where a word ends that has marks behind it; those of a mask belong to it. */
+function endOf(word: string): number {
+  let end = word.length;
+  while (end > 0 && ENDINGS.has(word.charAt(end - 1)) && !word.endsWith(MASK, end)) end -= 1;
+  return end;
+}
