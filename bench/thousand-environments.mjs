@@ -13,6 +13,7 @@ const bundle = await rolldown({
     target: join(root, 'src/desired/target.ts'),
     resolve: join(root, 'src/desired/resolve.ts'),
     'plan-settings': join(root, 'src/plan/plan-settings.ts'),
+    read: join(root, 'src/service/settings-v0/read.ts'),
   },
   platform: 'node',
   external: /^[^./]/,
@@ -22,6 +23,7 @@ const built = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
 const { readTargets } = await built('target');
 const { resolveSettings } = await built('resolve');
 const { planSettings } = await built('plan-settings');
+const { observedState } = await built('read');
 
 const LIMIT = 2.5;
 const ENVIRONMENTS = 1000;
@@ -51,17 +53,13 @@ const shared = [
 ];
 const text = `${[...shared, ...blocks].join('\n')}\n`;
 const source = { variable: () => 'value', file: () => ({ problem: 'none' }) };
-const observed = {
-  dialect: 'settings-v0',
-  stored: true,
-  record: {
-    language: 'fr',
-    llm_model: 'model-a',
-    max_iterations: 5,
-    llm_api_key_set: true,
-    mcp_config: null,
-  },
-};
+const observed = observedState({
+  language: 'fr',
+  llm_model: 'model-a',
+  max_iterations: 5,
+  llm_api_key_set: true,
+  mcp_config: null,
+});
 const options = { rotation: [], fingerprints: { compare: () => 'none' } };
 
 function planAll() {
