@@ -13,32 +13,28 @@ const PRELOAD = `process.on('exit', () => {
 /** The way in, what runs a command, and the one chunk of the commands of every day. */
 const DAILY = ['commands', 'rolldown-runtime', 'run-command', 'setpoint'];
 
-it.each([
-  ['validate'],
-  ['plan'],
-  ['drift'],
-  ['get', 'settings'],
-  ['apply', '--yes'],
-  ['version'],
-])('setpoint %s %s %s loads one chunk', async (...words) => {
-  const args = words.filter((word) => word !== undefined);
-  const server = await startEmulator({});
-  const folder = folderWith({
-    'settings.yaml': `version: 1\nserver: { url: ${server.url} }\nsettings: { language: en }\n`,
-    'preload.cjs': PRELOAD,
-  });
-  try {
-    const NODE_OPTIONS = `--require=${JSON.stringify(join(folder.path, 'preload.cjs'))}`;
-    const ended = await setpoint(args, { cwd: folder.path, env: { NODE_OPTIONS } });
-    expect(ended.code, ended.stderr).toBe(args[0] === 'drift' ? 2 : 0);
-    const [, loaded = '[]'] = /LOADED (.*)/.exec(ended.stderr) ?? [];
-    const names = (JSON.parse(loaded) as string[]).map(
-      (file) => /([\w-]+?)(-[\w-]{8})?\.cjs$/.exec(file)?.[1] ?? file,
-    );
-    expect(names).toContain('setpoint');
-    expect(names.filter((name) => !DAILY.includes(name))).toEqual([]);
-  } finally {
-    folder.remove();
-    await server.close();
-  }
-});
+it.each([['validate'], ['plan'], ['drift'], ['get', 'settings'], ['apply', '--yes'], ['version']])(
+  'setpoint %s %s %s loads one chunk',
+  async (...words) => {
+    const args = words.filter((word) => word !== undefined);
+    const server = await startEmulator({});
+    const folder = folderWith({
+      'settings.yaml': `version: 1\nserver: { url: ${server.url} }\nsettings: { language: en }\n`,
+      'preload.cjs': PRELOAD,
+    });
+    try {
+      const NODE_OPTIONS = `--require=${JSON.stringify(join(folder.path, 'preload.cjs'))}`;
+      const ended = await setpoint(args, { cwd: folder.path, env: { NODE_OPTIONS } });
+      expect(ended.code, ended.stderr).toBe(args[0] === 'drift' ? 2 : 0);
+      const [, loaded = '[]'] = /LOADED (.*)/.exec(ended.stderr) ?? [];
+      const names = (JSON.parse(loaded) as string[]).map(
+        (file) => /([\w-]+?)(-[\w-]{8})?\.cjs$/.exec(file)?.[1] ?? file,
+      );
+      expect(names).toContain('setpoint');
+      expect(names.filter((name) => !DAILY.includes(name))).toEqual([]);
+    } finally {
+      folder.remove();
+      await server.close();
+    }
+  },
+);
