@@ -4,9 +4,11 @@ import { choicesHint } from '../model/wording.ts';
 import { readSaved } from '../operations/saved-document.ts';
 import { visible } from '../render/visible.ts';
 import type { Flags } from './command-table.ts';
-import type { PlanFlags } from './commands/plan.ts';
 import type { FlagName } from './flag-table.ts';
 import { namesIn } from './flags.ts';
+
+/** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
+export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
 
 /** Flags of a new plan, which a saved one was made with. */
 const OF_A_NEW_PLAN = {

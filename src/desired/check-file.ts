@@ -3,7 +3,8 @@ import { pathOfPointer, pointerTo } from '../model/path.ts';
 import { BLOCKS } from './blocks.ts';
 import { checkReferences } from './check-references.ts';
 import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';
-import { diagnosticOf, type PlacedFinding } from './report.ts';
+import { diagnosticOf } from './report.ts';
+import type { PlacedFinding } from './source-file.ts';
 import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';
 

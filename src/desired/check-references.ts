@@ -12,7 +12,7 @@ import {
   wholeReference,
   type Malformed,
 } from './references.ts';
-import type { Finding } from './report.ts';
+import type { Finding } from './source-file.ts';
 import { expectationAt } from './schema-lookup.ts';
 
 /** A problem of one value. */

@@ -1,5 +1,5 @@
 import { lexemesOf, YAML_OPTIONS, type Lexeme } from './read-yaml.ts';
-import type { Finding } from './report.ts';
+import type { Finding } from './source-file.ts';
 import { Composer, CST, Parser, type Document } from 'yaml';
 
 /** The documents of a text, and what the lexer showed. */

@@ -1,7 +1,7 @@
 import { asIfQuoted, asWritten, compose, flowReferences } from './compose.ts';
 import type { Member, Node, ScalarNode } from './node.ts';
-import { diagnostic, type Finding } from './report.ts';
-import { sourceFile, type SourceFile } from './source-file.ts';
+import { diagnostic } from './report.ts';
+import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';

@@ -1,27 +1,16 @@
-import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
+import {
+  lineOf,
+  locate,
+  type Finding,
+  type PlacedFinding,
+  type SourceFile,
+} from './source-file.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { isShowable } from '../model/secret-words.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
 import { isNumberOrWord, isPlainWord, isReference } from './blocks/quotable.ts';
 import { knownKeys } from './schema-lookup.ts';
-import { lineOf, locate, type SourceFile } from './source-file.ts';
-
-/** A problem of the file, in words. */
-export interface Finding {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-  readonly hint: string;
-  readonly path?: readonly string[];
-  readonly severity?: 'error' | 'warning';
-}
-
-/** A finding with its place. */
-export interface PlacedFinding {
-  readonly file: SourceFile;
-  /** The offset that a caret points at. */
-  readonly at: number;
-  readonly finding: Finding & { readonly path: readonly string[] };
-}
 
 /** A finding at an offset of a file, as a diagnostic with its line quoted. */
 export function diagnostic(file: SourceFile, at: number, finding: Finding): Diagnostic {

@@ -3,9 +3,8 @@ import { suggest, TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
 import { memberAt, type Node } from './node.ts';
-import type { Finding, PlacedFinding } from './report.ts';
+import { type Finding, type PlacedFinding, locate } from './source-file.ts';
 import { expectationAt, isMisspelt, type Expectation } from './schema-lookup.ts';
-import { locate } from './source-file.ts';
 
 /** A value that the schema refuses, and its path from the root of the file. */
 export interface RefusedValue {

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
 
@@ -29,4 +30,21 @@ export function lineOf({ text, lines }: SourceFile, line: number): string {
   const start = lines.lineStarts[line - 1] ?? text.length;
   const end = lines.lineStarts[line] ?? text.length;
   return text.slice(start, Math.min(end, start + LONGEST)).replace(/\r?\n$/, '');
+}
+
+/** A problem of the file, in words. */
+export interface Finding {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly path?: readonly string[];
+  readonly severity?: 'error' | 'warning';
+}
+
+/** A finding with its place. */
+export interface PlacedFinding {
+  readonly file: SourceFile;
+  /** The offset that a caret points at. */
+  readonly at: number;
+  readonly finding: Finding & { readonly path: readonly string[] };
 }

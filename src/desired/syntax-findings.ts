@@ -1,9 +1,8 @@
 import { isCollection, visit, type Document, type YAMLParseError } from 'yaml';
 import type { Composed } from './compose.ts';
 import { duplicateKeys } from './read-yaml.ts';
-import type { Finding } from './report.ts';
+import { type Finding, locate, type SourceFile } from './source-file.ts';
 import { knownKeys } from './schema-lookup.ts';
-import { locate, type SourceFile } from './source-file.ts';
 
 /** The parser's messages quote the line, so none of them is used: each of its codes has a sentence of our own. */
 const SENTENCES: Partial<Record<YAMLParseError['code'], readonly [message: string, hint: string]>> =

@@ -5,7 +5,8 @@ import { checkFile } from './check-file.ts';
 import { member, overlay, textOf, type MapNode, type Node } from './node.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
-import { diagnostic, diagnosticOf, type PlacedFinding } from './report.ts';
+import { diagnostic, diagnosticOf } from './report.ts';
+import type { PlacedFinding } from './source-file.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
 export interface LoadedFile {

@@ -10,7 +10,8 @@ import { sameValue } from '../model/value.ts';
 import { editText } from '../yaml-edit/edit-text.ts';
 import { comparableState, observedWithDummies, sourceWithDummies } from './comparison.ts';
 import { type Layer, type LayeredTarget, placeEdits } from './place-edits.ts';
-import { namedEdits, type NewReference, variablesIn } from './placeholder.ts';
+import { namedEdits, type NewReference } from './named-edits.ts';
+import { variablesIn } from './placeholder.ts';
 import { planOf, pulledTarget, type PullOptions, type TargetPull } from './target.ts';
 
 /** A target with its observation, and how it is pulled. */

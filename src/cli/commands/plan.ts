@@ -6,6 +6,7 @@ import { planText, type TextVoice } from '../../render/section-text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
+import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
@@ -25,9 +26,6 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
     },
   });
 }
-
-/** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
-export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
 
 interface PlanRun {
   readonly voice: TextVoice;

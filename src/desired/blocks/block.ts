@@ -1,5 +1,5 @@
 import type { MapNode, Node, overlay } from '../node.ts';
-import type { PlacedFinding } from '../report.ts';
+import type { PlacedFinding } from '../source-file.ts';
 import type { Value } from '../../model/value.ts';
 
 /** The keys that lead to a place, from the top of the file. */

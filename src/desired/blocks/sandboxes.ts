@@ -1,8 +1,7 @@
 import type { DesiredSandboxes } from '../../model/sandbox.ts';
 import { member, textOf, type MapNode, type Member, type Node } from '../node.ts';
-import type { PlacedFinding } from '../report.ts';
+import { type PlacedFinding, locate } from '../source-file.ts';
 import { isMisspelt } from '../schema-lookup.ts';
-import { locate } from '../source-file.ts';
 import type { Block, FilePath } from './block.ts';
 import { isNumberOrWord, isPlainWord } from './quotable.ts';
 

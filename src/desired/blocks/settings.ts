@@ -5,7 +5,7 @@ import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
 import { envPairs, shellWords } from '../lines.ts';
 import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
-import type { PlacedFinding } from '../report.ts';
+import type { PlacedFinding } from '../source-file.ts';
 import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
 import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
 import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';

@@ -5,7 +5,7 @@ import { parsePath, type Path } from '../../model/path.ts';
 import { didYouMean } from '../../model/wording.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
-import type { PlacedFinding } from '../report.ts';
+import type { PlacedFinding } from '../source-file.ts';
 import { findingAt, type Block, type FilePath } from './block.ts';
 import { isPlainPath } from './quotable.ts';
 
