@@ -3,7 +3,7 @@ import { parseFile } from '../desired/parse.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
 import { isThere } from '../host/read-text.ts';
 import { SetpointError } from '../model/error.ts';
-import { fields } from '../model/field.ts';
+import type { Dialect } from '../model/dialect.ts';
 import type { InitDocument, NewVariable } from '../model/pulled.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
@@ -71,7 +71,7 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
     ],
     sourceFor([target.name], request),
   );
-  const settings = withUnseen(settingsOf(edits.edited.get(target.name)));
+  const settings = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
   const written = initialText(server, settings);
   if (!sameJson(settingsOf(onlyTarget({ ...file, text: written })), settings)) throw notMade();
   return {
@@ -84,10 +84,10 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   };
 }
 
-/** Secrets that no service shows are declared as none, so that a write does not clear one in silence. */
-function withUnseen(settings: JsonObject): JsonObject {
-  const unseen = fields().filter(({ secret, setFlag }) => secret && setFlag === null);
-  const nulls = unseen.map(({ name }) => [name, null] as const);
+/** Declares secrets of which these services report nothing as none, so that a write does not clear one without a word. */
+function withUnreported(settings: JsonObject, { fields }: Dialect): JsonObject {
+  const unreported = [...fields.values()].filter(({ reads }) => reads === 'nothing');
+  const nulls = unreported.map(({ name }) => [name, null] as const);
   return { ...Object.fromEntries(nulls), ...settings };
 }
 
