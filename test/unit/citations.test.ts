@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -64,4 +64,17 @@ describe('what comments cite is in the repository', () => {
     );
     expect(new Set(used)).toEqual(new Set(traps));
   });
+});
+
+it('every file of src/ and test/ that the pages for contributors name exists', () => {
+  const named = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'].flatMap((page) =>
+    [...read(page).matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9.-]+\.(?:ts|mjs))`/g)].map(
+      ([, path = '']) => path,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(60);
+  const missing = named.filter(
+    (path) => !existsSync(join(ROOT, path)) && !existsSync(join(ROOT, 'src', path)),
+  );
+  expect(missing).toEqual([]);
 });
