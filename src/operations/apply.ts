@@ -12,7 +12,7 @@ import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { alreadyMade, type Approved } from '../plan/approval.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
-import type { Reconciled, SandboxProgress } from '../reconcile/contract.ts';
+import type { Reconciled } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
@@ -36,8 +36,6 @@ export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>,
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
   /** Approves each write, by the environment's name; asked one at a time. Absent: every plan is approved. */
   readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
-  /** Receives the state of the sandboxes that are waited for, by the environment's name. */
-  readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
   /** Abandons what is in flight; its state in the outcome is then unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
@@ -107,7 +105,6 @@ async function applyTarget(
         announce: async (planned) =>
           request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
-        progress: (waiting) => request.onProgress?.(target.name, redact(waiting)),
         abandon: request.abandon,
       });
       const made =

@@ -1,5 +1,6 @@
 import type { Clock, Variables } from '../model/ports.ts';
 import type { Dispatcher } from '../service/connect.ts';
+import type { SandboxProgress } from '../reconcile/contract.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
 export interface Options {
@@ -43,6 +44,8 @@ export interface PlanRequest extends Options {
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets digests, without which a saved plan approves nothing. Default: true. */
   readonly digests?: boolean | undefined;
+  /** Receives the state of the sandboxes that are waited for, by the environment's name. */
+  readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
   /** The greatest age of the snapshot, in milliseconds. Without it, one that is older than a day is a warning. */
   readonly maxAge?: number | undefined;
 }

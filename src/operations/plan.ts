@@ -62,7 +62,7 @@ function planServices(
 
 async function planService(
   prepared: Prepared,
-  request: PlanRequest,
+  request: Running<PlanRequest>,
   planning: Planning,
   digests: Digests | null,
 ): Promise<EnvironmentPlan> {

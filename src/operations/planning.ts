@@ -3,6 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
 import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
+import { redacted } from '../model/redacted.ts';
 import type { DesiredState } from '../model/state.ts';
 import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
@@ -91,19 +92,20 @@ function basesFor(
 export async function planInput(
   prepared: Prepared,
   { observers }: OpenTarget,
-  request: PlanRequest,
+  request: Running<PlanRequest>,
   { rotation, allowed, bases }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
+  const { name } = prepared.target;
   return {
     desired: prepared.desired,
-    base: bases?.get(prepared.target.name) ?? null,
+    base: bases?.get(name) ?? null,
     rotation,
     allowed,
     observers,
     fingerprints: await fingerprintsOf(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,
     wait: request.wait ?? DEFAULT_WAIT,
-    progress: () => {},
+    progress: (waiting) => request.onProgress?.(name, redacted(waiting, request.resolved.of(name))),
     signal: request.signal,
   };
 }

@@ -196,6 +196,27 @@ describe('a stop while an ERROR is watched', () => {
   });
 });
 
+it('an ERROR that is watched is reported, by plan and by drift', async () => {
+  const booting: Scenario = {
+    world: { sandboxes: [{ ...BASE, id: 'old', status: 'ERROR', boots: 4 }] },
+    settings: '  language: en\n',
+    sandboxes: '  - running: 1\n',
+  };
+  for (const operation of [plan, drift]) {
+    const watched: unknown[] = [];
+    await onService(booting, async (options) => {
+      const onProgress = (name: string, waiting: readonly unknown[]) =>
+        void watched.push([name, ...waiting]);
+      await operation({ ...options, onProgress });
+      return null;
+    });
+    expect(watched[0]).toEqual([
+      'default',
+      { action: 'watch', id: 'old', spec: null, status: 'ERROR', done: false },
+    ]);
+  }
+});
+
 /** The same plan of a file of another name. */
 function relocated(planned: EnvironmentPlan, file: string): EnvironmentPlan {
   const changes = planned.changes.map(({ source, ...change }) => ({

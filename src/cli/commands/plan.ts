@@ -8,6 +8,7 @@ import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
+import { awaitedSandbox, progressView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 
 /**
@@ -56,7 +57,20 @@ function planned(flags: PlanFlags, io: Io, { mode }: PlanRun): Promise<PlanDocum
   const { snapshot, rotate, allow, maxAge } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = hasJsonOutput(flags, io.env);
-  return plan({ ...options, snapshot, rotate, allow, digests, maxAge: age });
+  const progress = progressView(io.stderr);
+  return plan({
+    ...options,
+    snapshot,
+    rotate,
+    allow,
+    digests,
+    maxAge: age,
+    onProgress: (name, waiting) => {
+      // A log gets the plan alone: cron mails whatever else is printed.
+      if (flags.quiet !== true && io.stderr.isTTY === true)
+        progress.update(name, waiting.map(awaitedSandbox));
+    },
+  }).finally(progress.end);
 }
 
 async function savedPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
