@@ -56,7 +56,7 @@ await library.write({
 });
 
 // What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
-// fetch; node:assert, of which undici uses one function; and what the Actions toolkit asks for identities of a job with.
+// fetch; node:assert, of which undici uses one function; and what the Actions toolkit requests identities of a job with.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
 const STAND_INS = {
   '\0unused': 'export {}',
@@ -70,7 +70,7 @@ const lean = {
     const from = importer.replaceAll('\\', '/');
     if (id === 'undici')
       return join(root, `scripts/undici-${from.endsWith('/proxy.ts') ? 'proxy' : 'core'}.mjs`);
-    // For processors of another age: read from the package where it is needed.
+    // For processors of another age: read from the package if it is needed.
     if (id.endsWith('/llhttp-wasm.js'))
       return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
     if (/^@actions\/(exec|http-client)/.test(id)) return '\0toolkit';
@@ -84,7 +84,7 @@ const lean = {
 };
 const format = { dir: join(dist, 'bin'), format: 'cjs', minify: true, dynamicImportInCjs: false };
 
-// The entry stands alone, so that help loads nothing else; what runs a command is loaded by it.
+// The entry is a chunk of its own, so that help loads nothing else; what runs a command is loaded by it.
 const entry = await rolldown({
   input: { setpoint: join(root, 'src/cli/main.ts') },
   platform: 'node',

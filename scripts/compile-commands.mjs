@@ -15,7 +15,7 @@ const script = new Script(
   `(function (exports, require, module, __filename, __dirname) {${code}\n});`,
   { filename: 'commands.cjs' },
 );
-// V8 takes a compiled form only where its flags are as they were when it was made, and a run changes one after it has loaded this.
+// V8 takes a compiled form only if its flags are as they were when it was made, and a run changes one after it has loaded this.
 v8.setFlagsFromString = () => {};
 
 const module = new Module(path);

@@ -56,7 +56,7 @@ try {
   setpoint(0, 'plan', ...there);
   say('Make it so, and verify it.');
   setpoint(0, 'apply', ...there, '--yes');
-  say('Is the service still what the file says?');
+  say('Is the service still as declared?');
   setpoint(0, 'drift', ...there);
   say('Somebody changes the service behind the file, as a click in a user interface does.');
   const changed = await fetch(`${url}/api/settings`, {
@@ -76,7 +76,7 @@ try {
   say('Another file declares sandboxes: two by day, none by night.');
   setpoint(0, 'apply', '-e', 'day', ...there, '--yes');
   say(
-    'In the evening they are paused, in the morning resumed: nothing is started where a resume will do.',
+    'In the evening they are paused, in the morning resumed: nothing is started if a resume will do.',
   );
   setpoint(0, 'apply', '-e', 'night', ...there, '--yes');
   setpoint(0, 'apply', '-e', 'day', ...there, '--yes');

@@ -1,5 +1,5 @@
 // Makes what follows from schemas/settings.schema.json (the types, the field table and the validator), and docs/reference.
-// `node scripts/generate.mjs` writes them; `--check` says which are stale, and exits 1.
+// `node scripts/generate.mjs` writes them; `--check` names those that are stale, and exits 1.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -111,7 +111,7 @@ async function validator() {
 }
 
 function schemaModule() {
-  return `${BANNER}/** The schema itself as JSON text, for messages: read only where there is something to say. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema))};\n`;
+  return `${BANNER}/** The schema itself as JSON text, for messages: read only if one is needed. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema))};\n`;
 }
 
 /** The command line as commander has it, and the table of errors: the one place where this reads from src. */

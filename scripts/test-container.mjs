@@ -1,5 +1,5 @@
 // Runs test/container on the container engine that answers, or on a podman of its own: private storage, networks and socket in a
-// folder that is gone afterwards. Without either it says so; SETPOINT_REQUIRE_CONTAINERS=1 makes that a failure.
+// folder that is gone afterwards. Without either it reports that; SETPOINT_REQUIRE_CONTAINERS=1 makes that a failure.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ async function runTests(env) {
   return code ?? 1;
 }
 
-/** A podman that shares nothing with the machine's own. Throws an Error with the reason where there can be none. */
+/** A podman that shares nothing with the machine's own. Throws an Error with the reason if there can be none. */
 async function startPodman(folder) {
   const config = join(folder, 'containers.conf');
   writeFileSync(
@@ -55,8 +55,8 @@ network_config_dir = "${folder}/networks"
   const serve = [...global, 'system', 'service', '--time', '0', `unix://${socket}`];
   const service = spawn('podman', serve, { env, stdio: 'ignore' });
   const ended = once(service, 'close');
-  for (let looks = 0; !(await answers(socket)); looks += 1) {
-    if (looks < 300 && service.exitCode === null) await sleep(100);
+  for (let tries = 0; !(await answers(socket)); tries += 1) {
+    if (tries < 300 && service.exitCode === null) await sleep(100);
     else {
       service.kill();
       throw new Error('its service does not answer');
@@ -99,11 +99,11 @@ function answers(socketPath) {
 
 function reasonOf(error) {
   if (error.code === 'ENOENT') return 'No engine answers, and podman is not installed.';
-  const said = String(error.stderr ?? '')
+  const reason = String(error.stderr ?? '')
     .trim()
     .split('\n')
     .at(-1);
-  return `No engine answers, and podman runs no container here: ${said || error.message}`;
+  return `No engine answers, and podman runs no container here: ${reason || error.message}`;
 }
 
 async function runOnPodman() {

@@ -1,4 +1,4 @@
-// What the command uses of undici besides, where there is a proxy. Its index gives every dispatcher the method that opens a tunnel.
+// What the command also uses of undici if there is a proxy. Its index gives every dispatcher the method that opens a tunnel.
 import connect from 'undici/lib/api/api-connect.js';
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 

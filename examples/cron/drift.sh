@@ -1,5 +1,5 @@
 #!/bin/sh
-# Silent where file and service agree; on drift (exit 2), and when the service cannot be read, it prints why.
+# Silent if file and service agree; on drift (exit 2), and when the service cannot be read, it prints why.
 set -eu
 cd "$(dirname "$0")"
 

@@ -14,7 +14,7 @@ export function actionPage(action, workflows) {
   return [
     banner('action.yml and .github/workflows'),
     '# GitHub Action and workflows\n',
-    'The guides say how they fit together: [apply in a pipeline](../guides/pipeline.md), [plan on pull requests](../guides/pull-requests.md),',
+    'The guides show how they fit together: [apply in a pipeline](../guides/pipeline.md), [plan on pull requests](../guides/pull-requests.md),',
     '[drift on a schedule](../guides/drift.md).\n',
     '## Inputs of the Action\n',
     table(['input', 'default', 'meaning'], inputs),

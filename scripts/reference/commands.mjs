@@ -69,10 +69,10 @@ function exampleOf(command) {
   return /\nExamples?:\n +\$ (.+)/.exec(helpOf(command))?.[1] ?? null;
 }
 
-/** What each exit code means, whatever the command. The help of a command says what it means there. */
+/** What each exit code means, whatever the command. The help of a command has what it means there. */
 const EXIT_CODES = {
   0: 'done, or in sync',
-  1: 'failed in a way that no other code names, or declined at the prompt',
+  1: 'failed in a way that no other code names, or not confirmed at the prompt',
   2: 'differences: `drift`, `plan --exit-code`, `pull --check`',
   3: 'command line, settings or references not valid, or no terminal and no `--yes`; nothing was written',
   4: 'the service refused the key',
@@ -107,8 +107,8 @@ export function exitCodesPage(program, errors) {
     'If several environments end differently, the command exits with the first of 130 or 143, 7, 8, 1, 9, 4, 6, 5, 3, 2, 0. The',
     'codes that a command can end with are in its section of [commands](commands.md).\n',
     '## Errors\n',
-    'The code of an error is in `error.code` of JSON documents and never changes its meaning. [Errors](../errors.md) says what happened;',
-    'this is what to do, unless the message says something more precise. [Troubleshooting](../troubleshooting.md) has the ones that',
+    'The code of an error is in `error.code` of JSON documents and never changes its meaning. [Errors](../errors.md) has what happened;',
+    'this is what to do, unless the message is more precise. [Troubleshooting](../troubleshooting.md) has the ones that',
     'people meet most.\n',
     table(
       ['error', 'exit', 'what to do'],

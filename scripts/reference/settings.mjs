@@ -133,7 +133,7 @@ const WORDS = {
   array: 'list',
 };
 
-/** The type in words. What a null does is not said here: it has a column of its own. */
+/** The type in words. What a null does has a column of its own. */
 function typeWords(property, schema) {
   if (isSecret(property)) return 'one reference';
   if (property.const !== undefined) return code(JSON.stringify(property.const));

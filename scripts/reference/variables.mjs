@@ -48,7 +48,7 @@ const GROUPS = [
         'SETPOINT_STATE_KEY',
         'The key of the [fingerprints](../secrets.md#fingerprints) of written secrets. Without it none are kept.',
       ],
-      ['SESSION_API_KEY', 'serve: the key that the embedded service asks for, as --api-key.'],
+      ['SESSION_API_KEY', 'serve: the key that the embedded service requires, as --api-key.'],
       ['GITHUB_TOKEN', 'comment: the token to comment with. No settings file can read it.'],
     ],
   ],
@@ -61,7 +61,7 @@ const GROUPS = [
       ['NO_PROXY', 'Hosts that are reached without the proxy. In lower case too.'],
       [
         'NODE_TLS_REJECT_UNAUTHORIZED',
-        '0: setpoint checks certificates all the same, and sends no key over https: to other machines. doctor warns.',
+        '0: setpoint still checks certificates, and sends no key over https: to other machines. doctor warns.',
       ],
       ['NODE_DEBUG', 'doctor warns if it would print requests.'],
       ['NODE_OPTIONS', 'doctor warns if it lets other code see what the process holds.'],

@@ -94,7 +94,7 @@ export const COMMANDS = {
     exits: {
       ...CONNECTED,
       0: 'applied, or in sync',
-      1: 'failed, or declined',
+      1: 'failed, or not confirmed',
       3: 'usage, settings or references not valid; nothing written',
       5: 'a guard or the policy refused the plan',
       6: 'the saved plan does not cover this',
@@ -122,7 +122,7 @@ export const COMMANDS = {
     example: 'setpoint pull -e staging --check',
     flags: [...ENVIRONMENTS, '--adopt', '--check', '--force', ...REPORTING],
     formats: BASIC_FORMATS,
-    exits: { ...CONNECTED, 2: 'there is something to pull (with --check)' },
+    exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
   },
   init: {
     summary:
@@ -175,7 +175,7 @@ export const COMMANDS = {
       '--wait': 'how long to wait for the conversation to start (default: 300s)',
     },
     formats: BASIC_FORMATS,
-    exits: { ...CONNECTED, 1: 'failed, or declined' },
+    exits: { ...CONNECTED, 1: 'failed, or not confirmed' },
   },
   comment: {
     argument: { form: '<saved.json...>', completion: 'files' },

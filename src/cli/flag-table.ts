@@ -57,13 +57,13 @@ export const FLAGS = {
   },
   '--snapshot': {
     value: 'snapshot.json',
-    about: 'plan against a saved snapshot, without a key',
+    about: 'plan against a snapshot, without a key',
     completion: 'files',
   },
   '--max-age': { value: 'age', about: 'refuse an older snapshot' },
   '--base': {
     value: 'file',
-    about: 'the file as last applied, to tell drift from edits',
+    about: 'the file as last applied, to distinguish drift from edits',
     completion: 'files',
   },
   '--policy': {

@@ -54,7 +54,7 @@ export function buildProgram(io: Io, end: (code: number) => void, only?: string)
     )
     .version(`setpoint ${VERSION}`, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand('help [command]', 'Show the help of a command')
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: () => {} })
     .addHelpText(

@@ -48,7 +48,10 @@ function commandLineError(thrown: unknown, argv: readonly string[]): SetpointErr
     );
   }
   const [sentence = '', suggestion = ''] = thrown.message.replace(/^error: /, '').split('\n');
-  const message = sentence.replace(/(--?[A-Za-z-]+)=.*(?=')/, '$1').replace(/\.$/, '');
+  const message = sentence
+    .replace(/(--?[A-Za-z-]+)=.*(?=')/, '$1')
+    .replace(/argument missing$/, 'needs a value')
+    .replace(/\.$/, '');
   const [name] = argv;
   const flags = isCommand(name) ? commandEntry(name).flags : [];
   const flag = /^unknown option '(--?[A-Za-z-]+)/.exec(message)?.[1] ?? null;

@@ -111,7 +111,7 @@ export function keyOrigin(target: Target, { keyFile, keyAt }: Member): Origin {
   return nodeOrigin(target, { file: keyFile, at: keyAt });
 }
 
-/** The key above a place tells the block: what a target has of `environments:` is its own environment. */
+/** The key above a place names the block: what a target has of `environments:` is its own environment. */
 function blockOf({ root }: Target, file: SourceFile, at: number): Block {
   if (file !== root.file) return 'base';
   let above: Member | null = null;

@@ -79,7 +79,7 @@ function unlistedProblem(
   return {
     code: 'variable-not-allowed',
     message: `The file reads ${namesOf(unlisted)}, which SETPOINT_ALLOWED_VARIABLES does not list.`,
-    hint: 'Add it outside the branch, if it is meant.',
+    hint: 'If this is intended, add it outside the branch.',
   };
 }
 
@@ -102,7 +102,7 @@ function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelPro
     };
   }
   if (policy.origins === null && policy.pipeline) {
-    const message = 'With CI set, SETPOINT_ALLOWED_ORIGINS must say where keys may go.';
+    const message = 'With CI set, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.';
     return { code, message, hint: `Add to the pipeline: SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   const withScheme = (policy.origins ?? []).some(
@@ -125,13 +125,13 @@ function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelPro
   }
   if (policy.origins === null || listed) return null;
   const message = `${shown} is not among SETPOINT_ALLOWED_ORIGINS.`;
-  return { code, message, hint: 'Add it outside the branch, if it is meant.' };
+  return { code, message, hint: 'If this is intended, add it outside the branch.' };
 }
 
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {
   if (!policy.pipeline || policy.variables !== null || variables.length === 0) return null;
   const message =
-    'With CI set, SETPOINT_ALLOWED_VARIABLES must say which variables the file may read.';
+    'With CI set, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.';
   const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
   return { code: 'variable-not-allowed', message, hint: `Add to the pipeline: ${line}` };
 }

@@ -40,7 +40,7 @@ const TOKEN =
   /\$\{[^}]*\}|"(?:[^"\\]|\\.)*"?|'[^']*'?|[{}[\],]|\s+|:(?=[\s,[\]{}]|$)|(?:[^\s{}[\],:]|:(?![\s,[\]{}]|$))+/gs;
 
 /**
- * A line of the file as a diagnostic quotes it. The key stays if it reads like a name. The value stays only if the place that
+ * A line of the file as a diagnostic quotes it. The key stays if it has the form of a name. The value stays only if the place that
  * `path` leads to holds no secret, and the value has a form that is common there. Everything else is struck out in one way, so
  * that neither its length nor its characters show. Without a path every value is struck out. Inside a flow collection the text
  * before the column keeps its width, which the column shows anyway.

@@ -20,7 +20,7 @@ export interface Target extends Blocks {
   readonly name: string;
   /** The settings file that names it. Relative paths are relative to its folder. */
   readonly file: string;
-  /** That file as it was read, and the base it extends: they tell which block a value comes from. */
+  /** That file as it was read, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
 }

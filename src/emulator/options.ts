@@ -107,6 +107,6 @@ function whole(option: string, value: number, least: number, greatest = most): n
   throw misfit(option, `a whole number from ${least} to ${greatest}`);
 }
 
-function misfit(option: string, wanted: string): Error {
-  return new Error(`The embedded service's ${option} is not ${wanted}.`);
+function misfit(option: string, expected: string): Error {
+  return new Error(`The embedded service's ${option} is not ${expected}.`);
 }

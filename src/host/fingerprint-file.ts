@@ -40,7 +40,7 @@ export interface FingerprintedService {
  * The fingerprints of one service in a file that several may share. A fingerprint is an HMAC-SHA-256 under `key` of address,
  * path and value, so that equal secrets have different fingerprints, and nobody without the key can try values. Without a key,
  * and under another one, nothing is known and nothing is kept; but a write still drops the entries under its paths, of all
- * services, because they cannot be told apart. Throws file-unreadable if the file holds anything else.
+ * services, because nothing distinguishes them. Throws file-unreadable if the file holds anything else.
  */
 export async function fingerprintFile(
   path: string,

@@ -15,7 +15,7 @@ const OTHER = /^[a-z][a-z0-9+.-]*:\/\//i;
 const NO_PORT = /:(?!\d*$)/;
 
 /**
- * The parts of a text that is taken for an address, with or without a scheme. The authority ends where browsers end it,
+ * The parts of a text that is read as an address, with or without a scheme. The authority ends where browsers end it,
  * unless what would be its host cannot be one: then a password holds the character, and the last `@` ends the userinfo.
  */
 export function addressParts(address: string): AddressParts {
@@ -126,7 +126,7 @@ function isMasked(part: string): boolean {
   return part === '' || part === MASK;
 }
 
-/** Where a word ends that has marks behind it; those of a mask belong to it. */
+/** Where a word ends that punctuation follows; the brackets of a mask belong to the word. */
 function endOf(word: string): number {
   let end = word.length;
   while (end > 0 && ENDINGS.has(word.charAt(end - 1)) && !word.endsWith(MASK, end)) end -= 1;

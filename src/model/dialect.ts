@@ -5,7 +5,7 @@ import type { Value } from './value.ts';
 export type DialectName = 'settings-v0';
 
 /**
- * What the services of one dialect can do, as data that planning reads. How they are spoken to is in `service/`, in a folder of
+ * What the services of one dialect can do, as data that planning reads. The requests are in `service/`, in a folder of
  * the same name.
  */
 export interface Dialect {

@@ -20,11 +20,11 @@ export const ERRORS = {
   'reference-missing': { exit: 3, hint: 'Set the variables or files named above and run again.' },
   'origin-not-allowed': {
     exit: 3,
-    hint: 'If it is intended, add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch.',
+    hint: 'If this is intended, add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch.',
   },
   'variable-not-allowed': {
     exit: 3,
-    hint: 'If it is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
+    hint: 'If this is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
   },
   'key-shared': { exit: 3, hint: 'Give each origin its own variable or file.' },
   'confirmation-needed': {
@@ -70,7 +70,7 @@ export const ERRORS = {
     exit: 1,
     hint: 'Set server.url to the address of the service itself; redirects are never followed.',
   },
-  'not-this-service': { exit: 1, hint: 'Check server.url, its path prefix too.' },
+  'not-this-service': { exit: 1, hint: 'Check server.url and its path prefix.' },
   'dialect-not-spoken': {
     exit: 1,
     hint: 'This version of setpoint supports GET and POST /api/settings.',

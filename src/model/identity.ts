@@ -1,5 +1,5 @@
 /**
- * What an mcp entry is known by: its name, or its url without userinfo, query and fragment. `shown` is what people read; if the
+ * What identifies an mcp entry: its name, or its url without userinfo, query and fragment. `shown` is what people read; if the
  * url came from a reference it is that reference, while entries are still matched by the url behind it.
  */
 export class Identity {

@@ -70,7 +70,7 @@ export function unmaskedConfig(config: ValueRecord): ValueRecord {
   );
 }
 
-/** The items of a list that are not entries as far as this version can tell, such as a bare string among programs. */
+/** The items of a list that this version cannot read as entries, such as a bare string among programs. */
 export function unreadableItems(config: Value | undefined, list: McpList): readonly Value[] {
   const items = isRecord(config) ? config[list] : undefined;
   return isList(items) ? items.filter((item) => !isRecord(item)) : [];

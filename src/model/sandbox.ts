@@ -57,7 +57,7 @@ export interface NamedSandbox {
 
 export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
 
-/** An ERROR younger than this, in milliseconds, is taken for a start under way: one backend reads so while it boots. Source: behaviour 3.2. */
+/** An ERROR younger than this, in milliseconds, counts as a start under way: one backend reports ERROR while it boots. Source: behaviour 3.2. */
 const BOOT_TIME = 5 * 60_000;
 
 /** Whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING for good. */

@@ -36,7 +36,7 @@ export function looksLikeToken(text: string): boolean {
 
 const CREDENTIALS = /\b(?:bearer|basic|token|apikey)\s+\S|:\/\/[^\s/?#]*@/i;
 
-/** Whether a text looks like a secret, whatever its name: a token, credentials in a url or header, letters at random, a mask. */
+/** Whether a text looks like a secret, whatever its name: a token, credentials in a url or header, random letters, a mask. */
 export function isSecretText(text: string): boolean {
   return looksLikeMask(text) || saysSecret(text) || isRandom(text);
 }

@@ -157,7 +157,7 @@ export interface Settings {
    */
   llm_model?: string | null;
   /**
-   * The key for the model's provider. It cannot be read back; llm_api_key_set tells whether one is stored.
+   * The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
    */
   llm_api_key?: string | null;
   /**
@@ -199,11 +199,11 @@ export interface Settings {
   sandbox_runtime_container_image?: string | null;
   mcp_config?: McpConfig;
   /**
-   * The key for the search provider. It cannot be read back; search_api_key_set tells whether one is stored.
+   * The key for the search provider. It cannot be read back; search_api_key_set reports whether one is stored.
    */
   search_api_key?: string | null;
   /**
-   * The key for the sandbox provider. It cannot be read back and no flag tells whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it is sent with every write.
+   * The key for the sandbox provider. It cannot be read back and no flag reports whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it is sent with every write.
    */
   sandbox_api_key?: string | null;
   /**

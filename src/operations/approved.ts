@@ -58,11 +58,11 @@ async function partFor(
   );
 }
 
-/** Without digests nothing tells whether what is masked in the plan is what the file declares now. */
+/** Without digests it is unknown whether what is masked in the plan is what the file declares now. */
 function withoutDigests(): SetpointError {
   return new SetpointError(
     'not-covered',
-    'The saved plan does not say which address and which masked values it was made for.',
+    'The saved plan does not record which address and which masked values it was made for.',
     { hint: 'Plan again with setpoint plan --out FILE, and apply that plan.' },
   );
 }

@@ -23,7 +23,7 @@ import type { Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
-/** Checks one environment: what can be checked offline first, then what one GET of its settings tells. */
+/** Checks one environment: what can be checked offline first, then what one GET of its settings shows. */
 export async function checkEnvironment(
   prepared: Prepared,
   options: Running<Options>,
@@ -95,7 +95,7 @@ function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check
     return passedCheck('policy', 'loopback address: no allow-list needed');
   const lists = ['SETPOINT_ALLOWED_ORIGINS', 'SETPOINT_ALLOWED_VARIABLES'];
   const set = lists.filter((name) => listIn(env[name]) !== null);
-  if (set.length === 0) return passedCheck('policy', 'not a pipeline: no list is needed');
+  if (set.length === 0) return passedCheck('policy', 'CI is not set: no allow-list needed');
   return passedCheck('policy', `allowed by ${set.join(' and ')}`);
 }
 
@@ -126,7 +126,7 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
 
 type Found = Pick<EnvironmentHealth, 'dialect' | 'checks'>;
 
-/** What one GET of the settings tells, and, if the file declares sandboxes, whether they can be listed. */
+/** What one GET of the settings shows, and, if the file declares sandboxes, whether they can be listed. */
 function checkService(prepared: Prepared, options: Options): Promise<Found> {
   const declares = prepared.desired.sandboxes.length > 0;
   const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
@@ -176,7 +176,7 @@ function keyCheck({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
     return passedCheck('key', sends ? 'accepted' : 'none was sent, and none is required');
   return outcome.code === 'unauthorized'
     ? failedCheck('key', errorReport(outcome))
-    : skippedCheck('key', 'the answer does not tell');
+    : skippedCheck('key', 'the answer does not show it');
 }
 
 function dialectCheck({ outcome }: Probe): Check<TargetCheck> {

@@ -41,7 +41,9 @@ export function explain(request: ExplainRequest): Promise<ExplainDocument> {
 async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocument> {
   const field = fieldPath(request.path);
   if ('hint' in field)
-    throw new SetpointError('usage', 'There is nothing at that path.', { hint: field.hint });
+    throw new SetpointError('usage', 'No field, block or mcp entry has that path.', {
+      hint: field.hint,
+    });
   const targets = selectTargets(request);
   const observes = request.offline !== true && field.part !== 'file';
   return {

@@ -1,4 +1,4 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, usageError } from '../model/error.ts';
 import { RULES, type Rule } from '../model/guard.ts';
 import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Path,
 } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
-import { didYouMean } from '../model/wording.ts';
+import { choicesHint, didYouMean } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
@@ -34,8 +34,7 @@ export function parseRules(names: readonly string[] = []): readonly Rule[] {
   return names.map((text) => {
     const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
     if (rule !== undefined) return rule;
-    const hint = didYouMean(text, RULES) || `The rules are ${RULES.join(', ')}.`;
-    throw new SetpointError('usage', '--allow takes the name of a rule.', { hint });
+    throw usageError('--allow takes the name of a rule.', choicesHint(text, RULES));
   });
 }
 
@@ -53,9 +52,7 @@ export function parseRotation(
     const paths = known.map(({ path: secret }) => formatPath(secret));
     const hint =
       didYouMean(text, paths) ||
-      (paths.length > 0
-        ? `Secrets declared here: ${paths.join(', ')}.`
-        : 'The file declares no secret.');
+      (paths.length > 0 ? `Available: ${paths.join(', ')}.` : 'The file declares no secret.');
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint,
     });

@@ -48,7 +48,7 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   const url = request.server?.trim();
   if (url === undefined) {
     throw new SetpointError('usage', "init needs the service's address.", {
-      hint: `Run setpoint init --server URL, with ${KEY} set to a key of that service if it asks for one.`,
+      hint: `Run setpoint init --server URL, with ${KEY} set to a key of that service if it requires one.`,
     });
   }
   const keyed = (request.env[KEY] ?? '') !== '';

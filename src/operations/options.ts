@@ -38,7 +38,7 @@ export interface Options {
 export interface PlanRequest extends Options {
   /** Secrets to write again although nothing shows that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
-  /** A saved snapshot, in place of the services: nothing is sent, and no variable is looked up. */
+  /** A snapshot, in place of the services: nothing is sent, and no variable is looked up. */
   readonly snapshot?: string | undefined;
   /** Guards to lift for this run. */
   readonly allow?: readonly string[] | undefined;

@@ -36,7 +36,7 @@ async function planAll(request: Running<PlanRequest>): Promise<PlanDocument> {
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
   if (snapshot === undefined && request.maxAge !== undefined) {
-    throw new SetpointError('usage', '--max-age is for a saved snapshot.', {
+    throw new SetpointError('usage', '--max-age is for a snapshot.', {
       hint: 'Name one with --snapshot, or leave --max-age out.',
     });
   }

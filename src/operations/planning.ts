@@ -22,7 +22,7 @@ import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
 import { travelError, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
-/** What the flags of a command say about the plan of every environment. */
+/** What the flags of a command set for the plan of every environment. */
 export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */

@@ -13,7 +13,13 @@ import {
   type TravelPolicy,
   type TravelProblem,
 } from '../desired/key-travel.ts';
-import { isAddress, isHeaderValue, urlOrigin, resolveServer } from '../desired/resolve-server.ts';
+import {
+  declaredOrigin,
+  isAddress,
+  isHeaderValue,
+  urlOrigin,
+  resolveServer,
+} from '../desired/resolve-server.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
@@ -64,7 +70,11 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
       missing.push(`${target.name}: ${formatPath(path)} (${ref}): ${reason}.`);
   }
   if (missing.length === 0) return null;
-  const message = `Some references cannot be used. ${missing.join(' ')}`;
+  return referenceError(`Some references cannot be used. ${missing.join(' ')}`);
+}
+
+/** The error of references without a value. Its hint names the variables that are not set. */
+function referenceError(message: string): SetpointError {
   const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
   const names = [...new Set(unset.map(([, name = '']) => name))];
   const more = names.length > MOST_VARIABLES ? ` and ${names.length - MOST_VARIABLES} more` : '';
@@ -104,7 +114,7 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
       target,
       desired,
       warnings: [],
-      server: new SetpointError('reference-missing', reasons),
+      server: referenceError(reasons),
     };
   }
   return { target, desired, warnings: [], server: allowed(target, found.server, policy) };
@@ -170,8 +180,10 @@ function elsewhere(
   resolved.add(target.name, key, null);
   const apiKey = key === '' ? null : new Secret(key, '${env:SETPOINT_API_KEY}');
   const auth = 'server' in own ? own.server.auth : 'both';
-  const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY';
-  const message = `--server overrides the file: ${sent} is sent to ${origin}, and not the key of the file.`;
+  const declared = declaredOrigin(target);
+  const instead = declared === null ? '' : ` instead of ${declared}`;
+  const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY and not the key of the file';
+  const message = `--server overrides the file: requests go to ${origin}${instead}, with ${sent}.`;
   return {
     server: { url, origin, apiKey, auth, headers: new Map(), caFile: null },
     warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],

@@ -106,9 +106,10 @@ const NAMES = {
 } satisfies Record<Kind, object>;
 
 function notSaved(path: string, kinds: readonly Kind[]): SetpointError {
-  const names = kinds.map((kind) => NAMES[kind].name).join(' or ');
+  const saved = kinds.includes('observed') ? '' : 'saved ';
+  const names = saved + kinds.map((kind) => NAMES[kind].name).join(' or ');
   const commands = kinds.map((kind) => NAMES[kind].command).join(' or ');
-  return new SetpointError('file-unreadable', `${path} is not a saved ${names} of setpoint.`, {
+  return new SetpointError('file-unreadable', `${path} is not a ${names} of setpoint.`, {
     hint: `It is written by ${commands}, in a format_version of 1.`,
   });
 }

@@ -6,7 +6,7 @@ import type { Options } from './options.ts';
 
 /** What a command that writes takes. */
 export interface WritingRequest extends Options {
-  /** Take every environment if there are several and none is named. */
+  /** Select every environment if there are several and none is named. */
   readonly all?: boolean | undefined;
 }
 

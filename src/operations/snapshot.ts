@@ -37,7 +37,7 @@ export async function planSnapshot(
 ): Promise<EnvironmentPlan[]> {
   if (request.server !== undefined) {
     throw new SetpointError('usage', '--server and --snapshot exclude each other.', {
-      hint: 'A saved snapshot has the address it was taken from.',
+      hint: 'A snapshot has the address it was taken from.',
     });
   }
   const document = await readSaved(path, ['observed']);
@@ -141,21 +141,20 @@ function environmentIn(
   const { name } = target;
   const origin = declaredOrigin(target);
   const saved = environments.find((environment) => environment.name === name);
-  if (saved === undefined) throw notInSnapshot(`The saved snapshot does not contain ${name}.`);
+  if (saved === undefined) throw notInSnapshot(`The snapshot does not contain ${name}.`);
   if (saved.error !== null)
     throw notInSnapshot(`${name} could not be read when the snapshot was saved.`);
   if (origin !== null && saved.origin !== origin) {
-    const message = `The saved snapshot of ${name} is from ${saved.origin ?? 'no address'}, and the file names ${origin}.`;
+    const message = `The snapshot of ${name} is from ${saved.origin ?? 'no address'}, and the file names ${origin}.`;
     throw new SetpointError('other-origin', message);
   }
   const address = declaredAddressDigest(target, digests);
   const taken = saved.digests?.address ?? null;
   if (address === null || taken === address) return saved;
-  if (taken === null)
-    throw notInSnapshot(`The saved snapshot does not name the path prefix of ${name}.`);
+  if (taken === null) throw notInSnapshot(`The snapshot does not name the path prefix of ${name}.`);
   throw new SetpointError(
     'other-origin',
-    `The saved snapshot of ${name} is from another path prefix of ${origin ?? 'its address'} than the file names.`,
+    `The snapshot of ${name} is from another path prefix of ${origin ?? 'its address'} than the file names.`,
   );
 }
 
@@ -166,7 +165,7 @@ function settingsOfSnapshot(
 ): ObservedState {
   const stored = status === 'stored';
   if (dialect === null || (!stored && status !== 'empty'))
-    throw notInSnapshot(`The saved snapshot does not contain the settings of ${name}.`);
+    throw notInSnapshot(`The snapshot does not contain the settings of ${name}.`);
   const isRecord = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = isRecord ? (settings as Readonly<Record<string, never>>) : {};
   const answer = savedSettings(record, digests?.values ?? [], desired, made);
@@ -181,9 +180,9 @@ function sandboxesOfSnapshot(
   return {
     sandboxes: async () => {
       if (sandboxes === null)
-        throw notInSnapshot(`The saved snapshot does not contain the sandboxes of ${name}.`);
+        throw notInSnapshot(`The snapshot does not contain the sandboxes of ${name}.`);
       if (sandboxes.some(({ id, spec }) => `${id} ${spec ?? ''}`.includes(MASK)))
-        throw notInSnapshot(`The saved snapshot masks the ids or specs of sandboxes of ${name}.`);
+        throw notInSnapshot(`The snapshot masks the ids or specs of sandboxes of ${name}.`);
       const observed = sandboxes.map(({ created_at, ...one }) => ({
         ...one,
         createdAt: timeOf(created_at),

@@ -38,7 +38,7 @@ export function guardRules(
       findings.map((finding) => ({
         ...finding,
         rule,
-        hint: `If that is meant, apply with --allow ${rule}.`,
+        hint: `If this is intended, apply with --allow ${rule}.`,
         refuses: guards.on.has(rule) || rule === 'max-changes',
         warned: false,
       })),
@@ -68,7 +68,7 @@ function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
   return settings.unpreservable.map(({ path, stops, remedy }) => ({
     rule: 'lose-unreadable',
     message: `This write clears ${formatPath(path)}, which the service does not show.`,
-    hint: `In settings.yaml, ${remedy}; or apply with --allow lose-unreadable and lose it.`,
+    hint: `${remedy}; or apply with --allow lose-unreadable and lose it.`,
     path,
     refuses: stops === 'always' || guards.on.has('lose-unreadable'),
     warned: true,
@@ -112,10 +112,10 @@ function isValue(value: Value, expected: boolean): boolean {
 
 /** No analyzer: nothing, blanks, or the word none. */
 function isNone(value: Value): boolean {
-  const says = (text: string) => (/^\s*(none)?\s*$/i.test(text) ? 'none' : 'some');
+  const analyzer = (text: string) => (/^\s*(none)?\s*$/i.test(text) ? 'none' : 'some');
   if (isEmpty(value)) return true;
-  if (value instanceof Secret) return value.compareWith(says) === 'none';
-  return typeof value === 'string' && says(value) === 'none';
+  if (value instanceof Secret) return value.compareWith(analyzer) === 'none';
+  return typeof value === 'string' && analyzer(value) === 'none';
 }
 
 function overwrittenDrift(plan: Plan): Finding[] {

@@ -88,7 +88,7 @@ function refusalHint(refusals: readonly Refusal[]): string {
     .map(({ hint }) => hint);
   const lifted = refusals.map(({ rule }) => rule).filter((rule) => !OWN_HINT.has(rule));
   const flags = [...new Set(lifted)].map((rule) => `--allow ${rule}`).join(' ');
-  const shared = flags === '' ? [] : [`If that is meant, apply with ${flags}.`];
+  const shared = flags === '' ? [] : [`If this is intended, apply with ${flags}.`];
   return [...new Set(own), ...shared].slice(0, LISTED).join(' ');
 }
 

@@ -30,9 +30,9 @@ export function matchEntries(
   actual: readonly ValueRecord[],
   distance: (declared: number, actual: number) => number,
 ): Matching {
-  const wanted = declared.map((entry) => identityOf(list, entry));
+  const identities = declared.map((entry) => identityOf(list, entry));
   const found = actual.map((entry) => identityOf(list, entry));
-  const open = new IdentityQueues([...wanted.entries()].map(([index, one]) => [one, index]));
+  const open = new IdentityQueues([...identities.entries()].map(([index, one]) => [one, index]));
   const pairs: Pair[] = [];
   const unmatched: number[] = [];
   for (const [index, identity] of found.entries()) {
@@ -41,8 +41,8 @@ export function matchEntries(
     else pairs.push({ declared: match, actual: index, certain: true });
   }
   const taken = new Set(pairs.map((pair) => pair.declared));
-  const left = [...wanted.keys()].filter((index) => !taken.has(index));
-  const hidden = matchHidden(wanted, found, left, unmatched, distance);
+  const left = [...identities.keys()].filter((index) => !taken.has(index));
+  const hidden = matchHidden(identities, found, left, unmatched, distance);
   const paired = new Set(hidden.map((pair) => pair.declared));
   const used = new Set(hidden.map((pair) => pair.actual));
   return {
@@ -53,7 +53,8 @@ export function matchEntries(
       .map((index) => ({
         actual: index,
         certain:
-          hidden.length === 0 || !hidden.some((pair) => mayBe(wanted[pair.declared], found[index])),
+          hidden.length === 0 ||
+          !hidden.some((pair) => mayBe(identities[pair.declared], found[index])),
       })),
   };
 }
@@ -63,17 +64,18 @@ const MOST_CANDIDATES = 10_000;
 
 /** Pairs entries that may be the same although one of their identities is hidden, the closest first. */
 function matchHidden(
-  wanted: readonly Identity[],
+  identities: readonly Identity[],
   found: readonly Identity[],
   left: readonly number[],
   unmatched: readonly number[],
   distance: (declared: number, actual: number) => number,
 ): Pair[] {
-  if (![...left.map((i) => wanted[i]), ...unmatched.map((i) => found[i])].some(isHidden)) return [];
+  if (![...left.map((i) => identities[i]), ...unmatched.map((i) => found[i])].some(isHidden))
+    return [];
   const few = left.length * unmatched.length <= MOST_CANDIDATES;
   const candidates = left.flatMap((declared) =>
     unmatched
-      .filter((actual) => mayBe(wanted[declared], found[actual]))
+      .filter((actual) => mayBe(identities[declared], found[actual]))
       .map((actual) => ({ declared, actual, distance: few ? distance(declared, actual) : 0 })),
   );
   const pairs: Pair[] = [];
@@ -120,16 +122,16 @@ export function matchManaged(
   unmanaged: readonly Path[],
   distance: (declared: ValueRecord, actual: ValueRecord) => number,
 ): ManagedMatching {
-  const wanted = declared.map((entry) => identityOf(list, entry));
+  const identities = declared.map((entry) => identityOf(list, entry));
   const found = actual.map((entry) => identityOf(list, entry));
   const segments = segmentsOf(found);
   const isExcluded = (segment: string) => isUnmanaged(unmanaged, ['mcp_config', list, segment]);
   const excluded = new Set(
-    wanted.filter(({ shown }) => isExcluded(shown)).flatMap(({ key }) => key ?? []),
+    identities.filter(({ shown }) => isExcluded(shown)).flatMap(({ key }) => key ?? []),
   );
   const isKept = (index: number) =>
     isExcluded(segments[index] ?? '') || excluded.has(found[index]?.key ?? '');
-  const own = [...wanted.keys()].filter((index) => !isExcluded(wanted[index]?.shown ?? ''));
+  const own = [...identities.keys()].filter((index) => !isExcluded(identities[index]?.shown ?? ''));
   const open = [...found.keys()].filter((index) => !isKept(index));
   const [ownEntries, openEntries] = [
     own.map((index) => declared[index] ?? {}),
@@ -140,7 +142,7 @@ export function matchManaged(
   );
   const declaredAt = (index: number) => {
     const at = own[index] ?? -1;
-    return { declared: at, segment: wanted[at]?.shown ?? '' };
+    return { declared: at, segment: identities[at]?.shown ?? '' };
   };
   const actualAt = (index: number) => {
     const at = open[index] ?? -1;

@@ -185,7 +185,7 @@ export function lost(list: McpList, segment: string, members: readonly string[])
   return members.map((member) => ({
     path: ['mcp_config', list, segment, ...memberPath(member)],
     stops: 'always',
-    remedy: 'declare the entry with it: a reference, or null for none',
+    remedy: 'Declare the entry with it (a reference, or null for none)',
   }));
 }
 

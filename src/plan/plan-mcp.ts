@@ -17,7 +17,7 @@ import { NOTHING, type FieldPlan } from './plan-plain.ts';
 import type { Rotation } from './plan-secrets.ts';
 
 /**
- * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries at all, and
+ * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
  * `{}` for three empty lists; unmanaged entries do not count against either.
  */
 export function planMcp(

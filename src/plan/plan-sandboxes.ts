@@ -127,7 +127,7 @@ function notCounted(claimed: readonly Sandbox[], at: number): Warning[] {
     .toSorted(oldestFirst)
     .map(({ id }) => ({
       code: 'sandbox-failed',
-      message: `Sandbox ${id} reads ERROR and does not count; it is left as it is.`,
+      message: `Sandbox ${id} is in state ERROR and does not count; it is left as it is.`,
       path: [id],
     }));
 }
@@ -154,7 +154,7 @@ function planNamed(
 }
 
 function gone({ id, state }: NamedSandbox): SandboxPlan {
-  const message = `Sandbox ${id} is declared ${state}, and the service has none of that id any more.`;
+  const message = `Sandbox ${id} is declared ${state}, but the service has no sandbox of that id.`;
   if (state === 'paused')
     return { ...NO_SANDBOXES, warnings: [{ code: 'sandbox-gone', message, path: [id] }] };
   const hint =
@@ -163,13 +163,13 @@ function gone({ id, state }: NamedSandbox): SandboxPlan {
 }
 
 function notResumable({ id }: NamedSandbox, { status }: Sandbox): SandboxPlan {
-  const message = `Sandbox ${id} is declared running and reads ${status}: only a paused one can be resumed.`;
+  const message = `Sandbox ${id} is declared running but is in state ${status}: only a paused one can be resumed.`;
   const hint = 'Check the sandbox; if it cannot be repaired, declare another one.';
   return { ...NO_SANDBOXES, unmet: [{ code: 'sandbox-failed', message, hint, path: [id] }] };
 }
 
 function notPausable({ id, status }: Sandbox): Warning {
-  const message = `Sandbox ${id} is declared paused and reads ${status}; it is left as it is.`;
+  const message = `Sandbox ${id} is declared paused but is in state ${status}; it is left as it is.`;
   return { code: 'sandbox-failed', message, path: [id] };
 }
 

@@ -59,7 +59,7 @@ export function planSecret(
 }
 
 const CHANGED = 'set, changed since last written: will be rotated';
-const UNCERTAIN = 'set, origin unknown';
+const UNCERTAIN = 'set; cannot tell whether it is this value';
 
 /** A reference without a value: that nothing is stored is known in any case. */
 function planMissing(
@@ -154,7 +154,7 @@ export function planSecretsStore(
     unpreservable: lost.map((name) => ({
       path: [...path, 'provider_tokens', name],
       stops: 'always',
-      remedy: `declare secrets_store.provider_tokens.${name}`,
+      remedy: `Declare secrets_store.provider_tokens.${name}`,
     })),
   };
 }

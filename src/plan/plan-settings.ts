@@ -95,9 +95,9 @@ function unpreservableIn(
   const unknown = hidden.map((name): Unpreservable => ({
     path: [name],
     stops: 'always',
-    remedy: 'nothing declares this field; set it by other means',
+    remedy: 'Set it by other means: a settings file cannot declare it',
   }));
-  const remedy = 'declare it under settings: a reference to keep it, null to clear it';
+  const remedy = 'Declare it under settings: (a reference to keep it, null to clear it)';
   const silent = [...dialect.fields.values()]
     .filter(({ name, reads }) => stored && reads === 'nothing' && !planned.has(name))
     .map(({ name }): Unpreservable => ({ path: [name], stops: 'protected', remedy }));
@@ -107,7 +107,7 @@ function unpreservableIn(
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {
-  const message = `This write clears ${formatPath(path)}, which the service does not show: ${remedy}.`;
+  const message = `This write clears ${formatPath(path)}, which the service does not show. ${remedy}.`;
   return { code: 'lose-unreadable', message, path };
 }
 

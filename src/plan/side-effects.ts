@@ -80,7 +80,7 @@ function touchedMcp(before: Value, after: Value, desired: DesiredState): Touched
   return [...touchedItems(before, after, desired), ...members];
 }
 
-/** Items that this version cannot read stay, unless the file declares that there is no config at all. */
+/** Items that this version cannot read stay, unless the file declares that there is no config. */
 function touchedItems(before: Value, after: Value, { fields }: DesiredState): Touched[] {
   const declared = fields.find(({ field }) => field.name === 'mcp_config');
   if (declared?.value === null) return [];

@@ -57,5 +57,5 @@ function startsForAnother({ source }: CountedSandboxes, usual: string): Setpoint
 function choices(ids: readonly string[]): string {
   if (ids.length === 0) return 'It lists none.';
   const more = ids.length > LISTED_SPECS ? ` and ${ids.length - LISTED_SPECS} more` : '';
-  return `It has ${ids.slice(0, LISTED_SPECS).join(', ')}${more}.`;
+  return `Available: ${ids.slice(0, LISTED_SPECS).join(', ')}${more}.`;
 }

@@ -13,7 +13,7 @@ import type { NewReference } from './named-edits.ts';
 /** What a file declares, as far as it can be compared with what the service has. */
 export interface ComparableState {
   readonly desired: DesiredState;
-  /** What cannot be compared at all, and is therefore not in `desired`. */
+  /** What cannot be compared, and is therefore not in `desired`. */
   readonly unknown: readonly Unknown[];
   /** Whether a text of the file holds a reference without a value. */
   readonly isUnset: (ref: string) => boolean;

@@ -33,7 +33,7 @@ export interface EntryPull extends WrittenValue {
   readonly left: readonly LeftAlone[];
 }
 
-/** Whether a settings file can hold this entry of a list, whatever its variables will be called. */
+/** Whether a settings file can hold this entry of a list, whatever names its variables get. */
 export function isExpressibleEntry(list: McpList, value: Json): boolean {
   return isExpressible({ mcp_config: { [list]: [withNames(value, () => 'X')] } });
 }

@@ -46,8 +46,8 @@ export interface PullRules {
 const PATH = ['settings', 'mcp_config'];
 
 /**
- * Pulls `mcp_config`: list by list if the file declares lists; as a whole if it is null or {}, which stand for all three lists.
- * It becomes null if the service has none at all.
+ * Pulls `mcp_config`: list by list if the file declares lists; as a whole if it is null or {}, which declare all three lists.
+ * It becomes null if the service has none.
  */
 export function pulledMcp(node: Node, declared: Value, actual: Value, rules: PullRules): Pulled {
   const changes = rules.changes.filter(({ path }) => path[0] === 'mcp_config');

@@ -5,7 +5,7 @@ import { isArray, isObject } from '../yaml-edit/json.ts';
 
 /** A reference that a file gets for a secret of the service. Its variable is named once it is known which file it goes to. */
 export interface Placeholder {
-  /** Stands for the variable until then. */
+  /** The text in place of the variable until then. */
   readonly marker: string;
   /** What the secret belongs to, as plans and flags name it. */
   readonly path: Path;

@@ -26,7 +26,7 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
   readonly wait: number;
   /** Receives the state of the sandboxes that are waited for, after each observation of them. */
   readonly progress: (waiting: readonly SandboxProgress[]) => void;
-  /** A person or the system asks to stop: nothing is begun any more; a write in flight is finished and verified. */
+  /** A request to stop: nothing new is begun; a write in flight is finished and verified. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ReconcileInput extends PlanInput {
   readonly announce: (planned: Planned) => Promise<void>;
   /** Decides once for each plan that would be written. */
   readonly approve: () => Promise<boolean>;
-  /** They ask a second time: what is in flight is abandoned, and its state unknown. */
+  /** A second request to stop: what is in flight is abandoned, and its state is unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
 

@@ -77,7 +77,7 @@ function conversationFailed(steps: readonly SmokeStep[]): SetpointError {
 function conversationNotReady(status: string): SetpointError {
   return new SetpointError(
     'timed-out',
-    `The conversation was not ready in time: its task reads ${status}.`,
+    `The conversation was not ready in time: its status is ${status}.`,
     {
       hint: 'It may still start: see setpoint get conversations, or wait longer with --wait.',
     },

@@ -8,7 +8,7 @@ export function nextPause(pause: number): number {
   return Math.min(LONGEST_PAUSE, pause * 1.5);
 }
 
-/** How long to wait before a request is sent again, in milliseconds: what the service asked for, or half a second. */
+/** How long to wait before a request is sent again, in milliseconds: what the service requested, or half a second. */
 export function retryPause(error: SetpointError): number {
   const retryAfter: unknown = 'retryAfter' in error ? error.retryAfter : null;
   return typeof retryAfter === 'number' ? retryAfter : FIRST_PAUSE;

@@ -99,7 +99,7 @@ async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconc
   return { ...end, plan, dialect: observed.dialect.name, refusals: [] };
 }
 
-/** Nothing to do; declared sandboxes that are unavailable are an error all the same. */
+/** Nothing to do; declared sandboxes that are unavailable are still an error. */
 function withoutChanges(planned: Planned): Reconciled {
   const [unmet] = planned.plan.sandboxes.unmet;
   if (unmet === undefined) return unverified('in-sync', planned, null);

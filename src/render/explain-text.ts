@@ -119,7 +119,7 @@ function typeText(meaning: Meaning): string {
 
 const REFERENCE_FORMS: Readonly<Record<Meaning['reference'], string>> = {
   whole: ', or one reference in its place',
-  inside: '; references may be inside',
+  inside: '; may contain references',
   none: '',
 };
 

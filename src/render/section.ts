@@ -28,7 +28,7 @@ export interface Section {
   readonly command: Voice | 'apply';
   readonly name: string;
   readonly origin: string | null;
-  /** `as seen 2 h ago (TIME)`, if a snapshot took the place of the service; else null. */
+  /** `as observed 2 h ago (TIME)`, if a snapshot took the place of the service; else null. */
   readonly seen: string | null;
   readonly verdict: Label;
   /** Follows the name in a title. */

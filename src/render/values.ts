@@ -38,7 +38,7 @@ export function yamlText(value: Json): string {
   });
 }
 
-/** Two nested values as a unified diff of their YAML, one line an element; a long one is cut. Null stands for nothing. */
+/** Two nested values as a unified diff of their YAML, one line an element; a long one is cut. Null is nothing. */
 export function nestedDiff(before: Json, after: Json, style: Style): string[] {
   const lines = patchLines(yamlOf(before), yamlOf(after)).map((line) =>
     colored(visible(line), style),

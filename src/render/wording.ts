@@ -115,11 +115,11 @@ export function driftCaveat(changes: readonly Change<Json>[]): string {
     : 'Without --base, drift cannot be told from edits of the file.';
 }
 
-/** `as seen 2 h ago (TIME)`, by the age at the time of the plan. Null if the service itself was observed. */
+/** `as observed 2 h ago (TIME)`, by the age at the time of the plan. Null if the service itself was observed. */
 export function seenText(observedAt: string | null, plannedAt: string): string | null {
   if (observedAt === null) return null;
   const age = ageText(Date.parse(plannedAt) - Date.parse(observedAt), ' ');
-  return `as seen ${age} ago (${observedAt})`;
+  return `as observed ${age} ago (${observedAt})`;
 }
 
 /** The title of a list of refusals. */

@@ -12,7 +12,7 @@ import { requestHeaders, sendsKey } from './request-headers.ts';
 
 /**
  * How a service is reached.
- * - `timeout`: milliseconds that one request may take, all in all.
+ * - `timeout`: milliseconds that one request may take, in total.
  * - `ca`: PEM text of certificate authorities to trust besides the built-in ones.
  * - `proxy`: what HTTPS_PROXY and NO_PROXY hold; loopback never goes through a proxy.
  * - `dispatcher`: takes the place of the network; it is not closed with the connection.

@@ -15,7 +15,7 @@ interface Post {
   readonly timeout: number;
   readonly headersTimeout?: number;
   readonly limits?: TimeLimits;
-  /** The error for a 422, if there is more to say than its status. */
+  /** The error for a 422, if there is more to report than its status. */
   readonly refused?: (place: string, reply: Reply) => SetpointError;
 }
 
@@ -62,7 +62,7 @@ function confirmed(place: string, reply: Reply): PostAnswer {
   if ('error' in read) return ambiguous(read.error);
   if (isRecord(read.json)) return { kind: 'done', answer: read.json };
   return ambiguous(
-    new ServiceError('bad-response', `${place} was answered with JSON that is no object.`),
+    new ServiceError('bad-response', `${place} was answered with JSON that is not an object.`),
   );
 }
 

@@ -26,7 +26,7 @@ const FIRST_WAIT = 500;
 const LONGEST_BACKOFF = 8_000;
 
 /**
- * A request that is tried again if its error says that this may help: four times in all, after a wait of random length (up to
+ * A request that is tried again if its error shows that this may help: four times in all, after a wait of random length (up to
  * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. It never waits past the deadline.
  */
 export function retrying<T>(
@@ -63,7 +63,7 @@ export function retrying<T>(
   }
 }
 
-/** The same error, saying how often it was tried. */
+/** The same error with the number of attempts. */
 function counted(error: ServiceError, tries: number): ServiceError {
   if (tries === 1) return error;
   const message = `${error.message.slice(0, -1)}, ${tries} tries in all.`;

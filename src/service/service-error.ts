@@ -11,7 +11,7 @@ export interface ServiceErrorOptions {
 }
 
 /**
- * An error of a request to the service. `retryAfter` is the wait that the service asked for, in milliseconds, or null. `cause` has
+ * An error of a request to the service. `retryAfter` is the wait that the service requested, in milliseconds, or null. `cause` has
  * the class name and code of the foreign error, and none of its text.
  */
 export class ServiceError extends SetpointError {
@@ -28,7 +28,7 @@ export class ServiceError extends SetpointError {
 
 const IMF_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The longest wait, in milliseconds: a request that is told to wait longer fails at once. */
+/** The longest wait, in milliseconds: a request that would have to wait longer fails at once. */
 export const LONGEST_WAIT = 60_000;
 
 const ABSURD = 999_999_999_000;

@@ -10,7 +10,7 @@ import {
   type ServiceErrorOptions,
 } from './service-error.ts';
 
-/** The error for a status other than the one that was hoped for. Nothing of the answer's text is in it. */
+/** The error for an unexpected status. It contains nothing of the answer's text. */
 export function statusError(connection: Connection, place: string, reply: Reply): ServiceError {
   const { status, headers } = reply;
   const error = (code: ErrorCode, words: string, options?: ServiceErrorOptions) =>

@@ -48,16 +48,16 @@ export function editText(text: string, edits: readonly Edit[]): string | null {
   const source = yamlSource(text);
   if (source === null) return null;
   const before = plainOf(source.root);
-  const wanted = edits.reduce<Json>(
+  const desired = edits.reduce<Json>(
     (value, edit) => withValue(value, edit.path, edit.value),
     before,
   );
-  if (!isObject(wanted)) return null;
-  if (sameJson(before, wanted)) return text;
-  const edited = spliced(source.text, reshapeRoot(source, wanted));
+  if (!isObject(desired)) return null;
+  if (sameJson(before, desired)) return text;
+  const edited = spliced(source.text, reshapeRoot(source, desired));
   if (edited === null) return null;
   const after = yamlSource(source.mark + edited);
-  return after !== null && sameJson(plainOf(after.root), wanted) ? source.mark + edited : null;
+  return after !== null && sameJson(plainOf(after.root), desired) ? source.mark + edited : null;
 }
 
 function withValue(value: Json, path: readonly string[], edited: Json): Json {
@@ -79,9 +79,9 @@ interface Site {
   readonly quotes: Quotes;
 }
 
-/** The smallest changes that turn the root into `wanted`: what is equal stays as it is written. */
-export function reshapeRoot(source: YamlSource, wanted: JsonObject): Splice[] {
-  return reshape(source, source.root, wanted, {
+/** The smallest changes that turn the root into `desired`: what is equal stays as it is written. */
+export function reshapeRoot(source: YamlSource, desired: JsonObject): Splice[] {
+  return reshape(source, source.root, desired, {
     flow: source.root.flow,
     column: 0,
     colon: null,
@@ -89,31 +89,31 @@ export function reshapeRoot(source: YamlSource, wanted: JsonObject): Splice[] {
   });
 }
 
-function reshape(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
-  if (sameJson(plainOf(node), wanted)) return [];
-  if (isInline(wanted)) return toInline(source, node, wanted, place);
-  if (node.kind === 'map' && isObject(wanted)) {
-    const stay = node.members.filter(({ key }) => Object.hasOwn(wanted, key));
-    if (stay.length > 0) return reshapeMap(source, node, wanted, stay);
+function reshape(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
+  if (sameJson(plainOf(node), desired)) return [];
+  if (isInline(desired)) return toInline(source, node, desired, place);
+  if (node.kind === 'map' && isObject(desired)) {
+    const stay = node.members.filter(({ key }) => Object.hasOwn(desired, key));
+    if (stay.length > 0) return reshapeMap(source, node, desired, stay);
   }
-  if (node.kind === 'list' && isArray(wanted)) {
-    const kept = keptItems(node.items, wanted);
-    if (kept.size > 0) return reshapeList(source, node, wanted, kept, place);
+  if (node.kind === 'list' && isArray(desired)) {
+    const kept = keptItems(node.items, desired);
+    if (kept.size > 0) return reshapeList(source, node, desired, kept, place);
   }
-  return replaced(source, node, wanted, place);
+  return replaced(source, node, desired, place);
 }
 
 function reshapeMap(
   source: YamlSource,
   node: EditMap,
-  wanted: JsonObject,
+  desired: JsonObject,
   stay: EditMap['members'],
 ): Splice[] {
   const { text, layout } = source;
   const quotes = node.flow && node.members.every(({ quoted }) => quoted) ? 'double' : 'plain';
   const inner = stay.flatMap(({ key, start, colon, node: value }) => {
     const column = columnOf(text, start);
-    return reshape(source, value, own(wanted, key) ?? null, {
+    return reshape(source, value, own(desired, key) ?? null, {
       flow: node.flow,
       column,
       colon,
@@ -121,7 +121,7 @@ function reshapeMap(
     });
   });
   const known = new Set(node.members.map(({ key }) => key));
-  const added = Object.entries(wanted).filter(([key]) => !known.has(key));
+  const added = Object.entries(desired).filter(([key]) => !known.has(key));
   const gone = without(node.members, stay);
   if (node.flow) {
     const texts = added.map(([key, value]) => flowMember(key, value, quotes));
@@ -139,7 +139,7 @@ function reshapeMap(
 function reshapeList(
   source: YamlSource,
   node: EditList,
-  wanted: readonly Json[],
+  desired: readonly Json[],
   kept: ReadonlyMap<EditList['items'][number], number>,
   { quotes }: Site,
 ): Splice[] {
@@ -147,14 +147,14 @@ function reshapeList(
   const stay = [...kept.keys()];
   const inner = [...kept].flatMap(([{ start, node: value }, index]) => {
     const column = columnOf(text, start);
-    return reshape(source, value, wanted[index] ?? null, {
+    return reshape(source, value, desired[index] ?? null, {
       flow: node.flow,
       column,
       colon: null,
       quotes,
     });
   });
-  const added = wanted.slice(kept.size);
+  const added = desired.slice(kept.size);
   const gone = without(node.items, stay);
   if (node.flow) {
     const texts = added.map((value) => flowText(value, quotes));
@@ -175,34 +175,35 @@ function without<T extends Spot>(all: readonly T[], stay: readonly T[]): Set<T> 
 }
 
 /** A value on the line of its key or dash, in the quotes that are used there. */
-function toInline(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
+function toInline(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
   const { flow, colon } = place;
   if (isBlock(node) && colon !== null && isBelow(source, node, colon)) {
-    const text = ` ${inlineText(wanted, place.quotes, flow)}`;
+    const text = ` ${inlineText(desired, place.quotes, flow)}`;
     return [{ start: colon + 1, end: colon + 1, text }, ...emptied(source, node)];
   }
   const { start, end } = node;
-  if (node.kind !== 'scalar') return [{ start, end, text: inlineText(wanted, place.quotes, flow) }];
+  if (node.kind !== 'scalar')
+    return [{ start, end, text: inlineText(desired, place.quotes, flow) }];
   const written = node.style === 'single' || node.style === 'double' ? node.style : place.quotes;
   const quotes = typeof node.value === 'string' ? written : place.quotes;
   const text =
-    isArray(wanted) || isObject(wanted)
-      ? flowText(wanted, place.quotes)
-      : scalarText(wanted, quotes, flow);
+    isArray(desired) || isObject(desired)
+      ? flowText(desired, place.quotes)
+      : scalarText(desired, quotes, flow);
   return [{ start, end, text: node.comment === '' ? text : `${text} ${node.comment}` }];
 }
 
 /** A filled map or list in place of something else: below the key in block style if possible, else in flow style. */
-function replaced(source: YamlSource, node: EditNode, wanted: Json, place: Site): Splice[] {
+function replaced(source: YamlSource, node: EditNode, desired: Json, place: Site): Splice[] {
   const { start, end } = node;
   const { flow, colon, column, quotes } = place;
-  const whole = [{ start, end, text: flowText(wanted, quotes) }];
+  const whole = [{ start, end, text: flowText(desired, quotes) }];
   if (flow || colon === null) return whole;
-  const lines = linesAfter(source, colon, nestedLines(wanted, column, source.layout));
+  const lines = linesAfter(source, colon, nestedLines(desired, column, source.layout));
   if (isBlock(node))
     return isBelow(source, node, colon) ? [lines, ...emptied(source, node)] : whole;
   const oneLine = lineStart(source.text, colon) === lineStart(source.text, end);
-  const short = shortList(wanted, columnOf(source.text, start)) !== null;
+  const short = shortList(desired, columnOf(source.text, start)) !== null;
   if (short || !oneLine || !isInline(plainOf(node))) return whole;
   return [{ start: colon + 1, end, text: '' }, lines];
 }
@@ -222,16 +223,16 @@ function emptied(source: YamlSource, node: EditMap | EditList): Splice[] {
 }
 
 /**
- * The items of a list that stay, each with its position among the wanted ones. The others are removed, and wanted items after
+ * The items of a list that stay, each with its position in the desired list. The others are removed, and desired items after
  * those that stay are added. Two items are alike if they are equal, or have the same name or url.
  */
 export function keptItems(
   items: readonly EditItem[],
-  wanted: readonly Json[],
+  desired: readonly Json[],
 ): Map<EditItem, number> {
   const kept = new Map<EditItem, number>();
   for (const item of items) {
-    const next = wanted[kept.size];
+    const next = desired[kept.size];
     if (next !== undefined && isAlike(plainOf(item.node), next)) kept.set(item, kept.size);
   }
   return kept;

@@ -59,7 +59,7 @@ it('opens an issue if there is drift, updates it, closes it, and opens another f
   expect(on.store.posts()).toBe(0);
 });
 
-it('with fail-on-drift is red, the issue open all the same', async () => {
+it('with fail-on-drift is red, and the issue is open too', async () => {
   commitInSync();
   change('fr');
   const { code, commands, outputs } = await on.step({

@@ -28,7 +28,7 @@ const HOSTILE = [
 /** Values of the same shape that mean no harm. */
 const TAME = 'a line\nanother line and a lot more text';
 
-/** A file full of a text; `broken` where it is not one of ours either. */
+/** A file full of a text; `broken` if it is not one of ours either. */
 function settings(value: string, url: string, broken: boolean): string {
   const inUrl = encodeURIComponent(value);
   return JSON.stringify({
@@ -71,7 +71,10 @@ function structure(markdown: string): unknown {
   ];
 }
 
-async function said(value: string, command: string): Promise<{ ended: Finished; body: string }> {
+async function published(
+  value: string,
+  command: string,
+): Promise<{ ended: Finished; body: string }> {
   const drifting = command === 'drift';
   on.store.stored = stored(value) as typeof on.store.stored;
   on.commit({ 'settings.yaml': settings(value, on.store.url, command === 'validate') });
@@ -89,7 +92,7 @@ const EXIT_CODES = { plan: '0', drift: '2', apply: '0', validate: '3' };
 it.each(Object.entries(EXIT_CODES))(
   '%s: hostile text gives a comment of our structure, and a log of our commands',
   async (command, exitCode) => {
-    const [hostile, tame] = [await said(HOSTILE, command), await said(TAME, command)];
+    const [hostile, tame] = [await published(HOSTILE, command), await published(TAME, command)];
     expect(hostile.ended.outputs).toMatchObject({ exit_code: exitCode });
     expect(tame.ended.outputs).toMatchObject({ exit_code: exitCode });
     expect(tame.body.length).toBeGreaterThan(300);
@@ -103,7 +106,7 @@ it.each(Object.entries(EXIT_CODES))(
 
 it('shows a secret nowhere: not on GitHub, not in the log, not in a file', async () => {
   for (const command of Object.keys(EXIT_CODES)) {
-    const { ended, body } = await said('en', command);
+    const { ended, body } = await published('en', command);
     const files = filesUnder(join(on.path, '.runner')).map((path) => readFileSync(path, 'utf8'));
     const shown = [
       JSON.stringify(ended),

@@ -15,7 +15,7 @@ it.each([
   [{ command: 'drift', rotate: 'all' }, 'does not take the input rotate'],
   [{ command: 'plan', allow: 'max-changes' }, 'does not take the input allow'],
   [{ command: 'validate', 'snapshot-out': 'x.json' }, 'does not take the input snapshot-out'],
-  [{ command: 'plan', 'max-age': '24h' }, 'The input max-age is for a saved snapshot.'],
+  [{ command: 'plan', 'max-age': '24h' }, 'The input max-age is for a snapshot.'],
   [{ command: 'plan', snapshot: 'x.json', 'max-age': 'a day' }, 'The input max-age takes an age'],
   [
     { command: 'plan', environments: 'nope' },

@@ -9,10 +9,10 @@ export interface Job {
   /** The checkout, where the step begins. */
   readonly workspace: string;
   readonly github: FakeGitHub;
-  /** What the step says under with:. */
+  /** What the step has under with:. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** What happened; a push where it is absent. */
+  /** What happened; a push if it is absent. */
   readonly event?: object;
   /** Called with the process that runs. */
   readonly started?: (child: ChildProcess) => void;
@@ -103,7 +103,7 @@ export function pullRequest(number: number, from = REPOSITORY): object {
   };
 }
 
-/** What is different where the pull request comes from a fork. */
+/** What is different if the pull request comes from a fork. */
 export const FORK = { token: FORK_TOKEN, repository: 'somebody/settings' };
 
 function asVariables(inputs: Readonly<Record<string, string>>): Record<string, string> {
@@ -128,7 +128,7 @@ function ended(
   });
 }
 
-/** The runner looks behind blanks for `::`, anywhere in a line for `##[`, and nowhere while commands are stopped. */
+/** The runner recognizes commands behind blanks for `::`, anywhere in a line for `##[`, and nowhere while commands are stopped. */
 function commandsIn(log: string): readonly Command[] {
   const found: Command[] = [];
   let stopped: string | null = null;

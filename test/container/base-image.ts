@@ -6,8 +6,8 @@ const root = join(import.meta.dirname, '../..');
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Lays out a base image for the Dockerfile, made of this machine's own Node, npm and what they need, for where no image can
- * be pulled. The folder is then the context of a build.
+ * Lays out a base image for the Dockerfile, made of this machine's own Node, npm and what they need, for machines that can pull no
+ * image. The folder is then the context of a build.
  */
 export function layOutBaseImage(folder: string): void {
   const rootfs = join(folder, 'rootfs');

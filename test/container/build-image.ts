@@ -12,7 +12,7 @@ export async function buildImage(
 ): Promise<void> {
   const { container } = await getContainerRuntimeClient();
   const { dockerode } = container;
-  const said: string[] = [];
+  const output: string[] = [];
   const stream = await dockerode.buildImage(
     { context: folder, src: readdirSync(folder) },
     { t: name, buildargs, networkmode: 'host', forcerm: true },
@@ -21,7 +21,7 @@ export async function buildImage(
     dockerode.modem.followProgress(
       stream,
       resolve,
-      ({ stream = '' }: { readonly stream?: string }) => said.push(stream),
+      ({ stream = '' }: { readonly stream?: string }) => output.push(stream),
     );
   });
   // An engine may end its answer without a word of what went wrong.
@@ -32,7 +32,7 @@ export async function buildImage(
       .inspect()
       .then(() => null, asError));
   if (problem === null) return;
-  const end = said.join('').split('\n').slice(-40).join('\n');
+  const end = output.join('').split('\n').slice(-40).join('\n');
   throw new Error(`${name} could not be built: ${problem.message}\n${end}`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The contract suite against a container of a real server, where SETPOINT_CONTRACT_IMAGE names its image. The server is given
+ * The contract suite against a container of a real server, if SETPOINT_CONTRACT_IMAGE names its image. The server is given
  * its key as SESSION_API_KEY; SETPOINT_CONTRACT_PORT is the port it listens on (default: 3000), and it is taken to be up when
  * SETPOINT_CONTRACT_HEALTH (default: /) answers anything. The container, and all that was stored in it, is gone afterwards.
  */

@@ -52,7 +52,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
-/** The Dockerfile's own base image, pulled where it is not there yet; undefined where it cannot be had. */
+/** The Dockerfile's own base image, pulled if it is not there yet; undefined if it is unavailable. */
 async function pulledBase(): Promise<string | undefined> {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];

@@ -11,7 +11,7 @@ export async function runToEnd(container: TestContainer): Promise<Ended> {
   }
 }
 
-/** How a container's process ends, or has ended, and all it has said. */
+/** How a container's process ends, or has ended, and all it has printed. */
 export async function endOf(id: string): Promise<Ended> {
   const { container } = await getContainerRuntimeClient();
   const handle = container.getById(id);

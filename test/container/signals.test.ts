@@ -9,7 +9,7 @@ import { ReadOnlyContainer } from './read-only-container.ts';
 import { endOf } from './run-to-end.ts';
 import { serve, urlOf } from './serve.ts';
 
-/** As `docker stop` does: SIGTERM to process 1, and SIGKILL, which ends with 137, where that does not do in time. */
+/** As `docker stop` does: SIGTERM to process 1, and SIGKILL, which ends with 137, if that does not do in time. */
 async function stopped(running: StartedTestContainer) {
   const { container } = await getContainerRuntimeClient();
   await container.getById(running.getId()).stop({ t: 10 });
@@ -81,7 +81,7 @@ describe('a command, stopped while it waits for an answer', () => {
   });
 });
 
-/** Resolves when a container has said that text. */
+/** Resolves when a container has printed that text. */
 async function untilSaid(container: StartedTestContainer, text: string): Promise<void> {
   const lines = await container.logs();
   for await (const line of lines) if (String(line).includes(text)) return;

@@ -10,7 +10,7 @@ export interface Sent {
 
 export interface Received {
   readonly status: number;
-  /** Without parameters; empty where there is none. */
+  /** Without parameters; empty if there is none. */
   readonly mediaType: string;
   readonly text: string;
 }

@@ -16,7 +16,7 @@ const withCommands = PAGES.filter((page) =>
 describe('the commands of the documentation', () => {
   it('are found', () => expect(withCommands.length).toBeGreaterThanOrEqual(8));
 
-  it('are in blocks that say so: console, or sh', () => {
+  it('are in blocks marked as such: console, or sh', () => {
     const hidden = PAGES.flatMap((page) => blocksIn(textOfPage(page)))
       .filter((block) => commandsIn(block).length === 0)
       .flatMap(({ lines }) => lines.filter((line) => line.startsWith('$ ')));
@@ -54,7 +54,7 @@ describe('the commands of the documentation', () => {
   });
 });
 
-/** A page shows no output of a command, or all of it, where a line with nothing but an ellipsis leaves lines out. */
+/** A page shows no output of a command, or all of it, except lines that a line with only an ellipsis replaces. */
 function isShown(output: readonly string[]): boolean {
   return output.some((line) => line.trim() !== '');
 }

@@ -24,7 +24,7 @@ const commands = new Map(
 const everyFlag = new Set([...commands.values()].flatMap((flags) => [...flags]));
 const GLOBAL = ['--help', '-h', '--version', '-V'];
 
-/** What stands between backticks in a line of prose. */
+/** What is between backticks in a line of prose. */
 function spansOf(page: string): readonly string[] {
   const text = textOfPage(page).replace(/^ *(```+)[^]*?^ *\1$/gm, '');
   return [...text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, span = '']) => span);

@@ -271,6 +271,6 @@ it('digests are only in what can be saved: JSON on stdout and in files, not in a
     expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/),
   ]);
   expect((await save()).salt).not.toBe(document.salt);
-  const look = JSON.parse((await run(['get', 'settings', '-o', 'json'])).stdout);
-  expect(look.salt).toMatch(/^[0-9a-f]{32}$/);
+  const snapshot = JSON.parse((await run(['get', 'settings', '-o', 'json'])).stdout);
+  expect(snapshot.salt).toMatch(/^[0-9a-f]{32}$/);
 });

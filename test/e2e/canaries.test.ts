@@ -46,7 +46,7 @@ settings:
     shttp_servers: []
 `;
 
-/** The same values at places where the file does not say that they are: other fields, keys, names, addresses. */
+/** The same values in places that the file does not declare as secret: other fields, keys, names, addresses. */
 const STORED: JsonRecord = {
   language: 'en',
   agent: ENV.MODEL.toUpperCase(),
@@ -229,7 +229,7 @@ describe('a saved plan', () => {
   it.each([
     ['of the same values', {}],
     [
-      'where a value is a word of documents',
+      'if a value is a word of documents',
       { SHORT: 'set', MODEL: 'settings', LEVEL: 'in-sync', ARG: '1', MCP_NAME: 'llm_model' },
     ],
   ])('approves itself when values %s are masked in it', async (_, env) => {
@@ -270,7 +270,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('in which the id of a sandbox is masked says so, and does not take it for another', async () => {
+  it('in which the id of a sandbox is masked reports that, and does not confuse it with another', async () => {
     const observed = {
       format_version: '1.0',
       kind: 'observed',

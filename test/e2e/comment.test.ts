@@ -67,7 +67,7 @@ function markers(): (string | undefined)[] {
   return github.comments.map(({ body }) => body.split('\n')[0]);
 }
 
-it('says a plan, an outcome and a validation, once', async () => {
+it('posts a plan, an outcome and a validation, once', async () => {
   const first = await comment(['plan.json', 'outcome.json', 'validation.json']);
   expect(first).toEqual({
     code: 0,
@@ -104,7 +104,7 @@ it.each([
   ['no such file', ['nothing.json'], {}, {}, 3, /nothing.json/],
   ['a document of another kind', ['failure.json'], {}, {}, 3, /is not a saved plan or outcome/],
 ])(
-  '%s: nothing is written, exit code and sentence say why',
+  '%s: nothing is written, exit code and sentence explain why',
   async (_, names, flags, env, code, words) => {
     const ended = await comment(names, flags, env);
     expect(ended.code).toBe(code);

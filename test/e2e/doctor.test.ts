@@ -159,7 +159,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     expect(unsound(await checks())).toEqual(['key skipped', 'dialect failed dialect-not-spoken']);
   });
 
-  it('what answers speaks no HTTP', async () => {
+  it('what answers is not HTTP', async () => {
     const server = await rawServer((socket) => socket.end('canary\n'));
     writeFileSync('settings.yaml', settings(server.url));
     const list = await checks();

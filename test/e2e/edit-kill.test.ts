@@ -35,7 +35,7 @@ ${name}({ env: process.env, force: true, server: process.env.AT || undefined }).
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** Runs an operation in a process of its own; killed after some milliseconds, if given. True where it came to its end. */
+/** Runs an operation in a process of its own; killed after some milliseconds, if given. True if it came to its end. */
 function run(
   name: string,
   cwd: string,
@@ -44,12 +44,12 @@ function run(
 ): Promise<boolean> {
   const child = spawn(process.execPath, [join(work, `${name}-bundle.mjs`)], { cwd, env });
   const timer = after === undefined ? null : setTimeout(() => child.kill('SIGKILL'), after);
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((resolve) => {
     child.on('close', () => {
       if (timer !== null) clearTimeout(timer);
-      resolve(said === 'done');
+      resolve(output === 'done');
     });
   });
 }

@@ -46,9 +46,13 @@ describe('the examples', () => {
     const seen: string[] = [];
     for (const targets of [['day'], ['night'], ['day'], ['night']]) {
       const { environments } = await apply({ ...options, targets });
-      const { environments: looks } = await get({ ...options, targets, resources: ['sandboxes'] });
+      const { environments: observed } = await get({
+        ...options,
+        targets,
+        resources: ['sandboxes'],
+      });
       const changes = environments[0]?.changes.map(({ action }) => action) ?? [];
-      const states = looks[0]?.sandboxes?.map(({ status }) => status) ?? [];
+      const states = observed[0]?.sandboxes?.map(({ status }) => status) ?? [];
       seen.push(`${changes.join(' ')}: ${states.join(' ')}`);
     }
     expect(seen).toEqual([
@@ -60,7 +64,7 @@ describe('the examples', () => {
   });
 });
 
-/** Every block of YAML in the documentation; a part of a file stands in one that is whole. */
+/** Every block of YAML in the documentation; a part of a file is put into a whole one. */
 const BLOCKS = [
   'README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => `docs/${String(name)}`),

@@ -103,7 +103,7 @@ describe('explain PATH', () => {
     const { code, stdout, stderr } = await run({ env: ['staging'] }, 'llm_api_key');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`llm_api_key
-  The key for the model's provider. It cannot be read back; llm_api_key_set tells whether one is stored.
+  The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
 
   type     a secret: one reference, \${env:NAME} or \${file:PATH}, or null
   default  null (not set)
@@ -115,7 +115,7 @@ staging  ${store.url}
   from     settings.yaml:6:16, at the top of the file
   needs    the variable LLM is set
   apply
-    ? llm_api_key: set, origin unknown (\${env:LLM})
+    ? llm_api_key: set; cannot tell whether it is this value (\${env:LLM})
 `);
     expect(store.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /api/settings',
@@ -165,7 +165,7 @@ staging  ${store.url}
     expect(stdout).toContain('+ git_user_email: not set (${env:GIT_EMAIL:-bot@example.com})');
   });
 
-  it('speaks of an entry, of a member of it, and of one that the file does not name', async () => {
+  it('explains an entry, a member of it, and one that the file does not name', async () => {
     expect(await explained(SSE)).toMatchObject({
       declared: { value: { url: '(sensitive)', api_key: '${env:MCP}' } },
       changes: [],

@@ -309,7 +309,7 @@ describe('one clear sentence', () => {
       error: { code },
       requests: { post: 0 },
     });
-    const looked = await plan(request(store.url, SETTINGS));
-    expect(looked.environments[0]).toMatchObject({ status: 'error', error: { code } });
+    const planned = await plan(request(store.url, SETTINGS));
+    expect(planned.environments[0]).toMatchObject({ status: 'error', error: { code } });
   });
 });

@@ -40,7 +40,7 @@ const run = (args: string[], more: Record<string, string> = {}) =>
 describe('with SETPOINT_STATE_KEY', () => {
   it('a rotated variable makes exactly one write, then none', async () => {
     expect((await run(['apply', '--yes'])).code).toBe(0);
-    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(store.posts()).toBe(1);
     const rotated = { LLM: 'canary-second-llm' };
@@ -84,12 +84,14 @@ describe('with SETPOINT_STATE_KEY', () => {
 it('without SETPOINT_STATE_KEY nothing is kept', async () => {
   await run(['apply', '--yes'], { SETPOINT_STATE_KEY: '' });
   expect(() => readFileSync(join(folder.path, '.setpoint/fingerprints.json'))).toThrow();
-  expect((await run(['plan'], { SETPOINT_STATE_KEY: '' })).stdout).toContain('set, origin unknown');
+  expect((await run(['plan'], { SETPOINT_STATE_KEY: '' })).stdout).toContain(
+    'set; cannot tell whether it is this value',
+  );
 });
 
 describe('a fingerprint never claims more than is known', () => {
   const rotated = { LLM: 'canary-second-llm' };
-  /** What a plan says of the secret; null when it takes it for the one last written. */
+  /** What a plan reports of the secret; null if it is known as the one last written. */
   const known = async (more: Record<string, string> = {}): Promise<string | null> => {
     const { stdout } = await run(['plan', '-o', 'json'], more);
     const { environments } = JSON.parse(stdout) as PlanDocument;
@@ -112,8 +114,8 @@ describe('a fingerprint never claims more than is known', () => {
     writeFileSync(join(folder.path, 'staging.yaml'), file('/staging'));
     writeFileSync(join(folder.path, 'production.yaml'), file('/production/'));
     expect((await run(['apply', '--yes', '-f', 'staging.yaml'])).code).toBe(0);
-    expect((await run(['plan', '-f', 'staging.yaml'])).stdout).not.toContain('origin unknown');
-    expect((await run(['plan', '-f', 'production.yaml'])).stdout).toContain('origin unknown');
+    expect((await run(['plan', '-f', 'staging.yaml'])).stdout).not.toContain('cannot tell whether');
+    expect((await run(['plan', '-f', 'production.yaml'])).stdout).toContain('cannot tell whether');
   });
 
   it('of another host behind one reference, and keeps neither host in the file', async () => {
@@ -126,7 +128,7 @@ describe('a fingerprint never claims more than is known', () => {
       );
       expect((await run(['apply', '--yes'], { URL: store.url })).code).toBe(0);
       expect(await known({ URL: store.url })).toBeNull();
-      expect(await known({ URL: other.url })).toBe('set, origin unknown');
+      expect(await known({ URL: other.url })).toBe('set; cannot tell whether it is this value');
       const kept = readFileSync(join(folder.path, '.setpoint/fingerprints.json'), 'utf8');
       expect(kept).toContain('${env:URL}');
       expect(kept).not.toContain(new URL(store.url).port);
@@ -146,8 +148,8 @@ describe('a fingerprint never claims more than is known', () => {
     expect((await run(['apply', '--yes'], rotated)).code).toBe(8);
     store.intercept = null;
     store.stored = { ...store.stored, language: 'en' };
-    expect(await known()).toBe('set, origin unknown');
-    expect(await known(rotated)).toBe('set, origin unknown');
+    expect(await known()).toBe('set; cannot tell whether it is this value');
+    expect(await known(rotated)).toBe('set; cannot tell whether it is this value');
   });
 
   it('after an answer that was lost, when nothing else shows the write', async () => {
@@ -161,14 +163,14 @@ describe('a fingerprint never claims more than is known', () => {
     expect((await run(['apply', '--yes'], rotated)).code).toBe(1);
     store.intercept = null;
     expect(store.stored?.['llm_api_key']).toBe('canary-second-llm');
-    expect(await known()).toBe('set, origin unknown');
+    expect(await known()).toBe('set; cannot tell whether it is this value');
   });
 
   it('after a run without the state key', async () => {
     await run(['apply', '--yes']);
     const args = ['apply', '--yes', '--rotate', 'llm_api_key'];
     expect((await run(args, { ...rotated, SETPOINT_STATE_KEY: '' })).code).toBe(0);
-    expect(await known()).toBe('set, origin unknown');
+    expect(await known()).toBe('set; cannot tell whether it is this value');
   });
 
   it.each([
@@ -185,8 +187,8 @@ describe('a fingerprint never claims more than is known', () => {
     };
     await running.ended;
     store.intercept = null;
-    expect(await known()).toBe('set, origin unknown');
-    expect(await known(rotated)).toBe('set, origin unknown');
+    expect(await known()).toBe('set; cannot tell whether it is this value');
+    expect(await known(rotated)).toBe('set; cannot tell whether it is this value');
   });
 
   it('after a SIGKILL between the write and its verification', async () => {
@@ -201,7 +203,7 @@ describe('a fingerprint never claims more than is known', () => {
     await running.ended;
     store.intercept = null;
     expect(store.stored?.['llm_api_key']).toBe('canary-second-llm');
-    expect(await known()).toBe('set, origin unknown');
+    expect(await known()).toBe('set; cannot tell whether it is this value');
   });
 
   it('after a SIGKILL at any moment: what it reports as the same is what is stored', async () => {
@@ -221,7 +223,7 @@ describe('a fingerprint never claims more than is known', () => {
       clearTimeout(timer);
       for (const LLM of ['canary-llm-0', 'canary-llm-1', ENV.LLM]) {
         const reason = await known({ LLM });
-        if (reason !== 'set, origin unknown')
+        if (reason !== 'set; cannot tell whether it is this value')
           expect(reason === null).toBe(store.stored?.['llm_api_key'] === LLM);
       }
     }
@@ -238,7 +240,7 @@ describe('a fingerprint is kept of what was confirmed', () => {
     };
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(posts).toBe(2);
-    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
   });
 
   it('by the answer to a corrective write', async () => {
@@ -253,7 +255,7 @@ describe('a fingerprint is kept of what was confirmed', () => {
     expect((await run(['apply', '--yes'])).code).toBe(0);
     expect(posts).toBe(2);
     expect(store.stored['llm_api_key']).toBe(ENV.LLM);
-    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
   });
 });
 
@@ -310,7 +312,7 @@ it('several environments that are applied at the same time keep what each has wr
     );
     const args = ['apply', '--yes', '--all', '--parallel', '3'];
     expect((await run([...args, '--rotate', 'all'])).code).toBe(0);
-    expect((await run(['plan'])).stdout).not.toContain('origin unknown');
+    expect((await run(['plan'])).stdout).not.toContain('cannot tell whether');
     expect((await run(args, { LLM: 'canary-second-llm' })).code).toBe(0);
     for (const one of stores) {
       expect(one.stored?.['llm_api_key']).toBe('canary-second-llm');

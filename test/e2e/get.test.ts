@@ -92,7 +92,7 @@ describe('get', () => {
     }
   });
 
-  it('asks for nothing else than what was named', async () => {
+  it('requests nothing but what was named', async () => {
     const elsewhere = await setpoint(['get', 'specs', '--server', `${service.url}/nowhere`], {
       cwd: folder.path,
       env: { KEY: 'k' },

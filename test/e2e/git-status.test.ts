@@ -117,12 +117,12 @@ describe('asking git runs no code of the checkout', () => {
     for (const hook of ['post-index-change', 'pre-commit', 'post-checkout', 'fsmonitor-watchman'])
       symlinkSync(program, join(hooks, hook));
     git('config', 'core.hooksPath', hooks);
-    // What git would read again, because the index no longer tells that it is the same.
+    // What git would read again, because the index no longer shows that it is the same.
     utimesSync(file, new Date(), new Date(Date.now() + 5000));
     forget();
   }
 
-  it('where git status would', async () => {
+  it('although git status would', async () => {
     evil();
     execFileSync('git', ['status', '--porcelain'], {
       cwd: folder.path,
@@ -137,7 +137,7 @@ describe('asking git runs no code of the checkout', () => {
     expect(ran()).toBe(false);
   });
 
-  it('nor where an object is missing that a remote could be asked for', async () => {
+  it('nor if an object is missing that a remote could provide', async () => {
     evil();
     git('config', '--unset', 'core.fsmonitor');
     const [oid = ''] = /[\da-f]{40}/.exec(git('ls-files', '--stage', 'settings.yaml')) ?? [];

@@ -12,8 +12,8 @@ interface Case {
   readonly rule: Rule;
   readonly stored: JsonRecord | null;
   readonly settings: string;
-  /** A word of the sentence that tells what was found. */
-  readonly says: RegExp;
+  /** A word of the sentence about the finding. */
+  readonly reports: RegExp;
 }
 
 const MCP = { sse_servers: [], stdio_servers: [], shttp_servers: [] };
@@ -26,52 +26,57 @@ const CASES: readonly Case[] = [
     rule: 'clear-secret',
     stored: { llm_api_key: 'k' },
     settings: '  llm_api_key: null\n',
-    says: /clears llm_api_key/,
+    reports: /clears llm_api_key/,
   },
   {
     rule: 'clear-secret',
     stored: { mcp_config: { ...MCP, shttp_servers: [HELD] } },
     settings: '  mcp_config: { shttp_servers: [] }\n',
-    says: /removes .*holds a secret/,
+    reports: /removes .*holds a secret/,
   },
   {
     rule: 'move-endpoint',
     stored: { llm_api_key: 'k', llm_base_url: 'https://a.example.com/v1' },
     settings: '  llm_base_url: https://b.example.com/v1\n',
-    says: /moves llm_base_url/,
+    reports: /moves llm_base_url/,
   },
   {
     rule: 'move-endpoint',
     stored: { mcp_config: { ...MCP, shttp_servers: [HELD] } },
     settings:
       '  mcp_config: { shttp_servers: [{ url: "https://b.example.com/mcp", api_key: "${env:HELD}" }] }\n',
-    says: /the key of an entry at another host/,
+    reports: /the key of an entry at another host/,
   },
   {
     rule: 'run-code',
     stored: {},
     settings: '  mcp_config: { stdio_servers: [{ name: files, command: npx }] }\n',
-    says: /adds .*files.*a program/,
+    reports: /adds .*files.*a program/,
   },
   {
     rule: 'run-code',
     stored: { sandbox_base_container_image: 'a' },
     settings: '  sandbox_base_container_image: b\n',
-    says: /sets sandbox_base_container_image/,
+    reports: /sets sandbox_base_container_image/,
   },
   {
     rule: 'disable-safety',
     stored: { confirmation_mode: true },
     settings: '  confirmation_mode: false\n',
-    says: /turns confirmation_mode off/,
+    reports: /turns confirmation_mode off/,
   },
   {
     rule: 'disable-safety',
     stored: { security_analyzer: 'llm' },
     settings: '  security_analyzer: null\n',
-    says: /clears security_analyzer/,
+    reports: /clears security_analyzer/,
   },
-  { rule: 'empty-store', stored: null, settings: '  language: en\n', says: /nothing stored yet/ },
+  {
+    rule: 'empty-store',
+    stored: null,
+    settings: '  language: en\n',
+    reports: /nothing stored yet/,
+  },
 ];
 
 const asked = ({ settings }: Case, guards?: string, allow: readonly string[] = []) =>
@@ -81,15 +86,15 @@ const asked = ({ settings }: Case, guards?: string, allow: readonly string[] = [
     env: { SETPOINT_API_KEY: 'a-session-key', HELD: 'a-stored-key' },
   });
 
-describe.each(CASES)('$rule, $says', (one) => {
-  const { rule, stored, says } = one;
+describe.each(CASES)('$rule, $reports', (one) => {
+  const { rule, stored, reports } = one;
 
   it('is a warning if no guard is named, and goes on', async () => {
     store = await startStore({}, structuredClone(stored));
     const [planned] = (await plan(asked(one))).environments;
-    const said = planned?.warnings.filter(({ code }) => code === 'guard') ?? [];
-    expect(said.map(({ message }) => message).join('\n')).toMatch(says);
-    expect(said.some(({ message }) => message.endsWith(`(${rule})`))).toBe(true);
+    const warned = planned?.warnings.filter(({ code }) => code === 'guard') ?? [];
+    expect(warned.map(({ message }) => message).join('\n')).toMatch(reports);
+    expect(warned.some(({ message }) => message.endsWith(`(${rule})`))).toBe(true);
     await apply(asked(one));
     expect(store.posts()).toBeGreaterThan(0);
   });
@@ -108,7 +113,7 @@ describe.each(CASES)('$rule, $says', (one) => {
         )
       ).environments;
       expect(outcome).toMatchObject({ status: 'refused', error: { code: 'guard-refused' } });
-      expect(outcome?.error?.message).toMatch(says);
+      expect(outcome?.error?.message).toMatch(reports);
       expect(outcome?.error?.message).toContain(`(rule ${rule})`);
       expect(outcome?.error?.hint).toContain(`--allow ${rule}`);
       expect(store.posts()).toBe(0);
@@ -407,7 +412,7 @@ describe('move-endpoint compares hosts in every spelling', () => {
     ['from the provider', base(null), to('https://evil.example')],
     ['to the provider', base('https://api.example.com'), '  llm_base_url: null\n'],
     [
-      'userinfo that looks like the host',
+      'userinfo that resembles the host',
       base('https://api.example.com/v1'),
       to('https://api.example.com@evil.example/v1'),
     ],

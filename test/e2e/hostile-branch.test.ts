@@ -36,7 +36,7 @@ const FORMATS = ['text', 'json', 'markdown', 'github', 'html', 'sarif'];
 
 let server: SandboxServer;
 let folder: ReturnType<typeof folderWith>;
-/** Stands where every way out of the machine leads. */
+/** The server at the end of every way out of the machine. */
 let outside: Server;
 let arrived: number;
 
@@ -65,7 +65,7 @@ function write(text: string): void {
   writeFileSync(join(folder.path, 'settings.yaml'), `version: 1\n${text}\n`);
 }
 
-/** Everything that a run said or left behind, and how it ended. No variable's value is in it, in any form seen to leak. */
+/** Everything that a run printed or left behind, and how it ended. No variable's value is in it, in any form seen to leak. */
 async function run(args: readonly string[]): Promise<Ended & { readonly shown: string }> {
   const { port } = outside.address() as AddressInfo;
   const proxy = `http://127.0.0.1:${port}`;

@@ -48,7 +48,7 @@ function asked(folder: string, server: string, more: Partial<InitRequest> = {}):
   return { file: join(folder, 'settings.yaml'), server, env: ENV, clock: quickClock(), ...more };
 }
 
-/** What a plan of a folder's file says last, target by target. */
+/** What a plan of a folder's file ends with, target by target. */
 async function planned(folder: string, env: Record<string, string> = ENV) {
   const file = join(folder, 'settings.yaml');
   expect((await validate({ file, env })).diagnostics).toEqual([]);
@@ -102,7 +102,7 @@ const STORED: JsonRecord = {
   },
 };
 
-/** What the variables of the file that is made of STORED stand for. */
+/** The values of the variables of the file that is made of STORED. */
 const VALUES = {
   ...ENV,
   LLM_BASE_URL: `https://user:${CANARY}@llm.example.com/v1?k=${CANARY}`,
@@ -230,7 +230,7 @@ settings:
     }
   });
 
-  it('writes no key where none was sent', async () => {
+  it('writes no key if none was sent', async () => {
     const store = await storeWith({ language: 'en' });
     const folder = folderOf();
     await init(asked(folder, store.url, { env: {} }));
@@ -269,7 +269,7 @@ settings:
     await expect(init(asked(folder, store.url, other))).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('wants an address that is one', async () => {
+  it('requires a valid address', async () => {
     const folder = folderOf();
     for (const server of [undefined, 'agents.example.com', 'https://u:p@x', 'https://x?y=1'])
       await expect(init({ ...asked(folder, ''), server })).rejects.toMatchObject({ code: 'usage' });
@@ -299,7 +299,7 @@ settings:
           KINDS.push({ write, passwords, mcpSecrets, flags });
 
   it.each(KINDS)(
-    'then plan says "No changes." on $write, $passwords, $mcpSecrets, $flags',
+    'then plan prints "No changes." on $write, $passwords, $mcpSecrets, $flags',
     async (kind) => {
       for (const stored of [STORED, null]) {
         const store = await storeWith(structuredClone(stored), kind);
@@ -315,7 +315,7 @@ settings:
     },
   );
 
-  it('takes in no list that it could not declare whole', async () => {
+  it('imports no list that it could not declare whole', async () => {
     const store = await storeWith({
       mcp_config: {
         sse_servers: [{ url: 'https://x.example.com/sse' }, { url: 'https://x.example.com/sse' }],
@@ -398,7 +398,7 @@ describe('init -e', () => {
     expect(read(folder)).toBe(mtimeMs);
   });
 
-  it('names no key where none was sent, though the blocks above have one', async () => {
+  it('names no key if none was sent, though the blocks above have one', async () => {
     const one = await storeWith({ language: 'en' });
     const folder = folderOf();
     await init(asked(folder, one.url));
@@ -451,7 +451,7 @@ describe('--dotenv', () => {
     expect(withDotenv({ A: 'mine' }, undefined)).toEqual({ A: 'mine' });
   });
 
-  it('never says where keys may travel', () => {
+  it('never sets where keys may travel', () => {
     const folder = folderOf({ '.env': 'A=1\nSETPOINT_ALLOWED_ORIGINS=*\n' });
     expect(() => withDotenv({}, join(folder, '.env'))).toThrow(
       expect.objectContaining({
@@ -482,7 +482,7 @@ describe('--dotenv', () => {
     expect({ ...process.env }).toEqual(before);
   });
 
-  it('is refused where CI is set', () => {
+  it('is refused if CI is set', () => {
     const folder = folderOf({ '.env': 'A=1\n' });
     const path = join(folder, '.env');
     expect(() => withDotenv({ CI: 'true' }, path)).toThrow(

@@ -83,7 +83,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)(
-    'M17: %s during the write: it is finished, verified, and said',
+    'M17: %s during the write: it is finished, verified, and reported',
     async (signal, code) => {
       const running = start(['apply', '--yes', '-o', 'json'], options());
       store.intercept = (request, _, proceed) => {

@@ -118,8 +118,8 @@ describe('what is unmanaged', () => {
       '[mcp_config.sse_servers]',
       '["mcp_config.sse_servers[https://a.example.com/x]"]',
     ]) {
-      const looked = await plan(request(store.url, settings, { unmanaged }));
-      expect(looked.environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
+      const planned = await plan(request(store.url, settings, { unmanaged }));
+      expect(planned.environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
     }
   });
 
@@ -156,13 +156,13 @@ it('an entry that is unmanaged by its reference is not removed', async () => {
     ...STORED,
     mcp_config: { sse_servers: [entry], stdio_servers: [], shttp_servers: [] },
   };
-  const looked = await plan(
+  const planned = await plan(
     request(store.url, '  mcp_config: { sse_servers: ["https://${env:HOST}/sse"] }\n', {
       env: { SETPOINT_API_KEY: 'k', HOST: 'real.example.com' },
       unmanaged: "['mcp_config.sse_servers[https://${env:HOST}/sse]']",
     }),
   );
-  expect(looked.environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
+  expect(planned.environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
 });
 
 describe('--rotate', () => {
@@ -235,8 +235,8 @@ describe('what would steer a terminal or a runner', () => {
     };
     const settings = '  mcp_config: { sse_servers: [] }\n';
     const printed = 'mcp_config.sse_servers["https://x.example.com/\\u009bsse"]';
-    const looked = await plan(request(store.url, settings, { unmanaged: `['${printed}']` }));
-    expect(looked.environments[0]).toMatchObject({ status: 'in-sync' });
+    const planned = await plan(request(store.url, settings, { unmanaged: `['${printed}']` }));
+    expect(planned.environments[0]).toMatchObject({ status: 'in-sync' });
   });
 });
 
@@ -247,8 +247,8 @@ it('a number that the service writes as 5.0 is a number', async () => {
       .end('{"llm_api_key_set":false,"max_budget_per_task":5.0}');
     return true;
   };
-  const looked = await plan(request(store.url, '  max_budget_per_task: 10\n'));
-  expect(looked.environments[0]?.changes[0]).toMatchObject({ before: 5, after: 10 });
+  const planned = await plan(request(store.url, '  max_budget_per_task: 10\n'));
+  expect(planned.environments[0]?.changes[0]).toMatchObject({ before: 5, after: 10 });
 });
 
 it('an interrupted write whose answer is ambiguous is not sent again', async () => {
@@ -328,13 +328,13 @@ it('a mask under the name of a secret is not sent back as its value', async () =
 });
 
 it('a plan shows that a guard would refuse it', async () => {
-  const looked = await plan(
+  const planned = await plan(
     request(store.url, '  language: fr\n  agent: B\n', { guards: '{ max_changes: 1 }' }),
   );
-  expect(looked.environments[0]?.refusals.map(({ rule }) => rule)).toEqual(['max-changes']);
+  expect(planned.environments[0]?.refusals.map(({ rule }) => rule)).toEqual(['max-changes']);
 });
 
-it('a plan that a guard refuses is shown all the same', async () => {
+it('a plan that a guard refuses is still shown', async () => {
   appendFileSync(join(folder.path, 'settings.yaml'), 'guards: { max_changes: 0 }\n');
   const ended = await run(['apply', '--yes']);
   expect(ended.code).toBe(5);

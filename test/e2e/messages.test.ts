@@ -36,7 +36,7 @@ it.each([
   ['plan -e prod', 'No environment named "prod".'],
   ['plan -e prod', 'Available: staging, production.'],
   ['plan -e stagin', 'Did you mean staging?'],
-])('setpoint %s says: %s', async (line, words) => {
+])('setpoint %s prints: %s', async (line, words) => {
   const { code, stderr } = await run(line);
   expect(code).toBe(3);
   expect(stderr).toContain(words);
@@ -96,7 +96,7 @@ describe('without a settings file', () => {
     'validate',
     'explain llm_model',
     'get settings',
-  ])('%s says how to begin', async (line) => {
+  ])('%s shows how to begin', async (line) => {
     const { code, stderr } = await run(line);
     expect(code).toBe(3);
     expect(stderr).toContain('No settings.yaml in this folder.');
@@ -107,7 +107,7 @@ describe('without a settings file', () => {
     expect((await run('plan -f other.yaml')).stderr).toContain('other.yaml does not exist.');
   });
 
-  it('init says what it needs', async () => {
+  it('init names what it needs', async () => {
     const { code, stderr } = await run('init');
     expect(code).toBe(3);
     expect(stderr).toContain('setpoint init --server URL');
@@ -131,7 +131,7 @@ describe('without a settings file', () => {
   });
 });
 
-it('serve says that the port is in use, and what to do', async () => {
+it('serve reports that the port is in use, and what to do', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -143,16 +143,16 @@ it('serve says that the port is in use, and what to do', async () => {
   );
 });
 
-describe('the age of a saved snapshot', () => {
+describe('the age of a snapshot', () => {
   const HOUR = 3_600_000;
   const plan = async (hours: number, flags = '') => {
-    await run('get settings -e staging -o json=seen.json');
-    const look = JSON.parse(readFileSync(join(folder.path, 'seen.json'), 'utf8')) as {
+    await run('get settings -e staging -o json=snapshot.json');
+    const snapshot = JSON.parse(readFileSync(join(folder.path, 'snapshot.json'), 'utf8')) as {
       observed_at: string;
     };
-    look.observed_at = new Date(Date.now() - hours * HOUR).toISOString();
-    writeFileSync(join(folder.path, 'seen.json'), JSON.stringify(look));
-    const ended = await run(`plan -e staging --snapshot seen.json -o json${flags}`);
+    snapshot.observed_at = new Date(Date.now() - hours * HOUR).toISOString();
+    writeFileSync(join(folder.path, 'snapshot.json'), JSON.stringify(snapshot));
+    const ended = await run(`plan -e staging --snapshot snapshot.json -o json${flags}`);
     return {
       ...ended,
       environment: (

@@ -308,7 +308,7 @@ const SPOILT: [string, boolean, (response: ServerResponse) => void][] = [
   ['422 after its effect', true, (response) => json(response, 422, { detail: [] })],
 ];
 
-/** Spoils the first POSTs; after each, reads show the record before it as often as `lag` says. */
+/** Spoils the first POSTs; after each, reads show the record before it `lag` times. */
 function spoil(
   [, effect, answer]: (typeof SPOILT)[number],
   { posts, lag }: { posts: number; lag: number },

@@ -63,12 +63,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     settings: '',
     sandboxes: '  - { id: broken, state: running }\n',
   },
-  'no sandbox at all': {
+  'no sandbox': {
     world: {},
     settings: '',
     sandboxes: '  - { id: gone, state: running }\n',
   },
-  'a sandbox that reads ERROR while it boots': {
+  'a sandbox that is in ERROR while it boots': {
     world: { sandboxes: [{ ...BASE, id: 'old', status: 'ERROR', boots: 4 }] },
     settings: '  language: en\n',
     sandboxes: '  - running: 1\n',

@@ -74,7 +74,7 @@ describe('no write follows a link out of the working folder', () => {
     [['plan', '-o', 'json=plan.json'], 'plan.json'],
     [['plan', '--out', 'plan.json'], 'plan.json'],
     [['apply', '--yes', '-o', 'json=outcome.json'], 'outcome.json'],
-    [['get', 'settings', '-o', 'json=look.json'], 'look.json'],
+    [['get', 'settings', '-o', 'json=snapshot.json'], 'snapshot.json'],
     [['validate', '-o', 'sarif=found.sarif'], 'found.sarif'],
   ])('%j', async (args, path) => {
     for (const [name, planted] of Object.entries(plant)) {

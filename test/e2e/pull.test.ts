@@ -107,7 +107,7 @@ const STORED: JsonRecord = {
 };
 
 describe('pull', () => {
-  it('puts every value where it stands, and says what it left alone', async () => {
+  it('puts every value in its place, and lists what it left alone', async () => {
     const store = await storeWith(structuredClone(STORED));
     const folder = folderOf({ 'settings.yaml': FILE(store.url) });
     const document = await pull(asked(folder));
@@ -146,7 +146,7 @@ describe('pull', () => {
     expect(await plannedPaths(asked(folder))).toEqual(['git_user_name']);
   });
 
-  it('is byte for byte the same where nothing differs, and a second time', async () => {
+  it('is byte for byte the same if nothing differs, and a second time', async () => {
     const store = await storeWith(structuredClone(STORED));
     const folder = folderOf({ 'settings.yaml': FILE(store.url) });
     await pull(asked(folder));
@@ -216,7 +216,7 @@ describe('pull', () => {
 });
 
 describe('--adopt', () => {
-  it('takes in what the plan lists as not managed, secrets as references', async () => {
+  it('adopts what the plan lists as unmanaged, secrets as references', async () => {
     const store = await storeWith(structuredClone(STORED));
     const text = dedent`
       version: 1
@@ -238,7 +238,7 @@ describe('--adopt', () => {
     expect(environments).toMatchObject([{ status: 'in-sync', unmanaged: [] }]);
   });
 
-  it('takes back what was let go of', async () => {
+  it('adopts what was unmanaged', async () => {
     const store = await storeWith(structuredClone(STORED));
     const text = `version: 1
 server: { url: "${store.url}" }
@@ -262,7 +262,7 @@ unmanaged:
     expect(await plannedPaths(asked(folder))).toEqual([]);
   });
 
-  it('takes back what was let go of and does not differ', async () => {
+  it('adopts what was unmanaged and does not differ', async () => {
     const store = await storeWith({ language: 'en' });
     const text = dedent`
       version: 1
@@ -304,7 +304,7 @@ environments:
       api_key: \${env:SEARCH}
 `;
 
-  it('change the block above where all agree, else each its own', async () => {
+  it('change the block above if all agree, else each its own', async () => {
     const one = await storeWith({ language: 'fr', agent: 'B', max_iterations: 60 });
     const other = await storeWith({ language: 'fr', agent: 'C' });
     const text = file(one.url, other.url);
@@ -331,7 +331,7 @@ environments:
     expect(await plannedPaths(asked(folder))).toEqual([]);
   });
 
-  it('one that cannot be looked at stops the whole pull', async () => {
+  it('one that cannot be observed stops the whole pull', async () => {
     const one = await storeWith({ language: 'fr', agent: 'A', max_iterations: 50 });
     const text = file(one.url, 'http://127.0.0.1:1');
     const folder = folderOf({ 'settings.yaml': text });
@@ -343,7 +343,7 @@ environments:
 });
 
 describe('a base file', () => {
-  it('is changed where its value is, and not for what the file above it says', async () => {
+  it('is changed where its value is, and not for what the file above it declares', async () => {
     const store = await storeWith({ language: 'fr', agent: 'B' });
     const base = dedent`
       version: 1
@@ -470,7 +470,7 @@ describe('the command', () => {
     };
   }
 
-  it('--check shows the patch, writes nothing, and exits 2; 0 where there is nothing to pull', async () => {
+  it('--check shows the patch, writes nothing, and exits 2; 0 if there is nothing to pull', async () => {
     const store = await storeWith(structuredClone(STORED));
     const text = FILE(store.url).replace('guards', '  email: x@example.com\nguards');
     const folder = folderOf({ 'settings.yaml': text });

@@ -14,7 +14,7 @@ import {
 
 const ENV = { SETPOINT_API_KEY: 'k' };
 const APPLY = ['apply', '--yes', '-o', 'json'];
-/** Longer than it takes to look for the first time, and shorter than until the second look. */
+/** Longer than until the first observation, and shorter than until the second. */
 const BOOT = 400;
 
 interface World {
@@ -35,7 +35,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await later(5);
 }
 
-/** One sandbox up and one paused where three are declared, and a field of the settings that differs. */
+/** One sandbox up and one paused of three that are declared, and a field of the settings that differs. */
 async function world(
   finished: (cleanUp: () => Promise<void> | void) => void,
   startMs = BOOT,
@@ -144,7 +144,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     ['SIGTERM', 143, 'terminated'],
     ['SIGINT', 130, 'interrupted'],
   ] as const)(
-    '%s while sandboxes are waited for: the outcome says what was begun',
+    '%s while sandboxes are waited for: the outcome lists what was begun',
     async (signal, exit, code) => {
       const { front, options, paused } = await world(onTestFinished, 600_000);
       const running = start(APPLY, options);
@@ -182,28 +182,25 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)(
-    '%s while a start is on its way: what has come of it is said',
-    async (signal, exit) => {
-      const { front, options } = await world(onTestFinished);
-      const running = start(APPLY, options);
-      const slow: Fault = { ...unanswered('done', 'start'), shows: (answered) => answered };
-      // The answer comes after the signal has been seen: otherwise it may stop the look that follows.
-      front.put(slow, { route: 'start', nth: 1 }, async () => {
-        running.child.kill(signal);
-        await new Promise((resolve) => setTimeout(resolve, SEEN));
-      });
-      const ended = await running.ended;
-      expect(ended.code).toBe(exit);
-      const [environment] = outcomeIn(ended.stdout).environments;
-      expect(environment?.changes.at(-1)).toMatchObject({
-        action: 'start',
-        result: 'verified',
-        sandbox: (await front.sandboxes())[0]?.id,
-      });
-      expect(front.effects('start')).toBe(1);
-    },
-  );
+  ] as const)('%s while a start is on its way: its result is reported', async (signal, exit) => {
+    const { front, options } = await world(onTestFinished);
+    const running = start(APPLY, options);
+    const slow: Fault = { ...unanswered('done', 'start'), shows: (answered) => answered };
+    // The answer comes after the signal has been seen: otherwise it may stop the observation that follows.
+    front.put(slow, { route: 'start', nth: 1 }, async () => {
+      running.child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, SEEN));
+    });
+    const ended = await running.ended;
+    expect(ended.code).toBe(exit);
+    const [environment] = outcomeIn(ended.stdout).environments;
+    expect(environment?.changes.at(-1)).toMatchObject({
+      action: 'start',
+      result: 'verified',
+      sandbox: (await front.sandboxes())[0]?.id,
+    });
+    expect(front.effects('start')).toBe(1);
+  });
 
   it.each([
     ['SIGTERM', 143],

@@ -157,7 +157,7 @@ const WRITES: readonly Route[] = ['store', 'start', 'resume', 'pause'];
 
 const LIES = FAULTS.filter(({ lies }) => lies === true);
 const FAILURES = FAULTS.filter(({ lies }) => lies !== true);
-/** One of several that setpoint has no way to tell apart, and none that takes real time to wait for. */
+/** One of several that setpoint cannot distinguish, and none that takes real time to wait for. */
 const QUICK = FAULTS.filter(({ name }) => !/^50[23]|^40|^cut| its deadline$/.test(name));
 
 const EVERYWHERE: Manner = {
@@ -200,7 +200,7 @@ const MANNERS: readonly Manner[] = [
   },
 ];
 
-/** Milliseconds for a request, where one is answered too late and so has to be waited for. */
+/** Milliseconds for a request, if one is answered too late and so has to be waited for. */
 const SLOW = 1_000;
 
 interface Case {
@@ -268,7 +268,7 @@ async function casesOf(world: World, manner: Manner): Promise<Case[]> {
   });
 }
 
-/** What is not as it should be after one run with the fault and two without; empty where all is. */
+/** What is not as it should be after one run with the fault and two without; empty if all is. */
 async function problemsOf(
   world: World,
   manner: Manner,
@@ -280,10 +280,10 @@ async function problemsOf(
     const first = await run(fault.shows === 'nothing' ? SLOW : undefined);
     const saw = {
       struck: front.struck(),
-      // A refusal is believed, also where it comes after the effect.
-      said: fault.name === '401 after its effect' || amissIn(first, front),
+      // A refusal is believed, even if it comes after the effect.
+      reported: fault.name === '401 after its effect' || amissIn(first, front),
       counted: first.requests.post === front.posts() || first.requests,
-      // A run that has seen everything run says so, and is not mistaken unless the list lied.
+      // A run that has observed everything running reports that, and is not mistaken unless the list was wrong.
       done:
         manner.wait === 0 ||
         (fault.lies === true && route === 'sandboxes') ||
@@ -311,7 +311,7 @@ async function problemsOf(
   }
 }
 
-/** Whether what the outcome says of what it sent is what happened: true, or what is not so. */
+/** Whether what the outcome reports of what it sent is what happened: true, or what is not so. */
 function amissIn({ changes, status, error }: EnvironmentOutcome, front: FaultyFront): unknown {
   const done = front.requests.filter((seen) => seen.status === 200);
   const starts = done.filter(({ route }) => route === 'start').length;
@@ -322,8 +322,8 @@ function amissIn({ changes, status, error }: EnvironmentOutcome, front: FaultyFr
       done.some(({ route, path: asked }) => route === action && asked.includes(path[0] ?? '')),
   );
   const amiss = [
-    ...(starts > mayBe.length ? [`${starts} started, ${mayBe.length} said to be`] : []),
-    ...missed.map(({ action }) => `a ${action} that was sent is said not to be`),
+    ...(starts > mayBe.length ? [`${starts} started, ${mayBe.length} reported`] : []),
+    ...missed.map(({ action }) => `a ${action} that was sent is reported as not sent`),
     ...((status === 'applied' || status === 'in-sync') === (error === null) ? [] : [status]),
   ];
   return amiss.length === 0 || amiss;
@@ -388,7 +388,7 @@ describe('plan and drift, whatever goes wrong with any one request', () => {
 
 describe('a start that was turned away', () => {
   it.each(faultsNamed('409 before', '429'))(
-    '$name: is not sent again where somebody else has started one meanwhile',
+    '$name: is not sent again if somebody else has started one meanwhile',
     async (fault) => {
       const [world] = WORLDS;
       if (world === undefined) throw new Error('no world');

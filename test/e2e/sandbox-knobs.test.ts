@@ -84,7 +84,7 @@ async function applied(
   return { outcome, exit: exitCodeOf(outcome.error), shown };
 }
 
-/** What plan and drift say alike, having sent nothing but GET. */
+/** What plan and drift both report, having sent nothing but GET. */
 async function planned(): Promise<EnvironmentPlan> {
   const posts = front.posts();
   const made = { ...asked(), digests: false };
@@ -185,7 +185,7 @@ describe('becomes', () => {
     expect(await statuses()).toEqual(['STARTING', 'STARTING']);
   });
 
-  it('starting: a surplus is paused all the same', async () => {
+  it('starting: a surplus is still paused', async () => {
     await service({ startMs: 1000, becomes: 'starting' }, '- { running: 1, surplus: pause }');
     await begin(3);
     expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 2 } });
@@ -287,9 +287,9 @@ describe('emptyLists', () => {
     await begin(2);
     const { outcome } = await applied();
     expect(front.effects('start')).toBe(0);
-    const said = outcome.changes.filter(({ result }) => result === 'verified');
+    const verified = outcome.changes.filter(({ result }) => result === 'verified');
     expect(
-      said.filter(({ action, sandbox }) => action === 'start' && sandbox === undefined),
+      verified.filter(({ action, sandbox }) => action === 'start' && sandbox === undefined),
     ).toEqual([]);
   });
 
@@ -354,11 +354,11 @@ describe.each([false, true])('runMs, with requireIds: %s', (requireIds) => {
     expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
     expect(await statuses()).toEqual(['PAUSED', 'PAUSED']);
     await inSync();
-    const looks = front.requests.filter(({ route }) => route === 'conversations');
-    expect(new Set(looks.map(({ status }) => status))).toEqual(
+    const reads = front.requests.filter(({ route }) => route === 'conversations');
+    expect(new Set(reads.map(({ status }) => status))).toEqual(
       new Set(requireIds ? [422, 200] : [200]),
     );
-    expect(looks.some(({ path }) => path.includes('/search'))).toBe(requireIds);
+    expect(reads.some(({ path }) => path.includes('/search'))).toBe(requireIds);
   });
 
   it('with when_busy: pause it is', async () => {

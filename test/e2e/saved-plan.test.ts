@@ -185,19 +185,19 @@ describe('what goes beyond the saved plan is refused: exit 6, the changes are na
     put('  language: en\n  agent: A');
     await savePlan();
     server.intercept = (request, _response, proceed, count) => {
-      if (request.method === 'GET' && count === looks + 2)
+      if (request.method === 'GET' && count === reads + 2)
         server.stored = { ...server.stored, agent: 'theirs' };
       proceed();
       return true;
     };
-    const looks = server.requests.length;
+    const reads = server.requests.length;
     const { code, posts, stderr } = await applied();
     expect({ code, posts }).toEqual({ code: 6, posts: 0 });
     expect(stderr).toContain('agent (change)');
   });
 });
 
-describe('a forged plan can only refuse, or approve what the committed file asks for', () => {
+describe('a forged plan can only refuse, or approve what the committed file declares', () => {
   it('sends nothing of what it contains', async () => {
     put('  language: en');
     const saved = await savePlan();
@@ -240,7 +240,7 @@ describe('a forged plan can only refuse, or approve what the committed file asks
 
   it.each([
     ['no JSON', '{'],
-    ['a look', '{"format_version":"1.0","kind":"observed"}'],
+    ['a snapshot', '{"format_version":"1.0","kind":"observed"}'],
     ['a part missing', '{"format_version":"1.0","kind":"plan","environments":[]}'],
     ['changes of another form', null],
   ])('%s is no saved plan: exit 3', async (_, text) => {

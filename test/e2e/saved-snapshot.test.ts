@@ -29,7 +29,7 @@ function put(settings: string, more?: string): void {
   writeFileSync(path('settings.yaml'), file(settings, more));
 }
 
-async function look(what = 'settings,sandboxes'): Promise<ObservedDocument> {
+async function takeSnapshot(what = 'settings,sandboxes'): Promise<ObservedDocument> {
   const env = { KEY: CANARY, MODEL: CANARY, MCP_KEY: CANARY };
   const ended = await setpoint(['get', what, '-q', '-o', 'json=snapshot.json'], {
     cwd: folder.path,
@@ -66,7 +66,7 @@ describe('a snapshot', () => {
   it('is planned against with no key, no variable and no request', async () => {
     server.stored = { language: 'fr', llm_api_key: CANARY, max_iterations: 50 };
     put('  language: fr');
-    await look();
+    await takeSnapshot();
     put('  language: en\n  llm_api_key: ${env:LLM_API_KEY}\n  search_api_key: ${env:SEARCH}');
     const { code, environment, document } = await planned('--exit-code');
     expect(code).toBe(2);
@@ -79,7 +79,7 @@ describe('a snapshot', () => {
         { path: ['language'], action: 'change', before: 'fr', after: 'en' },
         { path: ['search_api_key'], action: 'set', after: '(sensitive)', ref: '${env:SEARCH}' },
       ],
-      unknown: [{ path: ['llm_api_key'], reason: 'set, origin unknown' }],
+      unknown: [{ path: ['llm_api_key'], reason: 'set; cannot tell whether it is this value' }],
       error: null,
     });
     expect(Date.parse(environment?.observed_at ?? '')).toBeLessThanOrEqual(
@@ -90,18 +90,18 @@ describe('a snapshot', () => {
   it('shows in text when it was taken', async () => {
     server.stored = { language: 'fr' };
     put('  language: en');
-    const seen = await look();
+    const seen = await takeSnapshot();
     const two = new Date(Date.now() - 2 * 3_600_000 - 1000).toISOString();
     writeFileSync(path('snapshot.json'), JSON.stringify({ ...seen, observed_at: two }));
     const ended = await setpoint(['plan', '--snapshot', 'snapshot.json'], { cwd: folder.path });
-    expect(ended.stdout).toContain(`default  ${server.url}  as seen 2 h ago (${two})\n`);
+    expect(ended.stdout).toContain(`default  ${server.url}  as observed 2 h ago (${two})\n`);
     expect(ended.stdout).toContain('~ language: "fr" → "en"');
   });
 
   it('leaves open what main reads from a reference and the branch writes out, and the other way', async () => {
     server.stored = { language: CANARY, agent: 'A' };
     put('  language: ${env:MODEL}\n  agent: A');
-    const seen = await look();
+    const seen = await takeSnapshot();
     expect(seen.environments[0]?.settings).toMatchObject({ language: '(sensitive)', agent: 'A' });
     put('  language: en\n  agent: ${env:AGENT:-A}');
     const { environment } = await planned();
@@ -136,7 +136,7 @@ describe('a snapshot', () => {
       },
     };
     put('  language: null');
-    await look();
+    await takeSnapshot();
     expect(readFileSync(path('snapshot.json'), 'utf8')).toContain(
       '"https://query.example.com/mcp?(sensitive)"',
     );
@@ -167,11 +167,11 @@ describe('a snapshot', () => {
     const created_at = new Date(Date.now() - 3_600_000).toISOString();
     server.sandboxes.push({ id, sandbox_spec_id: 'spec-a', status: 'RUNNING', created_at });
     put('  language: null', `sandboxes: [{ id: ${id}, state: paused }, { running: 2 }]`);
-    await look();
+    await takeSnapshot();
     const { environment } = await planned();
     expect(environment?.changes.map(({ action }) => action)).toEqual(['pause', 'start', 'start']);
     expect(environment?.warnings.map(({ code }) => code)).toContain('sandbox-busy');
-    await look('settings,sandboxes,conversations');
+    await takeSnapshot('settings,sandboxes,conversations');
     const known = await planned();
     expect(known.environment?.warnings.map(({ code }) => code)).not.toContain('sandbox-busy');
   });
@@ -179,7 +179,7 @@ describe('a snapshot', () => {
   it('of an empty store is a plan for an empty store', async () => {
     server.stored = null;
     put('  language: en');
-    await look();
+    await takeSnapshot();
     const { environment } = await planned();
     expect(environment?.changes).toMatchObject([{ path: ['language'], action: 'set' }]);
   });
@@ -204,7 +204,7 @@ describe('a snapshot knows the literals of the file that it masks', () => {
       later_token: CANARY,
     };
     put(file('in-the-file', 'seven', BASE));
-    await look();
+    await takeSnapshot();
   });
 
   it('the same literal shows no change', async () => {
@@ -248,7 +248,7 @@ describe('a snapshot knows the literals of the file that it masks', () => {
 
   it('lists as unknown what the service has and no file declared', async () => {
     server.stored = { ...server.stored, llm_base_url: 'https://me:drift@llm.example.com/v1' };
-    await look();
+    await takeSnapshot();
     const { environment } = await planned();
     expect(environment?.unknown.map(({ path: at }) => at[0])).toContain('llm_base_url');
   });
@@ -281,7 +281,7 @@ describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () =
   beforeEach(async () => {
     server.stored = { language: 'fr' };
     put('  language: en', 'name: production');
-    await look();
+    await takeSnapshot();
     arrived = 0;
     foreign = createServer(() => {
       arrived += 1;
@@ -341,7 +341,7 @@ describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () =
       },
     });
     put('  language: en', 'name: production\nsandboxes: [{ running: 1 }]');
-    await look('settings');
+    await takeSnapshot('settings');
     expect(await planned()).toMatchObject({
       code: 6,
       environment: { error: { message: expect.stringContaining('sandboxes') } },
@@ -349,13 +349,13 @@ describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () =
   });
 
   it.each([
-    ['nothing at all', ''],
+    ['nothing', ''],
     ['no JSON', '{'],
     ['a plan', '{"format_version":"1.0","kind":"plan"}'],
     ['a later format', '{"format_version":"2.0","kind":"observed"}'],
     ['deep JSON', '['.repeat(5000)],
     ['a key twice', '{"kind":"observed","kind":"observed"}'],
-  ])('%s is no saved snapshot: exit 3', async (_, text) => {
+  ])('%s is no snapshot: exit 3', async (_, text) => {
     writeFileSync(path('snapshot.json'), text);
     const ended = await setpoint(['plan', '--snapshot', 'snapshot.json', '-o', 'json'], {
       cwd: folder.path,
@@ -364,7 +364,7 @@ describe('what a snapshot cannot be used for: exit 6, and nothing is sent', () =
     expect(JSON.parse(ended.stdout)).toMatchObject({
       error: {
         code: 'file-unreadable',
-        message: 'snapshot.json is not a saved snapshot of setpoint.',
+        message: 'snapshot.json is not a snapshot of setpoint.',
         hint: expect.stringContaining('setpoint get settings,sandboxes -o json=FILE'),
       },
     });

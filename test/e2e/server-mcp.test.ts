@@ -33,7 +33,7 @@ async function urls(): Promise<string[]> {
 const MINE =
   '  sandbox_api_key: null\n  mcp_config:\n    sse_servers: ["https://mine.example.com/sse"]\n';
 
-it('an entry of the server that is let go of and doubles by being carried back is mended with one more write', async () => {
+it('an entry of the server that is unmanaged and doubles when it is written back is mended with one more write', async () => {
   await start({ language: 'en', mcp_config: { sse_servers: [] } });
   const outcome = await apply(request(service.url, MINE, { unmanaged: LET_GO }));
   expect(outcome.environments[0]).toMatchObject({ status: 'applied', requests: { post: 2 } });
@@ -63,7 +63,7 @@ it('one that comes back after its removal is not converged, with the line to pas
   expect(JSON.stringify(outcome)).not.toContain(OWN.api_key);
 });
 
-it('mcp_config: null is reached where only entries that are let go of are left', async () => {
+it('mcp_config: null is reached if only unmanaged entries are left', async () => {
   await start({
     language: 'en',
     mcp_config: { sse_servers: [{ url: 'https://theirs.example.com/sse', api_key: 'k' }] },

@@ -139,14 +139,14 @@ describe('the command', () => {
     ['drift', { language: 'fr', agent: 'theirs' }, 2, 0],
     ['both of one field', { language: 'theirs', agent: 'A' }, 2, 2],
     ['nothing', { language: 'fr', agent: 'A' }, 0, 0],
-  ])('--fail-on tells %s apart', async (_, stored, onDrift, onPending) => {
+  ])('--fail-on distinguishes %s', async (_, stored, onDrift, onPending) => {
     store.stored = stored;
     expect((await drift('--base', 'base.yaml', '--fail-on', 'drift')).code).toBe(onDrift);
     expect((await drift('--base', 'base.yaml', '--fail-on', 'pending')).code).toBe(onPending);
     expect((await drift('--base', 'base.yaml')).code).toBe(Math.max(onDrift, onPending));
   });
 
-  it('without --base it warns that it cannot tell, and --fail-on drift needs one', async () => {
+  it('without --base it warns that drift cannot be told from edits, and --fail-on drift needs one', async () => {
     store.stored = { language: 'en', agent: 'A' };
     const { code, stdout } = await drift();
     expect(code).toBe(2);

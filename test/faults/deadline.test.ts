@@ -31,7 +31,7 @@ describe('a write of 30 s at most', () => {
   });
 });
 
-it('sends nothing where the connection comes about too late', async () => {
+it('sends nothing if the connection is established too late', async () => {
   const abort = vi.fn();
   let late = () => {};
   const dispatch: Dispatcher['dispatch'] = (_, handler) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/model/ports.ts';
 
 export interface FakeClock extends Clock {
-  /** The waits asked for, in milliseconds. */
+  /** The requested waits, in milliseconds. */
   readonly waits: readonly number[];
 }
 

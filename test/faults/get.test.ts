@@ -7,7 +7,7 @@ import { failure, serviceAt, written } from './service.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
-describe('a look that no answer comes to', () => {
+describe('an observation without an answer', () => {
   it('is refused: four tries with growing waits, then unreachable', async () => {
     const service = serviceAt('http://127.0.0.1:9');
     const error = await failure(service);
@@ -67,7 +67,7 @@ describe('a look that no answer comes to', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('M20: is tried again where a reused socket dies', async () => {
+  it('M20: is tried again if a reused socket dies', async () => {
     const server = await rawServer((socket, _, number) => {
       if (number === 1) socket.destroy();
       else socket.write(answer(200, SETTINGS));
@@ -79,7 +79,7 @@ describe('a look that no answer comes to', () => {
   });
 });
 
-describe('a look with half an answer', () => {
+describe('an observation with half an answer', () => {
   const half = SETTINGS.slice(0, 20);
 
   it('is reset in the middle: tried again', async () => {
@@ -133,7 +133,7 @@ describe('a look with half an answer', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is not http: as a reset, and nothing of it is told', async () => {
+  it('is not http: as a reset, and nothing of it is shown', async () => {
     const server = await rawServer((socket) => socket.end('canary canary canary\r\n\r\n'));
     const error = await failure(serviceAt(server.url));
     expect(error.code).toBe('bad-response');
@@ -156,7 +156,7 @@ describe('a look with half an answer', () => {
   });
 });
 
-describe('a look answered with a status', () => {
+describe('an observation answered with a status', () => {
   it.each([408, 425, 500, 502, 503, 504])('%s, then 200: is tried again', async (status) => {
     const server = await rawServer((socket, _, number) =>
       socket.write(number === 0 ? answer(status, 'canary') : answer(200, SETTINGS)),
@@ -213,7 +213,7 @@ describe('a look answered with a status', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('401 where no key was sent: says so', async () => {
+  it('401 if no key was sent: reports that', async () => {
     const server = await rawServer((socket) => socket.write(answer(401)));
     const error = await failure(serviceAt(server.url, { server: { apiKey: null } }));
     expect(error.message).toContain('no key was sent');
@@ -234,7 +234,7 @@ describe('a look answered with a status', () => {
   });
 });
 
-describe('a look answered by something else', () => {
+describe('an observation answered by something else', () => {
   it('404 with Settings not found: an empty store', async () => {
     const server = await rawServer((socket) =>
       socket.write(answer(404, '{"error":"Settings not found"}')),

@@ -28,7 +28,7 @@ it.each([
   ['deflate', deflateSync(SETTINGS)],
   ['br', brotliCompressSync(SETTINGS)],
   ['identity', SETTINGS],
-])('reads %s, asked for or not', async (encoding, body) => {
+])('reads %s, requested or not', async (encoding, body) => {
   const server = await answering(body, { 'content-encoding': encoding });
   await expect(serviceAt(server.url).observer.observe()).resolves.toMatchObject({ stored: true });
 });
@@ -61,7 +61,7 @@ it('M14: reads a doubly packed body that owns to one layer as no json', async ()
   expect((await failure(serviceAt(server.url))).code).toBe('bad-response');
 });
 
-it('tries once more where a packed body cannot be unpacked', async () => {
+it('tries once more if a packed body cannot be unpacked', async () => {
   const server = await answering(gzipSync(SETTINGS).subarray(0, 30), {
     'content-encoding': 'gzip',
   });

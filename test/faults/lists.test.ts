@@ -32,21 +32,21 @@ function observerAt(url: string, options: ServiceOptions = {}): SandboxObserver 
   return sandboxObserver(serviceAt(url, options).connection);
 }
 
-/** The targets that were asked for, in order. */
+/** The requested paths, in order. */
 function targets({ requests }: RawServer): string[] {
   return requests.map((text) => text.split('\r\n')[0]?.replace(/ HTTP\/1\.1$/, '') ?? '');
 }
 
-/** What a page with this one item, and an id, is taken for. */
+/** What a page with this one item, and an id, is read as. */
 async function decoded(item: object) {
   const server = await pages(page([{ id: 'a', ...item }]));
   const { sandboxes, at } = await observerAt(server.url).sandboxes();
   return { sandbox: sandboxes[0], at };
 }
 
-async function refusal(looking: Promise<unknown>): Promise<SetpointError> {
-  const thrown: unknown = await looking.then(
-    () => new Error('the look succeeded'),
+async function refusal(reading: Promise<unknown>): Promise<SetpointError> {
+  const thrown: unknown = await reading.then(
+    () => new Error('the read succeeded'),
     (error: unknown) => error,
   );
   expect(thrown).toBeInstanceOf(SetpointError);
@@ -78,7 +78,7 @@ describe('a sandbox of a shape that was not foreseen', () => {
     expect((await decoded({ status })).sandbox?.status).toBe(read);
   });
 
-  it('a status of a later version is taken for up: nothing is started in its place', async () => {
+  it('a status of a later version counts as up: nothing is started in its place', async () => {
     const { sandbox, at } = await decoded({ status: 'HIBERNATING' });
     expect(sandbox !== undefined && isUp(sandbox, at)).toBe(true);
   });
@@ -105,7 +105,7 @@ describe('a sandbox of a shape that was not foreseen', () => {
   });
 });
 
-describe('the time of a look', () => {
+describe('the time of an observation', () => {
   const now = Date.parse('2025-01-01T00:00:00Z');
 
   it.each([
@@ -132,7 +132,7 @@ describe('a list over several pages', () => {
     ['2', '2'],
     ['12345678901234567890', '12345678901234567890'],
     ['"a b&limit=1#c/é"', 'a%20b%26limit%3D1%23c%2F%C3%A9'],
-  ])('next_page_id %s is asked for as %s', async (next, asked) => {
+  ])('next_page_id %s is requested as %s', async (next, asked) => {
     const first = `{"items":[{"id":"a"}],"next_page_id":${next}}`;
     const server = await pages(first, page([{ id: 'b' }]));
     const { sandboxes } = await observerAt(server.url).sandboxes();
@@ -182,7 +182,7 @@ describe('a list over several pages', () => {
     ]);
   });
 
-  it('is an error where one page cannot be had, never a shorter list', async () => {
+  it('is an error if one page is unavailable, never a shorter list', async () => {
     const server = await pages(page([{ id: 'a' }], 1), answer(503));
     expect(await refusal(observerAt(server.url).sandboxes())).toMatchObject({
       code: 'server-error',
@@ -190,14 +190,14 @@ describe('a list over several pages', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('is an error where somebody stops it between two pages', async () => {
+  it('is an error if somebody stops it between two pages', async () => {
     const stop = new AbortController();
     const server = await rawServer((socket, _, number) => {
       if (number === 1) stop.abort();
       else socket.write(answer(200, page([{ id: 'a' }], 1)));
     });
-    const looking = observerAt(server.url).sandboxes(stop.signal);
-    expect(await refusal(looking)).toMatchObject({ code: 'interrupted' });
+    const reading = observerAt(server.url).sandboxes(stop.signal);
+    expect(await refusal(reading)).toMatchObject({ code: 'interrupted' });
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -231,7 +231,7 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
   it.each([
     ['half a list', '{"items":[{"id":"a","session_api_key":"canary"},{"id'],
     ['nothing', ''],
-  ])('%s, asked for once more', async (_, text) => {
+  ])('%s, requested once more', async (_, text) => {
     const server = await pages(text);
     expect(await refusal(observerAt(server.url).sandboxes())).toMatchObject({
       code: 'bad-response',
@@ -244,8 +244,8 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
     ['a next page', String.raw`{"items":[{"id":"a"}],"next_page_id":"\ud800"}`],
   ])('%s that ends in half a letter, which no address can hold', async (_, text) => {
     const server = await pages(text);
-    const looking = observerAt(server.url).sandboxes();
-    expect(await refusal(looking)).toMatchObject({ code: 'bad-response' });
+    const reading = observerAt(server.url).sandboxes();
+    expect(await refusal(reading)).toMatchObject({ code: 'bad-response' });
   });
 
   it('the same next page again and again', async () => {
@@ -290,7 +290,7 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
     expect(server.requests).toHaveLength(1000);
   });
 
-  it('more than 8 MiB: cut, and asked for once', async () => {
+  it('more than 8 MiB: cut, and requested once', async () => {
     let written = 0;
     const server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 X\r\ncontent-type: application/json\r\n\r\n{"items":[');
@@ -324,17 +324,17 @@ describe('T33: a list that cannot be believed is an error, and no list of none',
     ['a redirect', answer(302, '', { location: 'http://127.0.0.1:9/canary' }), 'redirected'],
     ['204', answer(204), 'bad-response'],
     ['422', answer(422, '{"detail":[{"msg":"canary"}]}'), 'bad-response'],
-  ])('%s, asked for once', async (_, reply, code) => {
+  ])('%s, requested once', async (_, reply, code) => {
     const server = await pages(reply);
     expect(await refusal(observerAt(server.url).sandboxes())).toMatchObject({ code });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('no answer at all: three times as long as a request, and four tries', async () => {
+  it('no answer: three times as long as a request, and four tries', async () => {
     const server = await rawServer(() => {});
     const begun = performance.now();
-    const looking = observerAt(server.url, { timeout: 40 }).sandboxes();
-    expect(await refusal(looking)).toMatchObject({ code: 'timed-out' });
+    const reading = observerAt(server.url, { timeout: 40 }).sandboxes();
+    expect(await refusal(reading)).toMatchObject({ code: 'timed-out' });
     expect(performance.now() - begun).toBeGreaterThan(110);
     expect(server.requests.length).toBeLessThanOrEqual(4);
   });
@@ -428,7 +428,7 @@ describe('app-conversations', () => {
     ['a page with an entry without id', '{"items":[{"url":"canary"}]}', 'bad-response'],
     ['no list', '{"canary":1}', 'bad-response'],
     ['null', 'null', 'bad-response'],
-  ])('%s is an error, and nobody is taken for idle', async (_, text, code) => {
+  ])('%s is an error, and no sandbox counts as idle', async (_, text, code) => {
     const server = await pages(text);
     expect(await refusal(observerAt(server.url).conversations())).toMatchObject({ code });
   });
@@ -486,7 +486,7 @@ describe('what a list carries besides', () => {
   it.each([
     ['all of it is there', (item: object) => item],
     ['the ids are missing', (item: object) => ({ ...item, id: undefined })],
-  ])('is in no document of get, where %s', async (_, change) => {
+  ])('is in no document of get, if %s', async (_, change) => {
     const { url } = await served(change);
     const resources = ['sandboxes', 'specs', 'conversations'] as const;
     for (const some of [resources, ...resources.map((one) => [one])]) {

@@ -69,7 +69,7 @@ describe('a write that was not applied', () => {
     ['7', true, 7_000],
     ['600', false, 600_000],
     ['nonsense', true, null],
-  ])('429 with Retry-After %s: told to the caller', async (value, retry, retryAfter) => {
+  ])('429 with Retry-After %s: reported to the caller', async (value, retry, retryAfter) => {
     const server = await rawServer((socket) =>
       socket.write(answer(429, '', { 'retry-after': value })),
     );
@@ -78,7 +78,7 @@ describe('a write that was not applied', () => {
     expect(result.kind === 'not-applied' && result.error).toBeInstanceOf(ServiceError);
   });
 
-  it('422: tells places and types, and nothing of what was sent', async () => {
+  it('422: reports places and types, and nothing of what was sent', async () => {
     const detail = [
       {
         type: 'missing',
@@ -103,7 +103,7 @@ describe('a write that was not applied', () => {
     );
   });
 
-  it('422: tells ten places at most', async () => {
+  it('422: reports ten places at most', async () => {
     const detail = Array.from({ length: 30 }, (_, at) => ({ type: 'missing', loc: ['body', at] }));
     const server = await rawServer((socket) =>
       socket.write(answer(422, JSON.stringify({ detail }))),

@@ -6,7 +6,7 @@ import { failure, serviceAt } from './service.ts';
 
 const HOST = 'https://agents.example.invalid';
 
-describe('what is said of a proxy is what becomes of a request', () => {
+describe('what is reported of a proxy is what happens to a request', () => {
   it.each([
     [HOST, ''],
     [HOST, '*'],

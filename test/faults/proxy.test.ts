@@ -50,7 +50,7 @@ describe('a proxy', () => {
     expect(proxy.connections()).toBe(0);
   });
 
-  it('is passed by where NO_PROXY names the host', async () => {
+  it('is bypassed if NO_PROXY names the host', async () => {
     const proxy = await rawServer(() => {});
     const service = serviceAt('https://agents.example.invalid', {
       proxy: { url: proxy.url, bypass: 'x.example, .example.invalid' },

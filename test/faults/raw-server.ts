@@ -15,7 +15,7 @@ export interface RawServer {
 /** Answers the request of that number, counted from 0. */
 export type Answer = (socket: Socket, request: string, number: number) => void;
 
-/** A server that speaks bytes, so that it can do what no http library would; closed after the test. */
+/** A server that sends bytes, so that it can do what no http library would; closed after the test. */
 export async function rawServer(answer: Answer, tls?: TlsOptions): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();

@@ -5,7 +5,7 @@ import { failure, KEY, serviceAt, written } from './service.ts';
 
 const STATUSES = [301, 302, 303, 307, 308];
 
-it.each(STATUSES)('M1: a look never follows a %s', async (status) => {
+it.each(STATUSES)('M1: an observation never follows a %s', async (status) => {
   const other = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
   const location = `${other.url}/?canary=${KEY}#canary`;
   const server = await rawServer((socket) => socket.write(answer(status, '', { location })));
@@ -50,12 +50,12 @@ it.each([
   ['https://canary:canary@b.example/canary', 'to another address'],
   ['javascript:canary', 'to another address'],
   ['http://[canary', 'was answered with a redirect (status 302)'],
-])('a redirect to %s is told as far as may be', async (location, words) => {
+])('a redirect to %s is reported as far as it may be shown', async (location, words) => {
   const server = await rawServer((socket) => socket.write(answer(302, '', { location })));
   expect((await failure(serviceAt(server.url))).message).toContain(words);
 });
 
-it('a redirect without a place is one all the same', async () => {
+it('a redirect without a Location is still a redirect', async () => {
   const server = await rawServer((socket) => socket.write(answer(304)));
   expect((await failure(serviceAt(server.url))).code).toBe('redirected');
 });

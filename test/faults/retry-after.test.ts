@@ -43,7 +43,7 @@ it.each([
   ['1743440400', '999999999 s'],
   ['9'.repeat(400), '999999999 s'],
   ['Thu, 01 Jan 2032 00:00:00 GMT', ' s'],
-])('gives up at once where the wait is absurd: %s', async (value, words) => {
+])('gives up at once if the wait is absurd: %s', async (value, words) => {
   const { service, server } = await limited({ 'retry-after': value });
   const error = await failure(service);
   expect(error.code).toBe('rate-limited');
@@ -52,7 +52,7 @@ it.each([
   expect(server.requests).toHaveLength(1);
 });
 
-it('gives up at once where the wait is longer than what is left', async () => {
+it('gives up at once if the wait is longer than what is left', async () => {
   const server = await rawServer((socket) =>
     socket.write(answer(429, '', { 'retry-after': '30' })),
   );

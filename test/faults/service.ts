@@ -60,10 +60,10 @@ export function serverAt(url: string, server: Partial<ServerSettings> = {}): Ser
   };
 }
 
-/** The error with which a look fails. */
+/** The error with which an observation fails. */
 export async function failure({ observer }: Service, signal?: AbortSignal): Promise<SetpointError> {
   const thrown: unknown = await observer.observe(signal).then(
-    () => new Error('the look succeeded'),
+    () => new Error('the observation succeeded'),
     (error: unknown) => error,
   );
   expect(thrown).toBeInstanceOf(SetpointError);

@@ -47,14 +47,14 @@ it.each([
   expect(service.connection.requests).toEqual({ get: 0, post: 0 });
 });
 
-it('says so where nothing speaks TLS', async () => {
+it('reports it if nothing answers in TLS', async () => {
   const server = await greeter();
   const error = await failure(serviceAt(server));
   expect(error.code).toBe('tls');
   expect(error.message).toContain('does not use TLS');
 });
 
-it('names the connection where the handshake hangs', async () => {
+it('names the connection if the handshake hangs', async () => {
   const server = await rawServer(() => {});
   const error = await failure(serviceAt(server.url.replace('http:', 'https:'), { timeout: 60 }));
   expect(error.code).toBe('timed-out');

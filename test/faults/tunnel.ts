@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Says yes to a CONNECT, and ties the socket to a port of this machine, whatever host was asked for. */
+/** Accepts a CONNECT, and connects the socket to a port of this machine, whatever host was requested. */
 export function tunnel(socket: Socket, port: number): void {
   const upstream = connect(port, '127.0.0.1', () => {
     socket.removeAllListeners('data');
@@ -12,7 +12,7 @@ export function tunnel(socket: Socket, port: number): void {
   socket.on('close', () => upstream.destroy());
 }
 
-/** An https address at which something speaks first, and no TLS; closed after the test. */
+/** An https address at which the server sends first, and not TLS; closed after the test. */
 export async function greeter(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

@@ -9,7 +9,7 @@ import { answer, rawServer, SETTINGS, STORED } from './raw-server.ts';
 import { failure, KEY, serverAt, serviceAt, tellsNothing, written } from './service.ts';
 
 describe('a connection', () => {
-  it('sends the key both ways, asks for plain json, and keeps a path prefix', async () => {
+  it('sends the key both ways, requests plain json, and keeps a path prefix', async () => {
     const server = await rawServer((socket, request) =>
       socket.write(answer(200, request.startsWith('GET') ? SETTINGS : STORED)),
     );
@@ -45,14 +45,17 @@ describe('a connection', () => {
   it.each([
     ['session-key', true, false],
     ['bearer', false, true],
-  ] as const)('sends the key by %s alone where the file says so', async (auth, session, bearer) => {
-    const server = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
-    await serviceAt(server.url, { server: { auth } }).observer.observe();
-    expect(server.requests[0]?.includes('x-session-api-key')).toBe(session);
-    expect(server.requests[0]?.includes('authorization')).toBe(bearer);
-  });
+  ] as const)(
+    'sends the key by %s alone if the file declares that',
+    async (auth, session, bearer) => {
+      const server = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
+      await serviceAt(server.url, { server: { auth } }).observer.observe();
+      expect(server.requests[0]?.includes('x-session-api-key')).toBe(session);
+      expect(server.requests[0]?.includes('authorization')).toBe(bearer);
+    },
+  );
 
-  it('sends no key where there is none', async () => {
+  it('sends no key if there is none', async () => {
     const server = await rawServer((socket) => socket.write(answer(200, SETTINGS)));
     await serviceAt(server.url, { server: { apiKey: null } }).observer.observe();
     expect(server.requests[0]).not.toMatch(/key|authorization/i);
@@ -127,7 +130,7 @@ describe('a connection', () => {
 });
 
 describe('an abort', () => {
-  it('ends a look under way at once', async () => {
+  it('ends an observation under way at once', async () => {
     const server = await rawServer(() => {});
     const controller = new AbortController();
     const failing = failure(serviceAt(server.url), controller.signal);
@@ -137,7 +140,7 @@ describe('an abort', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends nothing where it came before', async () => {
+  it('sends nothing if it was requested before', async () => {
     const server = await rawServer(() => {});
     const service = serviceAt(server.url);
     const error = await failure(service, AbortSignal.abort());

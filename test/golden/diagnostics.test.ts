@@ -14,7 +14,7 @@ type Place = readonly [line: number, column: number, code: DiagnosticCode];
 
 /**
  * Where a person expects the caret of every problem, thought out by hand and never taken from the output. The places of a
- * base file stand behind those of the file that extends it.
+ * base file follow those of the file that extends it.
  */
 const PLACES: Readonly<Record<string, readonly Place[]>> = {
   aliases: [[3, 11, 'alias'], [4, 13, 'alias'], [5, 10, 'alias'], [7, 7, 'alias']],
@@ -117,7 +117,7 @@ function diagnose(name: string): readonly Diagnostic[] {
   return diagnostics.map((one) => ({ ...one, file: one.file.replace(`${ROOT}/${name}/`, '') }));
 }
 
-/** Eight characters of what stands for a secret, at every place of it. */
+/** Eight characters of the dummy secrets, at every place of them. */
 function canaryPieces(name: string): string[] {
   const text = ['settings.yaml', 'base.yaml']
     .map((file) => join(ROOT, name, file))
@@ -143,7 +143,7 @@ describe('diagnostics', () => {
   });
 
   describe.each(folders)('%s', (name) => {
-    it('puts the caret where a person looks', () => {
+    it('puts the caret where a person expects it', () => {
       const diagnostics = diagnose(name);
       const places = diagnostics.map(({ line, column, code }) => [line, column, code]);
       expect(places).toEqual(PLACES[name]);
@@ -154,16 +154,16 @@ describe('diagnostics', () => {
       expectGolden(`diagnostics/${name}/expected.txt`, text);
     });
 
-    it('shows no piece of a secret, and says nothing twice', () => {
+    it('shows no piece of a secret, and reports nothing twice', () => {
       const diagnostics = diagnose(name);
       const shown = (
         diagnosticsText(diagnostics, PLAIN) + JSON.stringify(validationDocument(diagnostics))
       ).toLowerCase();
       expect(canaryPieces(name).filter((piece) => shown.includes(piece))).toEqual([]);
-      const said = diagnostics.map(({ file, line, column, message }) =>
+      const reported = diagnostics.map(({ file, line, column, message }) =>
         [file, line, column, message].join(':'),
       );
-      expect(new Set(said).size).toBe(said.length);
+      expect(new Set(reported).size).toBe(reported.length);
       for (const { message, hint } of diagnostics) {
         expect(message).toMatch(/^\S.*[.]$/);
         expect(hint).toMatch(/^\S.*\S$/);

@@ -23,7 +23,7 @@ it.each(Object.entries(FAILURES))('%s', (name, document) => {
 
 const LOOK = /<style>[^<]*<\/style>/;
 
-/** The look is the same on every page: it stands in one file of its own. */
+/** The style is the same on every page: it is in one file of its own. */
 function golden(scenario: string, file: string, page: string): void {
   const [look = ''] = LOOK.exec(page) ?? [];
   expectGolden(join('html', 'style.html'), `${look}\n`);

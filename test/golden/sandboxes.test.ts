@@ -66,8 +66,8 @@ it.each(Object.keys(SCENARIOS))('%s', async (name) => {
     const planned = planText(await plan(options), style);
     const document = await apply(options);
     const [error] = document.environments.map((environment) => environment.error);
-    const said = error === null || error === undefined ? '' : `\nsetpoint: ${error.message}\n  ${error.hint}\n`;
-    const shown = [planned, outcomeText(document, style) + said].join('\n--------\n\n');
+    const failure = error === null || error === undefined ? '' : `\nsetpoint: ${error.message}\n  ${error.hint}\n`;
+    const shown = [planned, outcomeText(document, style) + failure].join('\n--------\n\n');
     const path = `sandboxes/${name.replaceAll(/[^a-z]+/g, '-')}/expected.txt`;
     expectGolden(path, shown.replaceAll(server.url, 'http://127.0.0.1:3000'));
     expect(server.posts()).toBeLessThan(10);

@@ -10,7 +10,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** What `npm pack --json` says of a package. */
+/** What `npm pack --json` reports of a package. */
 interface Packed {
   readonly name: string;
   readonly version: string;
@@ -28,7 +28,7 @@ export interface PackedFile {
 
 export interface LocalRegistry {
   readonly url: string;
-  /** The names of the packages that were asked for. */
+  /** The names of the requested packages. */
   readonly asked: ReadonlySet<string>;
   close(): void;
 }
@@ -100,7 +100,7 @@ function dependencyFolders(folder: string, found = new Set<string>()): ReadonlyS
   return found;
 }
 
-/** Where Node finds a package that another one asks for: in the nearest node_modules above it. */
+/** Where Node finds a package that another one imports: in the nearest node_modules above it. */
 function installedFor(folder: string, name: string): string {
   const here = join(folder, 'node_modules', name);
   return existsSync(here) ? here : installedFor(dirname(folder), name);

@@ -12,7 +12,7 @@ export interface Npm {
 
 const onWindows = process.platform === 'win32';
 
-/** What npm, or npx, prints. Rejects with what it said where it fails. */
+/** What npm, or npx, prints. Rejects with its output if it fails. */
 export async function npm(
   program: 'npm' | 'npx',
   args: readonly string[],

@@ -26,16 +26,16 @@ function read(text: string) {
   );
 }
 
-/** What holds for any text at all. */
+/** What holds for any text. */
 function checkText(text: string): void {
   const { diagnostics, targets } = read(text);
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   for (const diagnostic of diagnostics) checkPlace(diagnostic, lines);
   diagnosticsText(diagnostics, PLAIN);
-  const said = diagnostics.map(({ file, line, column, message }) =>
+  const reported = diagnostics.map(({ file, line, column, message }) =>
     [file, line, column, message].join(':'),
   );
-  expect(new Set(said).size).toBe(said.length);
+  expect(new Set(reported).size).toBe(reported.length);
   if (diagnostics.length === 0) {
     for (const target of targets) {
       resolveSettings(target, EMPTY);
@@ -189,7 +189,7 @@ describe('any text', () => {
     });
   });
 
-  it('that looks like YAML has too', () => {
+  it('with the form of YAML has too', () => {
     fc.assert(fc.property(fuzz, checkText), { numRuns: propertyRuns(300) });
   });
 

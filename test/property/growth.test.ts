@@ -86,9 +86,9 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
 function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
   const file = { path: 'settings.yaml', text: FILE, base: null };
   const options = { adopt, hidden: [], ownLayer: false } as const;
-  const looked = { target: target(FILE), observed: state, options };
+  const observed = { target: target(FILE), observed: state, options };
   const read = { serverGiven: false, several: false };
-  return pullEdits([file], read, [looked], sourceFor([], { env: {}, resolved: new Resolved() }));
+  return pullEdits([file], read, [observed], sourceFor([], { env: {}, resolved: new Resolved() }));
 }
 
 describe('an answer built to hurt takes time linear to its size', () => {
@@ -210,7 +210,7 @@ describe('a settings file built to hurt is read in time linear to its size', () 
     ).toBeLessThan(LINEAR);
   });
 
-  it('a key that is there twice is found all the same', () => {
+  it('a key that is there twice is still found', () => {
     expect(problems(`${HEAD}settings:\n  agent: a\n  "agent": b\n`)).toEqual(['5:3 duplicate-key']);
     expect(problems(`${HEAD}settings: { agent: a, agent: b }\n`)).toEqual(['3:23 duplicate-key']);
   });

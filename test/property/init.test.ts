@@ -24,7 +24,7 @@ import { propertyRuns } from '../fixture/property-runs.ts';
 const STYLE = { color: false, width: null, verbose: true };
 const KEY = { SETPOINT_API_KEY: ENVIRONMENT.SETPOINT_API_KEY };
 
-/** What stands in a store under the path of a variable; undefined for arguments, of which a variable may be a part. */
+/** What a store has under the path of a variable; undefined for arguments, of which a variable may be a part. */
 function valueOf(stored: JsonRecord, { path }: NewVariable): string | undefined {
   const [name = '', list = '', segment, member = '', key] = path;
   const value = stored[name];
@@ -45,7 +45,7 @@ function valuesOf(stored: JsonRecord, variables: readonly NewVariable[]): Record
 }
 
 describe('init, over real HTTP', () => {
-  it('then plan says that nothing changes, with the variables and without', async () => {
+  it('then plan shows that nothing changes, with the variables and without', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.option(storedRecord, { nil: null, freq: 20 }),

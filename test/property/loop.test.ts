@@ -32,7 +32,7 @@ function observed(stored: JsonRecord): ObservedState {
   return observedOf(loaded(stored, RECORDED));
 }
 
-/** A state that asks for exactly what a record holds. */
+/** A state that declares exactly what a record holds. */
 function asDesired(state: ObservedState): DesiredState {
   const declared = fields().filter(
     (field) =>
@@ -67,7 +67,7 @@ describe('pure', () => {
     );
   });
 
-  it('the body of a write differs from what was read only where the file declares something', () => {
+  it('the body of a write differs from what was read only if the file declares something', () => {
     fc.assert(
       fc.property(storedRecord, sparseSettings, (stored, settings) => {
         const state = observed(stored);

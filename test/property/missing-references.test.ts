@@ -11,7 +11,7 @@ import type { ObservedState } from '../../src/model/state.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { loaded, RECORDED, type Json, type JsonRecord } from '../fixture/store-server.ts';
 
-/** The variables of the files: what each of them stands for. */
+/** The variables of the files: what each of them replaces. */
 const VARIABLES: Readonly<Record<string, string>> = {
   HOST: 'h.example.com',
   URL: 'https://u.example.com/mcp',
@@ -70,7 +70,7 @@ const settings = fc.record(
   { requiredKeys: ['mcp_config'] },
 );
 
-/** What the file says with its references resolved, as a store has it. */
+/** What the file declares with its references resolved, as a store has it. */
 function resolved(value: Json): Json {
   if (typeof value === 'string')
     return value === '${env:COUNT}'

@@ -28,7 +28,7 @@ const environment = fc
   .subarray(Object.keys(ENVIRONMENT) as (keyof typeof ENVIRONMENT)[])
   .map((names) => Object.fromEntries(names.map((name) => [name, ENVIRONMENT[name]])));
 
-/** What a file lets go of: fields, a whole config, a list, an entry. */
+/** What a file leaves unmanaged: fields, a whole config, a list, an entry. */
 const unmanaged = fc.subarray([
   'language',
   'git_user_name',
@@ -37,7 +37,7 @@ const unmanaged = fc.subarray([
   'mcp_config.shttp_servers[https://a.example.com]',
 ]);
 
-/** Secrets of a store that no file may hold, those that are long enough to be told from anything else. */
+/** Secrets of a store that no file may hold, those that are long enough to be unmistakable. */
 function secretsOf(stored: JsonRecord): string[] {
   const found: string[] = [];
   const visit = (value: Json, name: string): void => {
@@ -51,12 +51,12 @@ function secretsOf(stored: JsonRecord): string[] {
   return found;
 }
 
-/** Whether a document says of a target's path that it was left alone, or could not be compared. */
+/** Whether a document reports of a target's path that it was left alone, or could not be compared. */
 function isSaid({ environments }: PullDocument, target: string, path: readonly string[]): boolean {
   const { left = [], unknown = [] } = environments.find(({ name }) => name === target) ?? {};
   const within = (one: readonly string[], other: readonly string[]): boolean =>
     other.every((segment, index) => one[index] === segment);
-  return [...left, ...unknown].some((said) => within(said.path, path) || within(path, said.path));
+  return [...left, ...unknown].some((one) => within(one.path, path) || within(path, one.path));
 }
 
 const comments = (text: string): string[] =>
@@ -100,7 +100,7 @@ async function pulledAndChecked(
 }
 
 describe('pull, over real HTTP', () => {
-  it('after it the plan is empty but for what was said, and a second one changes nothing', async () => {
+  it('after it the plan is empty but for what was reported, and a second one changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(
         storedRecord,

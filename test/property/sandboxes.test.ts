@@ -17,7 +17,7 @@ import {
 import { quickClock } from '../fixture/settings.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 
-/** What a file says of sandboxes; a key that is absent takes its default. */
+/** What a file declares of sandboxes; a key that is absent takes its default. */
 interface Counted {
   readonly spec?: string | undefined;
   readonly running: number;
@@ -139,7 +139,7 @@ const semantics = fc.record({
   withoutIds: fc.constantFrom('refused' as const, 'list' as const, 'page' as const),
 });
 
-// What was promised, said once more: nothing of this is taken from src.
+// What was promised, stated once more: nothing of this is taken from src.
 
 const isNamed = (item: Item): item is Named => 'id' in item;
 const ageless = (text: string | null): number | null =>
@@ -153,7 +153,7 @@ function isUp({ status, created_at }: Seen): boolean {
   return !['PAUSED', 'MISSING'].includes(status);
 }
 
-/** Whose business a sandbox is: by its id, else by its spec, else the rest's. */
+/** The item that owns a sandbox: by its id, else by its spec, else the rest's. */
 function ownerOf(seen: Pick<Seen, 'id' | 'sandbox_spec_id'>, { items }: World): Item | undefined {
   const { id, sandbox_spec_id: of } = seen;
   return (
@@ -204,7 +204,7 @@ function isRefused(world: World): boolean {
   });
 }
 
-/** Where a declaration does not hold of what there is now; busy is what was so when it was looked at. */
+/** Where a declaration does not hold of what exists now; busy is what was so when it was observed. */
 function broken(world: World, after: readonly PlacedSandbox[]): Item[] {
   const busy = busyIn(world);
   return world.items.filter((item) => {
@@ -220,7 +220,7 @@ function broken(world: World, after: readonly PlacedSandbox[]): Item[] {
   });
 }
 
-// How it is asked for.
+// How it is declared.
 
 function textOf(url: string, { items }: Pick<World, 'items'>, language?: string): string {
   const entries = items.map((item) =>
@@ -269,7 +269,7 @@ function asking(
 const countBy = (effects: readonly Effect[], action: Effect['action']): Effect[] =>
   effects.filter((effect) => effect.action === action);
 
-/** A start by the spec it is from, everything else by the id: what a change says it does, and what was done. */
+/** A start by the spec it is from, everything else by the id: what a change promises, and what was done. */
 const inWords = (effects: readonly Effect[]): string[] =>
   effects.map(({ action, id, spec }) => `${action} ${action === 'start' ? spec : id}`).toSorted();
 
@@ -285,7 +285,7 @@ function changesInWords(
     .toSorted();
 }
 
-/** What is in both lists, as often as in the one where it is seldomer. */
+/** What is in both lists, as often as in the one that has it less often. */
 function inBoth(some: readonly string[], others: readonly string[]): string[] {
   const left = [...others];
   return some.filter((one) => {
@@ -298,7 +298,7 @@ function inBoth(some: readonly string[], others: readonly string[]): string[] {
 const RUNS = { numRuns: propertyRuns(40) };
 
 describe('over real HTTP', () => {
-  it('after an apply the declaration holds, and only what it asks for was done', async () => {
+  it('after an apply the declaration holds, and only what it declares was done', async () => {
     const language = fc.constantFrom(undefined, 'en', 'fr');
     const wait = fc.constantFrom(undefined, 0);
     await fc.assert(
@@ -375,7 +375,7 @@ describe('over real HTTP', () => {
     );
   });
 
-  it('above a limit of the service an apply ends, says what the service paused, and starts no more than was missing', async () => {
+  it('above a limit of the service an apply ends, reports what the service paused, and starts no more than was missing', async () => {
     const limit = fc.integer({ min: 2, max: 4 });
     const world = limit.chain((limit) =>
       fc.record({
@@ -404,7 +404,7 @@ describe('over real HTTP', () => {
           expect(outcome?.error?.code).toBe(holds ? undefined : 'not-converged');
 
           const statuses = server.statuses();
-          const said = [
+          const reported = [
             outcome?.error?.message,
             ...(outcome?.remaining ?? []).map(({ path }) => path[0]),
             ...(outcome?.warnings ?? []).map(({ path }) => path[0]),
@@ -413,7 +413,7 @@ describe('over real HTTP', () => {
             ),
           ].join('\n');
           for (const { id } of countBy(server.effects, 'displace'))
-            if (statuses[id] === 'PAUSED') expect(said).toContain(id);
+            if (statuses[id] === 'PAUSED') expect(reported).toContain(id);
 
           await apply(asked);
           await apply(asked);
@@ -471,7 +471,7 @@ describe('over real HTTP', () => {
     );
   });
 
-  it('where the service changes after the plan was approved, only what both looks ask for is sent', async () => {
+  it('if the service changes after the plan was approved, only what both observations need is sent', async () => {
     const worlds = worldOf(ANY_STATUS).chain((first) =>
       fc.tuple(
         fc.constant(first),
@@ -519,7 +519,7 @@ describe('over real HTTP', () => {
     );
   });
 
-  it('where sandboxes boot while they are looked at, what is said to be applied is, and the next applies bring the rest', async () => {
+  it('if sandboxes boot while they are observed, what is reported as applied is, and the next applies bring the rest', async () => {
     const booting = worldOf(['STARTING', 'STARTING', 'RUNNING', 'PAUSED', 'MISSING']).chain(
       ({ sandboxes, ...world }) =>
         fc
@@ -560,7 +560,7 @@ describe('over real HTTP', () => {
   });
 
   it.each([401, 403, 404, 302, 200, 503])(
-    'what took effect is never said not to have been sent, though every later look is answered with %i',
+    'what took effect is never reported as not sent, though every later observation is answered with %i',
     async (status) => {
       await fc.assert(
         fc.asyncProperty(worldOf(['RUNNING', 'PAUSED']), (world) => {
@@ -574,8 +574,10 @@ describe('over real HTTP', () => {
             };
             const [outcome] = (await apply(asking(server, clock, world))).environments;
             const notSent = (outcome?.changes ?? []).filter(({ result }) => result === 'not-sent');
-            const unsaid = changesInWords(notSent, world);
-            expect(unsaid.filter((words) => inWords(server.effects).includes(words))).toEqual([]);
+            const reportedUnsent = changesInWords(notSent, world);
+            expect(
+              reportedUnsent.filter((words) => inWords(server.effects).includes(words)),
+            ).toEqual([]);
             if (server.effects.length > 0) {
               expect(outcome?.error).not.toBeNull();
               expect(['partial', 'not-converged']).toContain(outcome?.status);
@@ -624,7 +626,7 @@ describe('what changes after the plan was approved', () => {
     { id: 'kept', state: 'running' },
   ];
 
-  it('a declared id that is gone since is an error all the same', () =>
+  it('a declared id that is gone since is still an error', () =>
     within({ ...EMPTY, sandboxes: [isAt('kept', 'PAUSED')], items }, {}, async (server, clock) => {
       const confirm = (): Promise<boolean> => {
         server.sandboxes = [];
@@ -649,7 +651,7 @@ describe('what changes after the plan was approved', () => {
       expect((await apply(asked)).environments).toMatchObject([{ status: 'applied', error: null }]);
     }));
 
-  it('a pause that a conversation has come in the way of is not called verified, and is told', () =>
+  it('a pause that a conversation prevents is not called verified, and is reported', () =>
     within({ ...EMPTY, sandboxes: [isAt('one', 'RUNNING')] }, {}, async (server, clock) => {
       const confirm = (): Promise<boolean> => {
         server.conversations = [{ id: 'c', sandbox_id: 'one', execution_status: 'running' }];
@@ -665,7 +667,7 @@ describe('what changes after the plan was approved', () => {
       });
     }));
 
-  it('nothing is started that the last look does not ask for, whatever a spec is called', () =>
+  it('nothing is started that the last observation does not need, whatever a spec is called', () =>
     within({ ...EMPTY, specs: ['spec-a', 'default'] }, {}, async (server, clock) => {
       const confirm = (): Promise<boolean> => {
         server.sandboxes = [isAt('other', 'RUNNING', 0, 'default')];
@@ -682,7 +684,7 @@ describe('a service that allows fewer than are declared', () => {
     ['one that was resumed at once', ['PAUSED', 'PAUSED', 'PAUSED', 'MISSING']],
     ['one that another would be resumed before', ['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']],
     ['one that ran', ['MISSING', 'PAUSED', 'RUNNING', 'RUNNING']],
-  ])('is told to, where it pauses %s', (_, statuses) => {
+  ])('is reported, if it pauses %s', (_, statuses) => {
     const sandboxes = statuses.map((status, index) => isAt(`s${index}`, status, 900 - index));
     const items: Item[] = [{ running: 3 }];
     const semantics = { limit: 2, boots: 0 };
@@ -710,14 +712,14 @@ describe('a service that shows another spec than the one it started from', () =>
       });
     }));
 
-  it('is converged where the item counts the rest', () =>
+  it('is converged if the item counts the rest', () =>
     within(EMPTY, { shows }, async (server, clock) => {
       const asked = asking(server, clock, { items: [{ running: 1 }] });
       expect((await apply(asked)).environments).toMatchObject([{ status: 'applied' }]);
       expect((await apply(asked)).environments).toMatchObject([{ status: 'in-sync' }]);
     }));
 
-  it('is not called applied where what the rest started counts for another item, so that every apply starts one more', () =>
+  it('is not called applied if what the rest started counts for another item, so that every apply starts one more', () =>
     within(EMPTY, { shows }, async (server, clock) => {
       const items: Item[] = [{ running: 1 }, { spec: 'spec-b', running: 0 }];
       const asked = asking(server, clock, { items });
@@ -729,7 +731,7 @@ describe('a service that shows another spec than the one it started from', () =>
 });
 
 describe('without waiting', () => {
-  it('one that was started and is gone at the first look is not called applied', () =>
+  it('one that was started and is gone at the first observation is not called applied', () =>
     within(EMPTY, {}, async (server, clock) => {
       server.intercept = () => {
         for (const sandbox of server.sandboxes)
@@ -745,7 +747,7 @@ describe('without waiting', () => {
 });
 
 it.each([0, 1, 3])(
-  'a start whose answer was lost is found again in the list after %i looks, and not sent twice',
+  'a start whose answer was lost is found again in the list after %i observations, and not sent twice',
   (lag) =>
     within(EMPTY, { lag }, async (server, clock) => {
       server.intercept = (request, response, proceed) => {
@@ -766,7 +768,7 @@ it.each([0, 1, 3])(
 );
 
 it.each([0, 1, 3])(
-  'a start that was turned away while the answer to another was lost is made or said to be missing, and none too many, where a list lags by %i looks',
+  'a start that was turned away while the answer to another was lost is made or reported missing, and none too many, if a list lags by %i observations',
   (lag) =>
     within(EMPTY, { lag }, async (server, clock) => {
       server.intercept = (request, response, proceed, _, body) => {
@@ -792,7 +794,7 @@ it.each([
   ['counted', [{ running: 1 }]],
   ['named by its id', [{ id: 'old', state: 'running' }]],
 ] as [string, Item[]][])(
-  'an old one that is %s, was resumed and reads ERROR while it boots is waited for, and not replaced',
+  'an old one that is %s, was resumed and is in ERROR while it boots is waited for, and not replaced',
   (_, items) => {
     const sandboxes = [{ ...isAt('old', 'ERROR', 100_000), boots: 4 }];
     return within({ ...EMPTY, sandboxes, items }, {}, async (server, clock) => {
@@ -828,14 +830,14 @@ describe('pure', () => {
     status: status.toUpperCase(),
     createdAt: ageless(created_at),
   });
-  const looked = (world: World): ObservedSandboxes => ({
+  const observedIn = (world: World): ObservedSandboxes => ({
     sandboxes: world.sandboxes.map(seen),
     specs: world.specs.map((id) => ({ id })),
     busy: new Set([...busyIn(world)].filter((id) => id !== null)),
     at: NOW,
   });
 
-  /** The same world, with the numbers and states declared that it shows, or fewer where more may run. */
+  /** The same world, with the numbers and states declared that it shows, or fewer if more may run. */
   const satisfied = fc.tuple(worldOf(ANY_STATUS), fc.nat(2)).map(([world, less]): World => {
     const items = world.items.map((item): Item => {
       if (isNamed(item)) {
@@ -850,18 +852,18 @@ describe('pure', () => {
     return { ...world, items };
   });
 
-  it('where the declaration holds there is nothing to do', () => {
+  it('if the declaration holds there is nothing to do', () => {
     fc.assert(
       fc.property(satisfied, (world) => {
         expect(broken(world, world.sandboxes)).toEqual([]);
-        const { steps, unmet } = planSandboxes(world.items.map(desiredOf), looked(world));
+        const { steps, unmet } = planSandboxes(world.items.map(desiredOf), observedIn(world));
         expect({ steps, unmet }).toEqual({ steps: [], unmet: [] });
       }),
       { numRuns: propertyRuns(100) },
     );
   });
 
-  it('the same look gives the same plan, in whatever order it lists, and stays as it was', () => {
+  it('the same observation gives the same plan, in whatever order it lists, and stays as it was', () => {
     const shuffled = worldOf(ANY_STATUS).chain((world) =>
       fc.tuple(
         fc.constant(world),
@@ -871,11 +873,11 @@ describe('pure', () => {
     fc.assert(
       fc.property(shuffled, ([world, sandboxes]) => {
         const desired = world.items.map(desiredOf);
-        const look = looked(world);
-        const plan = planSandboxes(desired, look);
-        expect(planSandboxes(desired, look)).toEqual(plan);
-        expect(look).toEqual(looked(world));
-        expect(planSandboxes(desired, looked({ ...world, sandboxes }))).toEqual(plan);
+        const observed = observedIn(world);
+        const plan = planSandboxes(desired, observed);
+        expect(planSandboxes(desired, observed)).toEqual(plan);
+        expect(observed).toEqual(observedIn(world));
+        expect(planSandboxes(desired, observedIn({ ...world, sandboxes }))).toEqual(plan);
       }),
       { numRuns: propertyRuns(100) },
     );
@@ -885,13 +887,13 @@ describe('pure', () => {
     fc.assert(
       fc.property(worldOf(ANY_STATUS), (world) => {
         const desired = world.items.map(desiredOf);
-        const look = looked(world);
-        const plan = planSandboxes(desired, look);
-        const problem = specProblem(desired, look, plan);
+        const observed = observedIn(world);
+        const plan = planSandboxes(desired, observed);
+        const problem = specProblem(desired, observed, plan);
         expect(problem !== null).toBe(isRefused(world));
         fc.pre(problem === null);
         const sandboxes = [
-          ...look.sandboxes.map((sandbox) => {
+          ...observed.sandboxes.map((sandbox) => {
             const step = plan.steps.find((step) => step.sandbox === sandbox.id);
             return step === undefined
               ? sandbox
@@ -906,7 +908,7 @@ describe('pure', () => {
               createdAt: NOW,
             })),
         ];
-        expect(planSandboxes(desired, { ...look, sandboxes })).toMatchObject({
+        expect(planSandboxes(desired, { ...observed, sandboxes })).toMatchObject({
           steps: [],
           unmet: plan.unmet,
         });

@@ -48,7 +48,7 @@ function speaksOf(paths: readonly { readonly path: Path }[], path: Path): boolea
   return paths.some((other) => isWithin(path, other.path) || isWithin(other.path, path));
 }
 
-it('a plan against a snapshot claims nothing that a look would not show, and says where it cannot tell', async () => {
+it('a plan against a snapshot claims nothing that an observation would not show, and lists what is unknown', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.option(storedRecord),
@@ -57,10 +57,10 @@ it('a plan against a snapshot claims nothing that a look would not show, and say
       async (stored, onMain, onBranch) => {
         store.stored = stored;
         const clock = quickClock();
-        const look = await get({ text: textOf(onMain), env: ENVIRONMENT, clock });
-        expect(leaks(JSON.stringify(look))).toBe(false);
+        const snapshot = await get({ text: textOf(onMain), env: ENVIRONMENT, clock });
+        expect(leaks(JSON.stringify(snapshot))).toBe(false);
         const observed = join(folder.path, 'snapshot.json');
-        writeFileSync(observed, JSON.stringify(look));
+        writeFileSync(observed, JSON.stringify(snapshot));
         const text = textOf(onBranch);
         const live = only((await plan({ text, env: ENVIRONMENT, clock })).environments);
         const before = store.requests.length;

@@ -295,7 +295,7 @@ function undeclared(record: JsonRecord, { settings, semantics }: Schedule, { fai
     (name) => !(name in settings) && name !== 'sandbox_api_key' && name !== 'mcp_config',
   );
   const rest: JsonRecord = Object.fromEntries(names.map((name) => [name, record[name] ?? null]));
-  // On this dialect nothing, null and "" mean that an entry has no key: only a mask says that one is hidden.
+  // On this dialect nothing, null and "" mean that an entry has no key: only a mask shows that one is hidden.
   if (mcpSecrets !== 'clear' && mcpSecrets !== 'mask') return rest;
   const declared = settings['mcp_config'];
   if (declared === null) return rest;
@@ -351,7 +351,7 @@ function mayRemain({ remaining }: EnvironmentOutcome, { settings, semantics }: S
   return remaining.every(({ path: [name = '', , entry], reason }) => {
     const mayBeOwn = entry === undefined || isOwn(entry);
     if (name === 'mcp_config' && mayBeOwn && semantics.own.length > 0) return true;
-    // A key that is not answered at all is none on this dialect, so that one that is declared never shows.
+    // A key that is not answered is none on this dialect, so that one that is declared never shows.
     if (name === 'mcp_config' && !['clear', 'mask'].includes(semantics.mcpSecrets)) return true;
     const isNull = (settings[name] ?? null) === null;
     return (isNull && semantics.onNull === 'keep') || reason.startsWith('came back');

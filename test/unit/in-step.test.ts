@@ -10,21 +10,21 @@ import { VERSION } from '../../src/model/version.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The rows of the tables in a page: what stands in the first two cells. */
+/** The rows of the tables in a page: the first two cells. */
 function rows(page: string): string[][] {
   return [...read(page).matchAll(/^\| `([a-z0-9-]+)` \| ([^|]+) \|/gm)].map(
     ([, code = '', cell = '']) => [code, cell.trim()],
   );
 }
 
-describe('what is said twice is the same', () => {
+describe('what is written twice is the same', () => {
   it('docs/errors.md lists every error with its exit code', () => {
     expect(rows('docs/errors.md')).toEqual(
       Object.entries(ERRORS).map(([code, { exit }]) => [code, String(exit)]),
     );
   });
 
-  it('docs/diagnostics.md lists every diagnostic with what it stands for', () => {
+  it('docs/diagnostics.md lists every diagnostic with its meaning', () => {
     expect(rows('docs/diagnostics.md')).toEqual(Object.entries(DIAGNOSTICS));
   });
 

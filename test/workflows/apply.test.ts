@@ -88,7 +88,7 @@ describe.runIf(process.platform === 'linux')('the check for the tip (on Linux)',
   it.each([
     ['there is no such repository', 'o/gone', 'a-token'],
     ['nobody answers for the token', 'o/r', 'another-token'],
-  ])('refuses where %s', async (_, repository, token) => {
+  ])('refuses if %s', async (_, repository, token) => {
     const { code, stdout } = await check(commit(), repository, token);
     expect([code, stdout]).toEqual([128, '']);
   });
@@ -128,7 +128,7 @@ describe('apply.yml', () => {
     );
   });
 
-  it('keeps a fresh snapshot after the apply, where plan.yml looks for one', () => {
+  it('keeps a fresh snapshot after the apply, where plan.yml finds one', () => {
     const keep = stepNamed(WORKFLOW, 'apply', 'Keep the snapshot');
     expect(keep.with?.['path']).toBe(stepNamed(WORKFLOW, 'apply', 'Apply').with?.['snapshot-out']);
     const drift = stepNamed(workflowNamed('drift'), 'drift', 'Keep the snapshot');

@@ -29,13 +29,13 @@ function inputsOf(workflow: Workflow): Readonly<Record<string, Input>> {
 }
 
 describe.each(calls)('$path: $name', ({ job, called }) => {
-  it('gives inputs that there are, and all that are wanted', () => {
+  it('gives inputs that exist, and all that are required', () => {
     const inputs = inputsOf(called);
     const given = Object.keys(job.with ?? {});
     expect(given.filter((name) => !(name in inputs))).toEqual([]);
-    const wanted = Object.keys(inputs).filter((name) => inputs[name]?.required === true);
-    expect(wanted.filter((name) => !given.includes(name))).toEqual([]);
-    expect(wanted).toEqual(expect.arrayContaining(['allowed-origins', 'allowed-variables']));
+    const required = Object.keys(inputs).filter((name) => inputs[name]?.required === true);
+    expect(required.filter((name) => !given.includes(name))).toEqual([]);
+    expect(required).toEqual(expect.arrayContaining(['allowed-origins', 'allowed-variables']));
   });
 
   it('grants what the called jobs ask for, without which GitHub starts none of them, and nothing beyond', () => {
@@ -64,7 +64,7 @@ function listed({ with: given }: Job, input: string): readonly string[] {
 }
 
 describe('the reusable workflows', () => {
-  it('say of every input what it is', () => {
+  it('describe every input', () => {
     for (const name of ['plan', 'apply', 'drift'])
       for (const input of Object.values(inputsOf(workflowNamed(name))))
         expect(input.description).toMatch(/^[A-Z].{10,}/);

@@ -21,7 +21,7 @@ describe('the crontab', () => {
     expect(line).not.toContain('%');
   });
 
-  it('says where the keys of the example settings travel, and the file of keys names them', () => {
+  it('lists where the keys of the example settings may travel, and the file of keys names them', () => {
     const settings = file('settings.yaml');
     expect(settings).toContain(`url: ${variables['SETPOINT_ALLOWED_ORIGINS']}\n`);
     const read = [...settings.matchAll(/\$\{env:(\w+)/g)].map(([, name]) => name);
@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('the line (on Linux)', () => {
     folder.remove();
   });
 
-  /** As cron runs it: from elsewhere, with what the crontab says and a shell; `before` is what goes on meanwhile. */
+  /** As cron runs it: from elsewhere, with what the crontab sets and a shell; `before` is what goes on meanwhile. */
   function run(before = ''): Promise<Ran> {
     const command = line.replace(/^(\S+\s+){5}/, '').replaceAll('/etc/setpoint', folder.path);
     const { PATH: _, ...env } = variables;

@@ -42,13 +42,13 @@ describe.runIf(linux && hasJq)('the commit last deployed (on Linux, with jq)', (
       [{ id: 1, sha: 'a', environment: 'staging', states: ['success'] }],
     ],
     ['none succeeded', [{ id: 1, sha: 'a', ...production, states: ['error'] }]],
-  ])('is nothing where %s, and the run says so', async (_, deployments) => {
+  ])('is nothing if %s, and the run reports that', async (_, deployments) => {
     const { code, output, stdout } = await lastDeployed(deployments);
     expect([code, output]).toEqual([0, '']);
     expect(stdout).toContain('::notice::Nothing was deployed to production yet');
   });
 
-  it('is no guess where GitHub does not answer', async () => {
+  it('is no guess if GitHub does not answer', async () => {
     const { code, output } = await lastDeployed([], '');
     expect([code, output]).toEqual([1, '']);
   });
@@ -61,7 +61,7 @@ describe.runIf(linux)('the base (on Linux)', () => {
     ['settings.yaml', 'file=.deployed/settings.yaml\n'],
     ['deploy/staging.yaml', 'file=.deployed/deploy/staging.yaml\n'],
     ['of-today.yaml', ''],
-  ])('%s, from the commit last deployed, where it had one', async (file, output) => {
+  ])('%s, from the commit last deployed, if it had one', async (file, output) => {
     const folder = folderWith({
       'repository/of-today.yaml': '',
       'repository/.deployed/settings.yaml': '',
@@ -79,7 +79,7 @@ describe.runIf(linux)('the base (on Linux)', () => {
 });
 
 describe('drift.yml', () => {
-  it('keeps the snapshot under the name that plan.yml asks for, after drift too', () => {
+  it('keeps the snapshot under the name that plan.yml downloads, after drift too', () => {
     const keep = stepNamed(WORKFLOW, 'drift', 'Keep the snapshot');
     const asked = stepNamed(workflowNamed('plan'), 'plan', 'Find the newest snapshot').run;
     expect(keep.with?.['name']).toBe('setpoint-snapshot-${{ inputs.environment }}');
@@ -90,7 +90,7 @@ describe('drift.yml', () => {
     expect(keep.if).toBe('${{ !cancelled() }}');
   });
 
-  it('is never taken for a deployment to the target', () => {
+  it('never counts as a deployment to the environment', () => {
     expect(WORKFLOW.jobs['drift']?.environment).toBe('${{ inputs.snapshot-environment }}');
   });
 });

@@ -20,13 +20,13 @@ export interface Repository {
   }[];
 }
 
-/** `gh` applies --jq itself; its stand-in has jq do it. */
+/** `gh` applies --jq itself; its fake has jq do it. */
 export const hasJq = (process.env['PATH'] ?? '')
   .split(delimiter)
   .some((folder) => existsSync(join(folder, 'jq')));
 
 /**
- * A stand-in for GitHub's command: `run list`, `run download`, `api` for deployments and their states, and `auth git-credential`.
+ * A fake of GitHub's command: `run list`, `run download`, `api` for deployments and their states, and `auth git-credential`.
  * What it is asked beyond that, or without a token, fails.
  */
 export function fakeGh(repository: Repository): string {
@@ -78,6 +78,6 @@ if (first === 'auth' && second === 'git-credential') {
 } else if (first === 'api' && /^repos\\/o\\/r\\/deployments\\/\\d+\\/statuses/.test(second)) {
   const id = Number(second.split('/')[4]);
   answer(repository.deployments.find((deployment) => deployment.id === id).states.map((state) => ({ state })));
-} else fail('gh: not known to this stand-in: ' + positionals.join(' '));
+} else fail('gh: not known to this fake:  ' + positionals.join(' '));
 `;
 }

@@ -11,7 +11,7 @@ export interface GitLab {
   /** What a pipeline has as CI_API_V4_URL. */
   readonly url: string;
   readonly notes: Note[];
-  /** The artifact snapshot.json of the job `snapshot`, null where there is none. */
+  /** The artifact snapshot.json of the job `snapshot`, null if there is none. */
   snapshot: string | null;
   close(): Promise<void>;
 }

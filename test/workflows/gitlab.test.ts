@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)'
     expect(stderr).toContain("'resource_grup' property is not expected to be here at apply");
   });
 
-  it('says where keys may travel, and which version runs', () => {
+  it('sets where keys may travel, and which version runs', () => {
     expect(pipeline.variables).toMatchObject({
       SETPOINT_VERSION: PACKAGE.version,
       SETPOINT_ALLOWED_ORIGINS: 'https://agents.example.com',
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('its jobs (on Linux)', () => {
   const key = { SETPOINT_API_KEY: 'a-key' };
   const read = (name: string) => readFileSync(join(folder.path, name), 'utf8');
 
-  it('validate tells a valid file from another', async () => {
+  it('validate distinguishes a valid file from another', async () => {
     expect((await run('validate')).code).toBe(0);
     writeFileSync(join(folder.path, 'settings.yaml'), 'version: 2\n');
     expect((await run('validate')).code).toBe(3);
@@ -134,10 +134,10 @@ describe.runIf(process.platform === 'linux')('its jobs (on Linux)', () => {
     expect(read('drift.md')).toContain('language');
   });
 
-  it('a merge request without a snapshot says so, and is no failure', async () => {
+  it('a merge request without a snapshot reports that, and is no failure', async () => {
     const { code, stdout } = await run('plan-merge-request');
     expect([code, gitlab.notes]).toEqual([0, []]);
-    expect(stdout).toContain('There is no snapshot to plan against: run a pipeline on main once.');
+    expect(stdout).toContain('No snapshot to plan against: run a pipeline on main once.');
   });
 
   it('a merge request is planned with no key, in one note of its own, written anew', async () => {

@@ -18,7 +18,7 @@ const container = pod?.containers[0];
 let service: Emulator | undefined;
 afterEach(() => service?.close());
 
-/** What the compiler says of a manifest as a CronJob: misspelt keys, wrong types, what is missing. */
+/** What the compiler reports of a manifest as a CronJob: misspelt keys, wrong types, what is missing. */
 function mistakesIn(yaml: string): readonly string[] {
   const name = join(import.meta.dirname, 'manifest.ts');
   const code = `import type { CronJob } from 'kubernetes-types/batch/v1.js';
@@ -85,7 +85,7 @@ describe('the CronJob', () => {
     expect(pod?.volumes?.find(({ name }) => name === 'secrets')?.secret?.defaultMode).toBe(0o440);
   });
 
-  it('says what the example settings need, and what it says is what the command takes', async () => {
+  it('declares what the example settings need, in the form that the command takes', async () => {
     service = await startEmulator({ apiKey: 'a-key' });
     const settings = readText('examples/kubernetes/settings.yaml');
     const env = Object.fromEntries(

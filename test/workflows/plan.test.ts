@@ -12,7 +12,7 @@ const linux = process.platform === 'linux';
 const snapshot = (text: string) => ({ 'setpoint-snapshot-production': { 'snapshot.json': text } });
 const scheduled = { workflow: 'drift.yml', headBranch: 'main', event: 'schedule' };
 
-/** The snapshot that a pull request is planned against, null where there is none, and what the step said. */
+/** The snapshot that a pull request is planned against, null if there is none, and what the step printed. */
 async function newestSnapshot(runs: Repository['runs'] = []) {
   const folder = folderWith({});
   try {
@@ -86,11 +86,11 @@ describe.runIf(linux && hasJq)(
         'only forks did',
         [{ databaseId: 1, ...scheduled, event: 'pull_request', artifacts: snapshot('x') }],
       ],
-    ])('is missed aloud where %s', async (_, runs) => {
+    ])('is reported missing if %s', async (_, runs) => {
       const { snapshot: found, stdout, summary } = await newestSnapshot(runs);
       expect(found).toBeNull();
       expect(stdout).toMatch(
-        /^::warning title=No plan::.*no snapshot of production.*Run drift\.yml once on main/m,
+        /^::warning title=No plan::.*No snapshot of production.*Run drift\.yml once on main/m,
       );
       expect(summary).toContain('Run drift.yml once on main');
     });
@@ -100,7 +100,7 @@ describe.runIf(linux && hasJq)(
 describe('plan.yml', () => {
   const steps = WORKFLOW.jobs['plan']?.steps ?? [];
 
-  it('validates always, and plans where there is a snapshot or a key', () => {
+  it('validates always, and plans if there is a snapshot or a key', () => {
     expect(stepNamed(WORKFLOW, 'plan', 'Validate').if).toBeUndefined();
     expect(stepNamed(WORKFLOW, 'plan', 'Plan').if).toMatch(
       /steps\.checkout\.outcome == 'success' && \(inputs\.live \|\| steps\.snapshot\.outputs\.path != ''\)/,

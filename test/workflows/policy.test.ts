@@ -43,7 +43,7 @@ function unexplained(text: string): readonly string[] {
   return [...blocks]
     .flatMap(([, , lines = '']) => lines.trimEnd().split('\n'))
     .filter((line) => !/: (read|write) # \w/.test(line))
-    .map((line) => `does not say why ${line.trim()}`);
+    .map((line) => `does not explain ${line.trim()}`);
 }
 
 function ofJob(name: string, job: Job, writes: readonly string[]): readonly string[] {
@@ -92,7 +92,7 @@ describe('the rules of our workflows', () => {
       'a leaves a token behind in the checkout',
       'a puts text into a script',
       'b writes contents',
-      'does not say why contents: write',
+      'does not explain contents: write',
     ]);
   });
 });

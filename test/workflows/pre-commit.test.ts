@@ -24,7 +24,7 @@ async function runHook(settings: string): Promise<number | null> {
 }
 
 describe('the pre-commit hook', () => {
-  it('has what pre-commit wants, and what we promise', () => {
+  it('has what pre-commit requires, and what we promise', () => {
     expect(hooks).toMatchObject([
       { id: 'setpoint-validate', language: 'node', pass_filenames: false },
     ]);

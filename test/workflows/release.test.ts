@@ -67,19 +67,19 @@ writeFileSync('dist/main.cjs.compiled', String(process.hrtime.bigint()));
         env: { GITHUB_REF_NAME: tag, GITHUB_SHA: git('rev-parse', 'HEAD') },
       });
 
-    it('goes on where it is the version, on main', async () => {
+    it('goes on if it is the version, on main', async () => {
       expect(await check('v1.2.3')).toMatchObject({ code: 0, stdout: '' });
     });
 
-    it('stops where it is another', async () => {
+    it('stops if it is another', async () => {
       const { code, stdout } = await check('v1.2.4');
       expect([code, stdout]).toEqual([
         1,
-        '::error::The tag is v1.2.4, and package.json says 1.2.3.\n',
+        '::error::The tag is v1.2.4, and package.json has 1.2.3.\n',
       ]);
     });
 
-    it('stops where it is not on main', async () => {
+    it('stops if it is not on main', async () => {
       git('commit', '--quiet', '--allow-empty', '--message', 'not merged');
       const { code, stdout } = await check('v1.2.3');
       expect([code, stdout]).toEqual([1, '::error::v1.2.3 is not on main.\n']);
@@ -109,7 +109,7 @@ writeFileSync('dist/main.cjs.compiled', String(process.hrtime.bigint()));
       });
     });
 
-    it('stops where two builds are not the same', async () => {
+    it('stops if two builds are not the same', async () => {
       const { code, output, stdout } = await pack({ BUILDS_DIFFER: 'yes' });
       expect([code, output]).toEqual([1, '']);
       expect(stdout).toContain('dist/main.js');

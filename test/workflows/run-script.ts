@@ -6,7 +6,7 @@ import { folderWith, type Ended } from '../fixture/command.ts';
 const BIN = join(import.meta.dirname, '../../dist/bin/setpoint.cjs');
 
 export interface Ran extends Ended {
-  /** What the script wrote to $GITHUB_OUTPUT, as it stands there. */
+  /** What the script wrote to $GITHUB_OUTPUT, as it is. */
   readonly output: string;
   /** What it wrote to $GITHUB_STEP_SUMMARY. */
   readonly summary: string;

@@ -16,13 +16,13 @@ import { conclude, reportFailure, reporterFor } from '../reporter.ts';
  * instead of a new one if it is given one.
  */
 export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string): Promise<number> {
-  const tells = flags.exitCode === true || flags.detailedExitcode === true;
+  const exitsWithResult = flags.exitCode === true || flags.detailedExitcode === true;
   return runPlan(flags, io, {
     voice: 'plan',
     mode: 'reads',
     saved,
     codeOf: ({ status, refusals }) => {
-      if (!tells) return 0;
+      if (!exitsWithResult) return 0;
       return refusals.length > 0 ? 5 : status === 'differs' ? 2 : 0;
     },
   });

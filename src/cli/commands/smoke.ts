@@ -22,7 +22,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
       throw new SetpointError(
         'confirmation-needed',
         `No conversation was started: there is no terminal to ask on, and --yes is not given. ${COST}`,
-        { hint: 'If that is intended, run it with --yes.' },
+        { hint: 'If this is intended, run it with --yes.' },
       );
     }
     const progress = progressView(io.stderr);

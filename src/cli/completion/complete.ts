@@ -121,7 +121,7 @@ function takesValue(flag: FlagName): boolean {
 
 const COMMAND_OFFERS = [
   ...COMMAND_NAMES.map((name) => ({ word: name, about: commandEntry(name).summary })),
-  { word: 'help', about: 'show the help of a command' },
+  { word: 'help', about: 'Show the help of a command' },
 ];
 
 const HELP_FLAG = { forms: ['--help', '-h'], about: 'show the help' };

@@ -12,7 +12,7 @@ export type FilePath = readonly string[];
 export type TextKind = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain';
 
 /**
- * A block of settings.yaml, `server` or `settings`: everything that reading a file must know about it besides its schema. Paths
+ * A block of settings.yaml, `server` or `settings`: everything that a reader of the file needs besides its schema. Paths
  * are those inside the block, without its name, and without the environment that holds it. What a block leaves out, it does
  * without: references have no meaning in it, excerpts quote none of its values, and an overlay merges it key by key.
  */

@@ -20,7 +20,7 @@ export function isNumberOrWord(value: string): boolean {
   return NUMBER_OR_WORD.test(value);
 }
 
-/** Text without blanks that reads like a name. */
+/** Text without blanks that has the form of a name. */
 export function isPlainWord(value: string): boolean {
   const word = /^(["']?)(.*)\1$/s.exec(value)?.[2] ?? '';
   return isShowable(word.replaceAll(/[/@]/g, '-'));

@@ -19,7 +19,7 @@ import {
 import { mcpConfig } from './mcp-config.ts';
 
 /**
- * How a field is stored. `value`: as sent; `password`: only whether it is set; `discarded`: not at all.
+ * How a field is stored. `value`: as sent; `password`: only whether it is set; `discarded`: not stored.
  * `onNull`: whether null and a missing field keep the stored value (`kept`), or reset it to `absent` (`wiped`).
  */
 export interface SettingsField {

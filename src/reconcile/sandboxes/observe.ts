@@ -90,7 +90,7 @@ async function readSandboxes({
 const UNKNOWN_BUSY: Warning = {
   code: 'sandbox-busy',
   message:
-    'The saved snapshot does not show where conversations run; a sandbox in which one runs would not be paused.',
+    'The snapshot does not show where conversations run; a sandbox in which one runs would not be paused.',
   path: [],
 };
 

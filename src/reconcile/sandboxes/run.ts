@@ -9,7 +9,7 @@ import type { Started } from '../../plan/plan-sandboxes.ts';
  * - `not-sent`: it was not sent, or surely had no effect; `error` tells why, null if it was not needed any more.
  * - `turned-away`: the same, and the service may take it later.
  * - `lost`: sent, but its answer was lost: it may have begun.
- * - `running`: the service said that it began.
+ * - `running`: the service reported that it began.
  * - `settled`: an observation showed it done.
  * - `given-up`: no later observation will: the service paused what was to run, or ignored the pause of what had not booted.
  */

@@ -25,9 +25,9 @@ export const SANDBOX_RESOURCE: ManagedResource = {
  *
  * - Nothing is sent that was not approved, nor anything that the observation right before it does not show the need for. So
  *   there are never more starts than sandboxes missing in either observation, even if one of them was wrong.
- * - A start is sent once. If its answer was lost, a sandbox that has appeared since is taken for it; if none has, the error
- *   tells, and the next run counts what is there.
- * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and not fought.
+ * - A start is sent once. If its answer was lost, a sandbox that has appeared since counts as the one that it started; if none
+ *   has, the error reports that, and the next run counts what is there.
+ * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and nothing is sent against it.
  */
 async function writeSandboxes(input: ReconcileInput, approved: SandboxPlan): Promise<ResourceEnd> {
   let sending = false;

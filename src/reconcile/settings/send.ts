@@ -8,8 +8,8 @@ import { observePastLag } from './observe.ts';
 import type { ReconcileInput } from '../contract.ts';
 
 /**
- * How a write went. `stored`: it took effect; `confirmed` if the service said so, else `error` is what it answered.
- * `not-stored`: every answer said that it did not. `unclear`: it was sent, and may still take effect.
+ * How a write went. `stored`: it took effect; `confirmed` if the service reported so, else `error` is what it answered.
+ * `not-stored`: every answer reported that it did not. `unclear`: it was sent, and may still take effect.
  */
 export type Sent =
   | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }

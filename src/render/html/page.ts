@@ -5,7 +5,7 @@ import { markup, markupSource, type Markup, type MarkupPart } from './markup.ts'
 import { STYLE_SHEET } from './style-sheet.ts';
 
 interface PageParts {
-  /** The command of the document; null if none got so far. */
+  /** The command of the document; null if none ran. */
   readonly command: string | null;
   readonly sections: readonly { readonly name: string }[];
   readonly heading: string;

@@ -123,7 +123,7 @@ function namesOf(sections: readonly Section[]): string[] {
   return sections.map(({ name }) => name);
 }
 
-/** A problem of a settings file: what it is, what to do about it, where it is. */
+/** A problem of a settings file: what it is, its remedy and its place. */
 function diagnosticHtml(diagnostic: DiagnosticReport): Markup {
   const { severity, code, message, hint } = diagnostic;
   return rowHtml(

@@ -26,7 +26,7 @@ function readsOf({ name, readable, secret, setFlag }: Field): DialectField['read
 }
 
 /**
- * The field that a member of an answer is the flag of. A flag reports whether a secret is stored, and is never sent back. Null if the
+ * The field whose flag a member of an answer is. A flag reports whether a secret is stored, and is never sent back. Null if the
  * member is no flag. A boolean whose name ends in `_set` is one, whether this version knows the field or not.
  */
 export function flaggedField(member: string, value: unknown): string | null {

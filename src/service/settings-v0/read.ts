@@ -118,7 +118,7 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
   if (!isRecord(body)) {
     return new ServiceError(
       'not-this-service',
-      `${place} was answered with JSON that is no object, so it is not the settings of this service.`,
+      `${place} was answered with JSON that is not an object, so these are not the settings of this service.`,
     );
   }
   if ('llm_api_key_is_set' in body) {

@@ -81,7 +81,7 @@ const DEEPEST = 12;
 
 /**
  * What a 422 objects to, in words: `mcp_config.sse_servers.0.url (missing)`. The answer repeats what was sent, secrets too,
- * so only `loc` and `type` of its details are read, and of those only what looks like a name or a position and neither holds
+ * so only `loc` and `type` of its details are read, and of those only what has the form of a name or a position and neither holds
  * one of the secrets, in any form or case, nor is a part of one. Empty if there are none.
  */
 function refusedPlaces(body: Value, secrets: readonly Secret[]): string {

@@ -11,7 +11,7 @@ const MOST_PAGES = 1000;
 const MOST_BYTES = 64 * 1_048_576;
 const MOST_ITEMS = 50_000;
 const LONGEST_PAGE_ID = 1024;
-/** A page of what moved back while another was read adds nothing; several do not. */
+/** If items move back while a page is read, one page may add nothing; several never do. */
 const MOST_BARREN = 2;
 
 export interface Listing<T> {

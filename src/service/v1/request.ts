@@ -29,7 +29,7 @@ export interface V1Answer {
   readonly json: Value;
   /** Bytes of the body, unpacked. */
   readonly size: number;
-  /** The time the service says it is, in milliseconds since 1970; this machine's if there is no Date header. */
+  /** The time of the service, in milliseconds since 1970; this machine's if there is no Date header. */
   readonly at: number;
 }
 

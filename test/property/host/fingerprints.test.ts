@@ -46,5 +46,5 @@ it('never holds eight bytes of a secret, in any encoding', async () => {
   );
 });
 
-/** What stands in every such file, so that a secret made of it proves nothing. */
+/** What every such file holds, so that a secret made of it proves nothing. */
 const KNOWN = `written_by setpoint format_version key_id entries origin address path llm_api_key hmac written_at https://agents.example.com 1970-01-01T00:00:00.000Z                `;

@@ -122,7 +122,7 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
     );
   });
 
-  it('is as valid, and says the same, where a value is a word of documents', () => {
+  it('is as valid, and means the same, if a value is a word of documents', () => {
     const hostile = [
       'settings',
       'plan',

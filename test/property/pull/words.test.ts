@@ -4,7 +4,7 @@ import { argumentLine, envPairs, shellWords, variableLine } from '../../../src/d
 import { isHarmlessValue, openPart } from '../../../src/pull/program-text.ts';
 
 describe('what a file may hold of an argument', () => {
-  it('a random text of letters, digits and signs is never taken for harmless as a whole', () => {
+  it('a random text of letters, digits and signs never counts as harmless as a whole', () => {
     const random = fc.string({
       unit: fc.constantFrom('a', 'Z', '0', '9', '+', '/', '=', '_', '-', '.', 'x', 'Q', '7'),
       minLength: 13,

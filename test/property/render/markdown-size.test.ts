@@ -213,12 +213,12 @@ function sizeOf(text: string): number {
   return Math.max(text.length, Buffer.byteLength(text));
 }
 
-/** Rows that are shown, and those that are said not to be. */
+/** Rows that are shown, and those that are counted as left out. */
 function tallyOf(text: string, noun: string): number {
   const tree = treeOf(text);
   const rows = nodesOf(tree, 'table').map(({ children = [] }) => children.length - 1);
-  const said = nodesOf(tree, 'emphasis').map((node) => leftOut(plainText(node), noun));
-  return [...rows, ...said].reduce((sum, count) => sum + count, 0);
+  const leftOutCounts = nodesOf(tree, 'emphasis').map((node) => leftOut(plainText(node), noun));
+  return [...rows, ...leftOutCounts].reduce((sum, count) => sum + count, 0);
 }
 
 /** The count in our own `and 3 more changes`, or in `and 2 more environments with 7 changes`. */

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { confirmWith } from '../../../src/cli/confirm.ts';
 
-/** A terminal on which a person types these lines, each once it is asked for; null ends the input. */
+/** A terminal on which a person types these lines, each at its prompt; null ends the input. */
 async function answered(...lines: readonly (string | null)[]) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const stderr = Object.assign(new PassThrough(), { isTTY: true });

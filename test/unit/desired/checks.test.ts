@@ -71,7 +71,7 @@ describe('paths of problems', () => {
 });
 
 describe('references in flow style', () => {
-  it('are told, and the rest is read as if they were quoted', () => {
+  it('are reported, and the rest is read as if they were quoted', () => {
     const { diagnostics } = read(
       'version: 1\nserver: {\n  url: https://${env:HOST}/x,\n  api_key: ${env:KEY} }\nsettings: { langage: en }\n',
     );

@@ -46,7 +46,7 @@ guards: { max_changes: 3 }
 const BASE = 'version: 1\nsettings:\n  agent: A\n  language: de\nguards: { protected: true }\n';
 
 describe('the effective file', () => {
-  it('merges the blocks of an environment, and says of each line where it stands', () => {
+  it('merges the blocks of an environment, and has the place of each line', () => {
     expect(textOf(target(LAYERED, 'production'))).toBe(
       `version: 1                    # settings.yaml:1
 name: production              # settings.yaml:14 (production)
@@ -67,7 +67,7 @@ unmanaged:                    # settings.yaml:9
     );
   });
 
-  it('says what comes from a base', () => {
+  it('marks what comes from a base', () => {
     const text = `version: 1\nextends: base.yaml\nname: staging\n${SERVER}\nsettings:\n  language: fr\n`;
     expect(textOf(target(text, undefined, BASE))).toBe(
       `version: 1                         # settings.yaml:1

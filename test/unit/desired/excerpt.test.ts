@@ -86,7 +86,7 @@ describe('a quoted line', () => {
     expect(text).toBe(shown);
   });
 
-  it('tells neither length nor likeness of a secret', () => {
+  it('shows neither length nor likeness of a secret', () => {
     const lines = [1, 10, 100, 4096].map((length) =>
       excerpt(`  llm_api_key: ${'x'.repeat(length)}`, ['settings', 'llm_api_key'], 16),
     );

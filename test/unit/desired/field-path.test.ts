@@ -14,7 +14,7 @@ function found(text: string): FieldPath {
 }
 
 describe('paths that a person may ask about', () => {
-  it('every path that is offered leads somewhere, and says what it means', () => {
+  it('every path that is offered leads somewhere, and has a meaning', () => {
     for (const path of plainPaths()) {
       expect(meaningOf(found(path)).description, path).not.toBe('');
       expect(
@@ -78,7 +78,7 @@ describe('paths that a person may ask about', () => {
     expect(meaningOf(found(text))).toMatchObject(meaning);
   });
 
-  it('what has no default says none', () => {
+  it('what has no default shows none', () => {
     expect(meaningOf(found('server.url'))).not.toHaveProperty('default');
     expect(meaningOf(found('guards.max_changes'))).not.toHaveProperty('default');
   });

@@ -96,7 +96,7 @@ describe('mcp_config in one form', () => {
     });
   });
 
-  it('a literal is open unless its name, its flag or its url says that it holds a secret', () => {
+  it('a literal is open unless its name, its flag or its url is that of a secret', () => {
     const args = [
       '-y',
       '--api-key=k',

@@ -56,7 +56,7 @@ describe('overlays', () => {
     });
   });
 
-  it('maps merge, scalars and lists replace, null replaces, and what is let go of is not resolved', () => {
+  it('maps merge, scalars and lists replace, null replaces, and what is unmanaged is not resolved', () => {
     expect(settings(target(FILE, 'staging'), source(VARIABLES)).fields).toEqual({
       language: 'de',
       llm_model: 'm',
@@ -98,7 +98,7 @@ describe('overlays', () => {
     );
   });
 
-  it('a value stands where it was written last', () => {
+  it('a value has the place where it was written last', () => {
     const places = Object.fromEntries(
       state('staging').fields.map(({ field, source: at }) => [
         field.name,
@@ -160,7 +160,7 @@ describe('a key never follows a moved url', () => {
       expect(diagnostics[index]?.message).toContain(`server.${name}`);
   });
 
-  it('nothing is said where there is no key to follow', () => {
+  it('nothing is reported if there is no key to follow', () => {
     const text = 'version: 1\nserver: { url: https://a.example.com, api_key: null }\n';
     expect(
       problems(`${text}environments: { e: { server: { url: https://b.example.com } } }\n`),
@@ -173,7 +173,7 @@ describe('a base file', () => {
   const top =
     'version: 1\nextends: base.yaml\nserver: { url: https://a.example.com }\nsettings: { agent: two }\n';
 
-  it('stands below the file that extends it', () => {
+  it('is below the file that extends it', () => {
     const one = target(top, undefined, base);
     expect(settings(one).fields).toEqual({ language: 'en', agent: 'two' });
     const { fields, guards } = resolveSettings(one, source());
@@ -184,7 +184,7 @@ describe('a base file', () => {
     ]);
   });
 
-  it('stands below every environment', () => {
+  it('is below every environment', () => {
     const one = target(`${top}environments: { e: { settings: { language: de } } }\n`, 'e', base);
     expect(settings(one).fields).toEqual({ language: 'de', agent: 'two' });
   });

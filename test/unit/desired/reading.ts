@@ -55,13 +55,13 @@ export function source(
   };
 }
 
-/** What a masked value was: the value in a wrapper that tells the reference it came from. */
+/** What a masked value was: the value in a wrapper with the reference it came from. */
 interface Revealed {
   readonly secret: unknown;
   readonly ref: string | null;
 }
 
-/** A value with its secrets opened, for a test to look at. */
+/** A value with its secrets opened, for a test to compare. */
 function opened(value: Value | undefined): unknown {
   if (value instanceof UnseenSecret) return { unseen: value.unseen.reason };
   if (value instanceof Secret) return { secret: value.reveal(), ref: value.ref } satisfies Revealed;

@@ -65,8 +65,8 @@ describe('text with references', () => {
     '[sensitive value]',
     'xxxxx',
   ])('a variable that holds %s holds no value', (mask) => {
-    const looked = lookUp('${env:M}', source({ M: mask }));
-    expect(looked).toMatchObject({
+    const resolved = lookUp('${env:M}', source({ M: mask }));
+    expect(resolved).toMatchObject({
       problem: 'the variable M holds what looks like a mask, not a value',
       ref: '${env:M}',
     });
@@ -238,7 +238,7 @@ describe('what a reference may hold is limited', () => {
     else expect(parsed).toMatchObject({ message: expect.stringContaining(message) });
   });
 
-  it('a text of what looks like references is read in time linear to its length', () => {
+  it('a text full of malformed references is read in time linear to its length', () => {
     for (const part of ['${env:A}', '$${', '${env:A:-', '${env:', '${file:', '$', '${']) {
       const ratio = growth((size) => part.repeat(size), parseTemplate, 50_000);
       expect({ part, linear: ratio < LINEAR, ratio }).toMatchObject({ linear: true });

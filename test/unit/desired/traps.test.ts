@@ -37,7 +37,7 @@ describe('M3: a key that no header can carry is found before a header is made of
   });
 });
 
-describe('M5: no message repeats what the parser says', () => {
+describe('M5: no message repeats a message of the parser', () => {
   it.each([
     withSettings(`llm_api_key: "${CANARY}`),
     withSettings(`llm_api_key: *${CANARY}`),
@@ -56,7 +56,7 @@ describe('M5: no message repeats what the parser says', () => {
   });
 });
 
-describe('M6: no message repeats what the schema validator says', () => {
+describe('M6: no message repeats a message of the schema validator', () => {
   it.each([
     withSettings(`${CANARY}: 1`),
     withSettings(`language: { ${CANARY}: 1 }`),
@@ -190,7 +190,7 @@ describe('T20: keys of every object', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('are keys like any other where a person names them', () => {
+  it('are keys like any other if a person names them', () => {
     const one = target(
       withSettings(
         'secrets_store:',

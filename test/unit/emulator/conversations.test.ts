@@ -181,7 +181,7 @@ describe('the start of a conversation', () => {
     },
   );
 
-  it('ends in ERROR where its sandbox is paused before it is over, and stays READY after', async () => {
+  it('ends in ERROR if its sandbox is paused before it is over, and stays READY after', async () => {
     const { url, pass } = await serviceWithSettings();
     const early = await good<Task>(url, begin, {});
     pass(600);
@@ -213,7 +213,7 @@ describe('the start of a conversation', () => {
     expect(await statuses(url)).toEqual([]);
   });
 
-  it('reads its body before it looks at the key', async () => {
+  it('reads its body before it checks the key', async () => {
     const { url } = await emulatorForTest({ apiKey: 'k' });
     expect((await call(url, begin, '{')).status).toBe(422);
     expect((await call(url, begin, '[]')).status).toBe(401);
@@ -351,7 +351,7 @@ describe('lists of conversations', () => {
     },
   );
 
-  it('of start tasks want ids', async () => {
+  it('of start tasks require ids', async () => {
     const { url } = await emulatorForTest();
     expect(await call(url, 'GET /app-conversations/start-tasks')).toMatchObject({
       status: 422,

@@ -8,7 +8,7 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import { send } from '../../contract/send.ts';
 import { emulatorForTest, post } from './emulator.ts';
 
-/** The head of a request whose body is waited for: the service says when it has read it. */
+/** The head of a request whose body is waited for: the service reports when it has read it. */
 const EXPECTING =
   'POST /api/settings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: LENGTH\r\nExpect: 100-continue\r\n\r\n';
 
@@ -64,12 +64,12 @@ describe('Origin', () => {
 });
 
 describe('the key', () => {
-  it('is not looked at when the service has none', async () => {
+  it('is ignored when the service has none', async () => {
     const { url } = await emulatorForTest({ apiKey: '' });
     expect((await send(url, { headers: { 'x-session-api-key': 'any' } })).status).toBe(404);
   });
 
-  it('is wanted after the JSON is read, and before it is judged', async () => {
+  it('is checked after the JSON is read, and before it is judged', async () => {
     const { url } = await emulatorForTest({ apiKey: 'k' });
     expect((await post(url, '{')).status).toBe(422);
     expect((await post(url, { language: 5 })).status).toBe(401);
@@ -148,7 +148,7 @@ describe('connections', () => {
     expect(seen).toMatch(/content-type: text\/plain; charset=utf-8/);
   });
 
-  // With no timer that fires by itself, what close() waits for is told by what it ends on.
+  // With no timer that fires by itself, what close() waits for shows in what it ends on.
   it('do not keep close() waiting when idle', async () => {
     const emulator = await startEmulator();
     const idle = connect(Number(new URL(emulator.url).port), '127.0.0.1');
@@ -202,14 +202,14 @@ describe('startEmulator', () => {
     },
   );
 
-  it('listens on all addresses with a key, and still asks for a name it knows', async () => {
+  it('listens on all addresses with a key, and still requires a name it knows', async () => {
     const { url } = await emulatorForTest({ host: '0.0.0.0', apiKey: 'k' });
     const local = url.replace('0.0.0.0', '127.0.0.1');
     expect((await send(local)).status).toBe(401);
     expect((await send(local, { headers: { host: 'box.test' } })).status).toBe(421);
   });
 
-  it('says where it answers', async () => {
+  it('reports its address', async () => {
     expect((await emulatorForTest()).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const sixth = await startEmulator({ host: '::1' }).catch(() => undefined);
     if (sixth === undefined) return;
@@ -218,7 +218,7 @@ describe('startEmulator', () => {
     await sixth.close();
   });
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await once(taken, 'listening');

@@ -45,7 +45,7 @@ describe('the store file', () => {
     });
   });
 
-  it('has mode 0600 even where a looser one was there, in a folder of mode 0700', async () => {
+  it('has mode 0600 even if a looser one was there, in a folder of mode 0700', async () => {
     const folder = join(await folderForTest(), 'deep', 'er');
     const data = join(folder, 'store.json');
     const { url } = await emulatorForTest({ data });
@@ -58,7 +58,7 @@ describe('the store file', () => {
     expect((await stat(data)).mode & 0o777).toBe(0o600);
   });
 
-  it('says what wrote it and in which format, and holds no value of a password field', async () => {
+  it('records what wrote it and in which format, and holds no value of a password field', async () => {
     const data = join(await folderForTest(), 'store.json');
     const { url } = await emulatorForTest({ data });
     await post(url, secrets);
@@ -85,7 +85,7 @@ describe('the store file', () => {
     expect((await send(url)).status).toBe(404);
   });
 
-  it('stands alone in its folder after many stores at once', async () => {
+  it('is alone in its folder after many stores at once', async () => {
     const folder = await folderForTest();
     const { url } = await emulatorForTest({ data: join(folder, 'store.json') });
 

@@ -33,7 +33,7 @@ export async function load(url: string): Promise<Record<string, unknown>> {
   return parsed(text) as Record<string, unknown>;
 }
 
-/** An embedded service whose time stands still until it is moved. */
+/** An embedded service whose time stops until a test moves it. */
 export async function emulatorAtRest(options?: EmulatorOptions) {
   let time = Date.parse('2026-01-02T03:04:05.000Z');
   const now = () => time;

@@ -97,7 +97,7 @@ describe('becomes', () => {
     });
   });
 
-  it('flapping can be paused while it reads ERROR, and a conversation waits until it runs', async () => {
+  it('flapping can be paused while it is in ERROR, and a conversation waits until it runs', async () => {
     const { url, pass } = await emulatorAtRest({ becomes: 'flapping' });
     await post(url, {});
     const { id } = await good<{ id: string }>(url, converse, {});
@@ -198,7 +198,7 @@ describe('maxRunning', () => {
     expect(await statuses(url)).toEqual([]);
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('is not there unless it is requested', async () => {
     const { url, pass } = await emulatorAtRest();
     for (let n = 0; n < 30; n += 1) await good(url, start);
     pass(500);
@@ -216,7 +216,7 @@ it('emptyLists is how many lists of sandboxes come out empty, refused ones not c
   expect((await good<Page<Sandbox>>(url, search)).items).toHaveLength(1);
 });
 
-it('pageSize is the most items on a page, whatever limit was asked for', async () => {
+it('pageSize is the most items on a page, whatever limit was requested', async () => {
   const { url } = await emulatorForTest({ pageSize: 2 });
   for (let n = 0; n < 3; n += 1) await good(url, start);
   const sizes: number[] = [];

@@ -107,7 +107,7 @@ describe('the store file', () => {
     expect(JSON.parse(await readFile(data, 'utf8'))).toMatchObject({ format_version: 1 });
   });
 
-  it('is not written where nothing changes', async () => {
+  it('is not written if nothing changes', async () => {
     const data = join(await folderForTest(), 'store.json');
     await writeFile(data, JSON.stringify({ ...before, sandboxes: [sandbox] }));
     const { url } = await emulatorForTest({ data });

@@ -53,7 +53,7 @@ describe('a sandbox', () => {
     expect(editor?.url).toContain(begun.id);
   });
 
-  it('is of the spec that the query names, whatever the body says', async () => {
+  it('is of the spec that the query names, whatever the body holds', async () => {
     const { url } = await emulatorForTest();
     const inBody = await good<Sandbox>(url, start, { sandbox_spec_id: node });
     const inQuery = await good<Sandbox>(
@@ -97,7 +97,7 @@ describe('pause and resume', () => {
     expect(await statuses(url)).toEqual(['RUNNING']);
   });
 
-  it('answer 200 where there is nothing to do', async () => {
+  it('answer 200 if there is nothing to do', async () => {
     const { url, pass } = await emulatorAtRest();
     const { id } = await good<Sandbox>(url, start);
     pass(500);
@@ -155,7 +155,7 @@ describe('pages', () => {
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
-  it('begin anew where page_id is no number, and are empty past the end', async () => {
+  it('begin anew if page_id is no number, and are empty past the end', async () => {
     const { url } = await emulatorForTest();
     const ids = [(await good<Sandbox>(url, start)).id, (await good<Sandbox>(url, start)).id];
     const of = async (query: string) => {
@@ -238,7 +238,7 @@ describe('the key', () => {
     'GET /app-conversations/search',
     'GET /app-conversations/search?limit=0',
     `GET /app-conversations/start-tasks?ids=${id}`,
-  ])('is wanted by %s', async (what) => {
+  ])('is required by %s', async (what) => {
     const { url } = await emulatorForTest({ apiKey: 'k' });
     const body = what === 'POST /app-conversations' ? {} : undefined;
     const refused = { status: 401, body: { detail: 'Unauthorized' } };

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { serveCommand } from '../../../src/cli/commands/serve.ts';
 import { call, good, statuses } from './emulator.ts';
 
-/** `setpoint serve` with these flags, as far as a look at it goes. */
-async function serve(flags: object, look: (url: string) => Promise<void> = async () => {}) {
+/** `setpoint serve` with these flags, and what a test reads of it. */
+async function serve(flags: object, read: (url: string) => Promise<void> = async () => {}) {
   const stopping = new AbortController();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let shown = '';
@@ -27,14 +27,14 @@ async function serve(flags: object, look: (url: string) => Promise<void> = async
   );
   const started = await Promise.race([url, ended]);
   try {
-    if (typeof started === 'string') await look(started);
+    if (typeof started === 'string') await read(started);
   } finally {
     stopping.abort('SIGINT');
   }
   return { exit: await ended, shown };
 }
 
-it('tells that it keeps settings and sandboxes', async () => {
+it('prints that it keeps settings and sandboxes', async () => {
   const { exit, shown } = await serve({});
   expect(exit).toBe(0);
   expect(shown).toBe(

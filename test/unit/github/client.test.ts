@@ -107,7 +107,7 @@ describe('where the token goes', () => {
 });
 
 describe('what failed is sent once more, on the clock that is handed in', () => {
-  it('a list twice, 1 and 4 s later, and a comment not at all', async () => {
+  it('a list twice, 1 and 4 s later, and a comment never', async () => {
     const clock = quickClock();
     github.intercept = failing(503);
     const errors = [

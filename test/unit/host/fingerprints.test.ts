@@ -27,7 +27,7 @@ const forget = async (address = ADDRESS, key = 'state-key', path = PATH) =>
 const compare = async (value: string, address = ADDRESS, key = 'state-key', path = PATH) =>
   (await opened(address, key)).compare(path, value);
 
-it('tells the value last written from another, and knows nothing of what was not written', async () => {
+it('distinguishes the value last written from another, and knows nothing of what was not written', async () => {
   expect(await compare('one')).toBe('none');
   await remember('one');
   expect(await compare('one')).toBe('same');
@@ -45,7 +45,7 @@ it('forgets what was cleared', async () => {
   expect(await compare('one')).toBe('none');
 });
 
-it('keeps addresses and paths apart, also where they are written at once', async () => {
+it('keeps addresses and paths apart, also if they are written at once', async () => {
   await Promise.all([
     remember('a'),
     remember('b', 'https://other.example.com'),
@@ -63,7 +63,7 @@ it('keeps path prefixes of one origin apart, and the address out of the file', a
   expect(readFileSync(file, 'utf8')).not.toContain('staging');
 });
 
-it('tells two targets of one run that are one service of what the other has written', async () => {
+it('two targets of one run that are one service see what the other has written', async () => {
   await remember('one');
   const other = await opened();
   await remember('two');
@@ -112,7 +112,7 @@ describe('what is forgotten before a write', () => {
   });
 
   it.each(['', 'another'])(
-    'under a key that cannot tell services apart (%j) is of every service',
+    'under a key that cannot distinguish services (%j) is of every service',
     async (key) => {
       await remember('one');
       await remember('two', other);

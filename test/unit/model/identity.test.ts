@@ -68,7 +68,7 @@ describe('a text that may be anything is an address with a secret in it', () => 
     '${env:NAME:-x}',
   ])('and %s is none', (text) => expect(isSensitiveUrl(text)).toBe(false));
 
-  it('is told in a time that grows with the text alone', () => {
+  it('is decided in a time that grows with the text alone', () => {
     for (const piece of ['a:', 'a@', '${', 'https://', 'x?', '//a@']) {
       const ratio = growth(
         (size) => piece.repeat(size),

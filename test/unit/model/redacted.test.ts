@@ -44,7 +44,7 @@ describe('names of the schema stay in paths, and what a person or a service name
 });
 
 describe('a change', () => {
-  it('says that it is sensitive where masking has altered its values, and stays the change it is', () => {
+  it('is marked sensitive if masking has altered its values, and stays the change it is', () => {
     const plan = planOf(
       environment({
         changes: [
@@ -81,7 +81,7 @@ describe('a change', () => {
     expect(of(['llm_model'])).toEqual(['(sensitive)']);
   });
 
-  it('two keys that look alike when they are masked stay two', () => {
+  it('two keys that are masked alike stay two', () => {
     const after = { 'tenant-77': 1, 'TENANT-77': 2, language: 3 };
     expect(redacted(change({ after }), redactorOf('tenant-77')).after).toEqual({
       '(sensitive)': 1,

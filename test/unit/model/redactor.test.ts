@@ -102,7 +102,7 @@ describe('T25: the time grows with the text alone', () => {
     ['words', 'lorem ipsum dolor sit amet '],
     ['beginnings of secrets', 'sk-ant-secret-number-'],
     ['one letter', 'aaaaaaaaaaaaaaaaaaaaaaaa'],
-    ['what looks like addresses', 'a:b@c?d=e#f//'],
+    ['what has the form of addresses', 'a:b@c?d=e#f//'],
     ['open references', '${env:A'],
   ])('1 MiB of %s, 480 values', (_, piece) => {
     const redactor = redactorOf(...secrets, `${'a'.repeat(500)}b`);

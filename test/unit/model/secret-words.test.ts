@@ -6,7 +6,7 @@ import {
   shownVariable,
 } from '../../../src/model/secret-words.ts';
 
-describe('a name says that what it holds is a secret', () => {
+describe('a name marks its value as a secret', () => {
   it.each([
     'api_key',
     'apiKey',
@@ -80,9 +80,9 @@ it.each([
   'AKIA0',
   'eyJhbGci',
   'x -----BEGIN RSA',
-])('%s looks like a token', (text) => expect(looksLikeToken(text)).toBe(true));
+])('%s has the form of a token', (text) => expect(looksLikeToken(text)).toBe(true));
 
-describe('a literal of the file is shown, but for what its flag, name or form says', () => {
+describe('a literal of the file is shown, unless its flag, name or form is that of a secret', () => {
   it.each([
     ['-y', null, '-y'],
     ['hunter2', '--password', '(sensitive)'],

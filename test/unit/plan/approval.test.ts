@@ -135,7 +135,7 @@ describe('an approval does not cover', () => {
     ['no digests', null],
     ['too few', { address: null, changes: [] }],
     ['empty ones', { address: null, changes: [''] }],
-  ])('anything with %s, even where none can be made', (_, none) => {
+  ])('anything with %s, even if none can be made', (_, none) => {
     const plan = planOf([LANGUAGE]);
     expect(refusal(plan, saved(plan, { digests: none }))).not.toBeNull();
     const mute = digestsBy(() => '');

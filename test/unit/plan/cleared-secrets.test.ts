@@ -84,7 +84,7 @@ describe('an entry', () => {
     expect(removed({ url: 'https://a.example' })).toEqual([]);
   });
 
-  it('loses a secret where there is nothing afterwards', () => {
+  it('loses a secret if there is nothing afterwards', () => {
     expect(lost({ api_key: KEY }, { api_key: null })).toEqual(['api_key']);
     expect(lost({ api_key: KEY }, {})).toEqual(['api_key']);
     expect(lost({ api_key: KEY }, null)).toEqual(['api_key']);
@@ -92,7 +92,7 @@ describe('an entry', () => {
     expect(lost({ env: { A: KEY, B: KEY } }, { env: { B: KEY } })).toEqual(['env.A']);
   });
 
-  it('loses none that another takes the place of, and none where there was none', () => {
+  it('loses none that another takes the place of, and none if there was none', () => {
     expect(lost({ api_key: KEY }, { api_key: new Secret('new') })).toEqual([]);
     expect(lost({ api_key: KEY }, { api_key: 'new' })).toEqual([]);
     expect(lost({ api_key: new Secret('') }, {})).toEqual([]);
@@ -166,7 +166,7 @@ describe('a url', () => {
 
 it('what a write cannot preserve is left to lose-unreadable', () => {
   const gone = [change(ENTRY, { before: { api_key: KEY, other: KEY } })];
-  const stops = { stops: 'always', remedy: 'declare it' } as const;
+  const stops = { stops: 'always', remedy: 'Declare it' } as const;
   const left = (path: readonly string[]) =>
     cleared(gone, { unpreservable: [{ path, ...stops }] }).map((one) => one.path.at(-1));
   expect(left([...ENTRY, 'api_key'])).toEqual(['other']);

@@ -109,7 +109,7 @@ describe('no digest is made of a value of a reference, or of what only the servi
   });
 });
 
-it('digests under one salt are alike, under another they are not, and a guess costs time where it must', async () => {
+it('digests under one salt are alike, under another they are not, and a guess costs time if it must', async () => {
   const [one, same, other] = [digestsUnder('aa'), digestsUnder('aa'), digestsUnder()];
   expect(one.quick('x')).toBe(same.quick('x'));
   expect(one.quick('x')).not.toBe(other.quick('x'));

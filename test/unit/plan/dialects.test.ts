@@ -42,28 +42,28 @@ const STORED = {
 
 describe('planning reads from the dialect', () => {
   it('what a write may lose: nothing if it keeps what is left out', () => {
-    const wanted = desired({ language: 'fr' });
-    const whole = planSettings(wanted, observedOf(STORED), NOTHING_KNOWN);
+    const declared = desired({ language: 'fr' });
+    const whole = planSettings(declared, observedOf(STORED), NOTHING_KNOWN);
     expect(whole.unpreservable.map(({ path }) => path)).toEqual([['sandbox_api_key']]);
     const state = { ...observedOf(STORED), dialect: merging() };
-    const partial = planSettings(wanted, state, NOTHING_KNOWN);
+    const partial = planSettings(declared, state, NOTHING_KNOWN);
     expect(partial.unpreservable).toEqual([]);
     expect(partial.changes).toEqual(whole.changes);
     expect(partial.write?.fields).toEqual({ language: 'fr' });
   });
 
   it('what clears a field', () => {
-    const wanted = desired({ agent: null });
+    const declared = desired({ agent: null });
     const written = (state: ObservedState) =>
-      planSettings(wanted, state, NOTHING_KNOWN).write?.fields['agent'];
+      planSettings(declared, state, NOTHING_KNOWN).write?.fields['agent'];
     expect(written(observedOf(STORED))).toBeNull();
     const dialect = merging({ agent: { onNull: 'keeps', clearWith: '' } });
     expect(written({ ...observedOf(STORED), dialect })).toBe('');
   });
 
   it('what a field is that the answer leaves out', () => {
-    const wanted = desired({ agent: 'CodeActAgent' });
-    const changes = (state: ObservedState) => planSettings(wanted, state, NOTHING_KNOWN).changes;
+    const declared = desired({ agent: 'CodeActAgent' });
+    const changes = (state: ObservedState) => planSettings(declared, state, NOTHING_KNOWN).changes;
     const { agent: _, ...without } = STORED;
     expect(changes(observedOf(without))).toMatchObject([{ action: 'set', before: null }]);
     const dialect = merging({ agent: { absent: 'CodeActAgent' } });

@@ -23,7 +23,7 @@ it('a finding names its rule, how to lift it, and where it is', () => {
     {
       rule: 'disable-safety',
       message: 'The plan turns confirmation_mode off.',
-      hint: 'If that is meant, apply with --allow disable-safety.',
+      hint: 'If this is intended, apply with --allow disable-safety.',
       path: ['confirmation_mode'],
       refuses: false,
       warned: false,
@@ -52,7 +52,7 @@ it('the rules come in the order of their list, lose-unreadable at the end', () =
       change(['security_analyzer'], { before: 'llm' }),
       change(['agent'], { class: 'drift' }),
     ],
-    { unpreservable: [{ path: ['x'], stops: 'always', remedy: 'declare x' }] },
+    { unpreservable: [{ path: ['x'], stops: 'always', remedy: 'Declare x' }] },
   );
   const rules = guardRules(plan, observed({ llm_api_key_set: true }, false), {
     ...NO_GUARDS,
@@ -118,14 +118,14 @@ describe('max-changes', () => {
 
 describe('lose-unreadable', () => {
   const lost = (stops: 'always' | 'protected') =>
-    planOf([EDIT], { unpreservable: [{ path: ['a', 'b'], stops, remedy: 'declare it' }] });
+    planOf([EDIT], { unpreservable: [{ path: ['a', 'b'], stops, remedy: 'Declare it' }] });
 
   it('names what is lost and both ways out, and is warned of by the plan itself', () => {
     expect(found(lost('always'))).toEqual([
       {
         rule: 'lose-unreadable',
         message: 'This write clears a.b, which the service does not show.',
-        hint: 'In settings.yaml, declare it; or apply with --allow lose-unreadable and lose it.',
+        hint: 'Declare it; or apply with --allow lose-unreadable and lose it.',
         path: ['a', 'b'],
         refuses: true,
         warned: true,

@@ -42,7 +42,7 @@ describe('llm_base_url', () => {
     ['three of them', '///a.example', 'a.example'],
     ['the same text behind blanks that is no address', ' a b', 'a b '],
     ['the same text that is no address', 'not an address', 'not an address'],
-    ['nothing at all', '', null],
+    ['nothing', '', null],
     ['blanks instead of nothing', null, '  '],
   ])('stays where it is with %s', (_, before, after) => {
     expect(found(before, after)).toEqual([]);

@@ -53,10 +53,10 @@ function sentWith(...given: Parameters<typeof planned>): Value | undefined {
 /** The rows of the table in docs/secrets.md. */
 const ROWS = readFileSync(join(import.meta.dirname, '../../../docs/secrets.md'), 'utf8')
   .split('\n')
-  .filter((line) => /^\| (any|yes|no|not said) \|/.test(line))
+  .filter((line) => /^\| (any|yes|no|not reported) \|/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-const CASES = (['yes', 'no', 'not said'] as const).flatMap((stored) =>
+const CASES = (['yes', 'no', 'not reported'] as const).flatMap((stored) =>
   (['same', 'different', 'none'] as const).flatMap((known) =>
     (['reference', 'null', 'no'] as const).flatMap((declared) =>
       (['yes', 'no'] as const).map((rotate) => ({ stored, known, declared, rotate })),
@@ -74,7 +74,7 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
       );
       expect(fits).toHaveLength(1);
       const [, , , , , action, words, written] = fits[0] ?? [];
-      const flag = { yes: true, no: false, 'not said': undefined }[stored];
+      const flag = { yes: true, no: false, 'not reported': undefined }[stored];
       const value = { reference: REFERENCE, null: null, no: undefined }[declared];
       const plan = planned(flag, value, known, rotate === 'yes' ? 'all' : []);
       expect(plan.changes.map((change) => change.action)).toEqual(action === '–' ? [] : [action]);
@@ -122,13 +122,13 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
 describe('sandbox_api_key, which no answer ever shows', () => {
   const KEY = new Secret('new-value', '${env:SANDBOX_KEY}');
   const change = desired('language', 'fr').fields;
-  const look = (record: Record<string, Value>) => observedOf(record);
+  const observed = (record: Record<string, Value>) => observedOf(record);
   const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
   const plan = (value: Value, more: DesiredState['fields'], language = 'en') => {
     const state = desired('sandbox_api_key', value);
     return planSettings(
       { ...state, fields: [...more, ...state.fields] },
-      look({ language }),
+      observed({ language }),
       options,
     );
   };
@@ -150,15 +150,15 @@ describe('sandbox_api_key, which no answer ever shows', () => {
     expect(bodyOf(writing)).toHaveProperty('sandbox_api_key', sent);
   });
 
-  it('undeclared is one warning, and only where a write would happen', () => {
+  it('undeclared is one warning, and only if a write would happen', () => {
     const undeclared = { ...desired('language', 'fr'), fields: change };
-    expect(planSettings(undeclared, look({ language: 'fr' }), options).warnings).toEqual([]);
-    expect(planSettings(undeclared, look({ language: 'en' }), options).warnings).toEqual([
+    expect(planSettings(undeclared, observed({ language: 'fr' }), options).warnings).toEqual([]);
+    expect(planSettings(undeclared, observed({ language: 'en' }), options).warnings).toEqual([
       {
         code: 'lose-unreadable',
         path: ['sandbox_api_key'],
         message:
-          'This write clears sandbox_api_key, which the service does not show: declare it under settings: a reference to keep it, null to clear it.',
+          'This write clears sandbox_api_key, which the service does not show. Declare it under settings: (a reference to keep it, null to clear it).',
       },
     ]);
   });
@@ -169,10 +169,10 @@ describe('secrets_store', () => {
     ['provider_tokens', recordOf([['github', recordOf([['token', REFERENCE]])]])],
   ]);
   const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
-  const look = (tokens: Value) => observedOf({ provider_tokens_set: tokens });
+  const observed = (tokens: Value) => observedOf({ provider_tokens_set: tokens });
 
   it('is a change while provider_tokens_set does not name what is declared', () => {
-    const plan = planSettings(desired('secrets_store', declared), look(recordOf([])), options);
+    const plan = planSettings(desired('secrets_store', declared), observed(recordOf([])), options);
     expect(plan.changes).toMatchObject([
       {
         path: ['secrets_store'],
@@ -187,19 +187,19 @@ describe('secrets_store', () => {
   it('is of unknown origin once it does, a host of null included', () => {
     const plan = planSettings(
       desired('secrets_store', declared),
-      look(recordOf([['github', null]])),
+      observed(recordOf([['github', null]])),
       options,
     );
     expect(plan.changes).toEqual([]);
     expect(plan.unknown).toMatchObject([
-      { path: ['secrets_store'], reason: 'set, origin unknown' },
+      { path: ['secrets_store'], reason: 'set; cannot tell whether it is this value' },
     ]);
   });
 
   it('would lose a token that the file does not name', () => {
     const plan = planSettings(
       desired('secrets_store', declared),
-      look(recordOf([['gitlab', 'gitlab.com']])),
+      observed(recordOf([['gitlab', 'gitlab.com']])),
       options,
     );
     expect(plan.unpreservable).toContainEqual(

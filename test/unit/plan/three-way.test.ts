@@ -12,7 +12,7 @@ function file(lines: readonly string[], rest = ''): DesiredState {
   return resolveSettings(target(withSettings(...lines) + rest), source({ A: 'a', B: 'b' }));
 }
 
-/** The class of each change that leads from what is stored to `now`, where `base` was applied last. */
+/** The class of each change that leads from what is stored to `now`, if `base` was applied last. */
 function classes(
   base: DesiredState,
   now: DesiredState,
@@ -102,7 +102,7 @@ describe('of an entry', () => {
     },
   });
 
-  it('it is told by its own declaration', () => {
+  it('it is judged by its own declaration', () => {
     const found = classes(
       list(entry('kept'), entry('edited'), entry('dropped'), entry('touched')),
       list(entry('kept'), entry('edited', 30), entry('touched'), entry('added')),
@@ -236,7 +236,7 @@ describe('what a file declares under a path', () => {
     expect(declared(['mcp_config', 'shttp_servers'])).toHaveProperty('shttp_servers');
   });
 
-  it('is nothing where there is no config', () => {
+  it('is nothing if there is no config', () => {
     expect(declarations(file(['mcp_config: null']))(['mcp_config', 'sse_servers', 'x'])).toBe(
       undefined,
     );
@@ -254,7 +254,7 @@ describe('of the sandboxes', () => {
       NOTHING_KNOWN,
     ).sandboxes.steps.map(({ change: { class: kind, path } }) => [path[0], kind]);
 
-  it('drift, unless the file has moved; where it stands does not count', () => {
+  it('drift, unless the file has changed; its position does not count', () => {
     const one = 'sandboxes: [{ id: box-1, state: running }]\n';
     expect(classOf(one, one)).toEqual([['box-1', 'drift']]);
     expect(classOf(one, `guards: { max_changes: 3 }\n${one}`)).toEqual([['box-1', 'drift']]);

@@ -45,7 +45,7 @@ settings:
 `);
   });
 
-  it('masks what looks like a secret in a comment', () => {
+  it('masks what has the form of a secret in a comment', () => {
     const text = `# api_key: hunter2, see https://x.example.com/docs
 a: 1 # token=hunter2 (was sk-hunter2)
 # - url: https://x/sse

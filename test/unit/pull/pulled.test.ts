@@ -17,13 +17,13 @@ interface Given {
 
 function edits({ files, has, env = {}, adopt = [] }: Given) {
   const targets = files.flatMap((file) => readTargets(file, READ).targets);
-  const looked = targets.flatMap((target) => {
+  const observed = targets.flatMap((target) => {
     const record = has[target.name];
     if (record === undefined) return [];
     const observed = observedOf(record);
     return [{ target, observed, options: { adopt, hidden: [], ownLayer: false } }];
   });
-  return pullEdits(files, READ, looked, sourceFor([], { env, resolved: new Resolved() }));
+  return pullEdits(files, READ, observed, sourceFor([], { env, resolved: new Resolved() }));
 }
 
 function one(lines: readonly string[], record: Readonly<Record<string, Value>>, env = {}) {
@@ -173,7 +173,7 @@ describe('a reference without a value', () => {
 });
 
 describe('what cannot be brought in', () => {
-  it('is said, and does not keep the rest from it', () => {
+  it('is reported, and does not stop the rest', () => {
     const has = {
       user_consents_to_analytics: null,
       condenser_max_size: 3,
@@ -256,7 +256,7 @@ describe('blocks', () => {
   const base = 'version: 1\nsettings:\n  language: en\n  agent: A\n';
   const extending = 'version: 1\nextends: base.yaml\n';
 
-  it('a base that several files extend is changed where all agree, else each file', () => {
+  it('a base that several files extend is changed if all agree, else each file', () => {
     const files = [file('one.yaml', extending, base), file('two.yaml', extending, base)];
     const has = { one: { language: 'fr', agent: 'B' }, two: { language: 'fr', agent: 'A' } };
     const { texts } = edits({ files, has });
@@ -266,7 +266,7 @@ describe('blocks', () => {
     });
   });
 
-  it('a base is left alone where one of the files was not chosen', () => {
+  it('a base is left alone if one of the files was not chosen', () => {
     const files = [file('one.yaml', extending, base), file('two.yaml', extending, base)];
     const { texts } = edits({ files, has: { two: { language: 'fr', agent: 'A' } } });
     expect(Object.fromEntries(texts)).toEqual({
@@ -274,7 +274,7 @@ describe('blocks', () => {
     });
   });
 
-  it('what is adopted goes to the top where all take in the same, else to each environment', () => {
+  it('what is adopted goes to the top if all adopt the same, else to each environment', () => {
     const text =
       'version: 1\nsettings: {}\nenvironments:\n  a: {}\n  b:\n    settings: { agent: A }\n';
     const has = { a: { email: 'x@y', agent: 'A' }, b: { email: 'x@y', agent: 'A' } };

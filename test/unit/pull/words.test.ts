@@ -95,7 +95,7 @@ describe('what a file may hold of an argument', () => {
     expect(isHarmlessValue(name, value)).toBe(harmless);
   });
 
-  it('a text that looks like a secret', () => {
+  it('a text with the form of a secret', () => {
     for (const text of ['eyJhbGciOi', 'xoxb-1-2', '<hidden>', 'Basic dTpw', 'AKIA0000'])
       expect(isSecretText(text), text).toBe(true);
     for (const text of ['info', 'en_GB.UTF-8', '8080', 'true', '/usr/bin:/bin', 'a b c', ''])
@@ -115,7 +115,7 @@ describe('a variable', () => {
     expect(variableName(...parts)).toBe(name);
   });
 
-  it('has a marker until it has a name, and what the service has is not taken for one', () => {
+  it('has a marker until it has a name, and what the service has is not read as one', () => {
     const marker = markerOf('a', 'b');
     const value = {
       url: `x-${markerReference(marker)}`,

@@ -18,15 +18,15 @@ describe('of several environments', () => {
       }),
       environment({ name: 'c', error: { code: 'unreachable', message: 'down', hint: 'up' } }),
     );
-    const said = commandsIn(planAnnotations(document)).map((command) => [
+    const annotations = commandsIn(planAnnotations(document)).map((command) => [
       command?.name,
       command?.properties['title'],
     ]);
-    expect(said.slice(0, 3)).toEqual([
+    expect(annotations.slice(0, 3)).toEqual([
       ['error', 'Plan: b'],
       ['error', 'Plan: c'],
       ['warning', 'Plan: b'],
     ]);
-    expect(said.at(-1)).toEqual(['notice', 'Plan: a']);
+    expect(annotations.at(-1)).toEqual(['notice', 'Plan: a']);
   });
 });

@@ -27,7 +27,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
   it.each([
     ['plan', planMarkdown, planAnnotations],
     ['drift', driftMarkdown, driftAnnotations],
-  ] as const)('every format of %s says as much', (voice, markdown, annotations) => {
+  ] as const)('every format of %s shows as much', (voice, markdown, annotations) => {
     const { environments } = JSON.parse(json(document)) as PlanDocument;
     const counts = {
       changes: environments.flatMap(({ changes }) => changes).length,
@@ -78,7 +78,7 @@ it.each(Object.entries(OUTCOMES))(
     const remaining = environments.flatMap((one) => one.remaining).length;
     const errors = environments.filter(({ error }) => error !== null).length;
     const text = outcomeText(document, STYLE);
-    const told = linesOf(text, /^  ! /);
+    const warned = linesOf(text, /^  ! /);
     expect(linesOf(text, /^  [✓✗?·] (?!sandbox_api_key)/)).toBe(changes);
     const tree = treeOf(outcomeMarkdown(document));
     expect(rowsOf(tree)).toBe(changes);
@@ -86,9 +86,9 @@ it.each(Object.entries(OUTCOMES))(
       refusals.length > 1 ? refusals : [],
     ).length;
     const items = nodesOf(tree, 'listItem').length - listed;
-    expect(items - linesOf(text, /^  \? sandbox_api_key/)).toBe(told);
-    expect(commandsIn(outcomeAnnotations(document))).toHaveLength(changes + told + errors);
-    expect(told).toBeGreaterThanOrEqual(remaining);
+    expect(items - linesOf(text, /^  \? sandbox_api_key/)).toBe(warned);
+    expect(commandsIn(outcomeAnnotations(document))).toHaveLength(changes + warned + errors);
+    expect(warned).toBeGreaterThanOrEqual(remaining);
   },
 );
 

@@ -57,7 +57,7 @@ describe('markup', () => {
 
 describe('the address of a run', () => {
   it.each(['http://ci.example/', 'javascript:alert(1)', 'https://me@ci.example/', '/run', 'x'])(
-    'is text where it is %s',
+    'is text if it is %s',
     (url) => {
       const tree = documentOf(planHtml(planRunAt(url)));
       expect(elementsOf(tree, named('a'))).toEqual([]);
@@ -126,7 +126,7 @@ describe('the counts', () => {
 });
 
 describe('a value', () => {
-  it('opens where it is long, and is there whole', () => {
+  it('opens if it is long, and is there whole', () => {
     const [short, long] = ['x'.repeat(20), 'y'.repeat(500)];
     const tree = documentOf(
       planHtml(planOf(environment({ changes: [change({ before: short, after: long })] }))),
@@ -138,7 +138,7 @@ describe('a value', () => {
     expect(whole(tree)).toEqual([JSON.stringify(short), JSON.stringify(long)]);
   });
 
-  it('is not compared line by line where that would take long', () => {
+  it('is not compared line by line if that would take long', () => {
     const lines = (mark: string): string[] => Array.from({ length: 30_000 }, (_, i) => mark + i);
     const [before, after] = [lines('a'), lines('b')];
     const tree = documentOf(
@@ -148,7 +148,7 @@ describe('a value', () => {
     expect(whole(tree)).toEqual([JSON.stringify(before), JSON.stringify(after)]);
   });
 
-  it('that is sensitive is told by its reason', () => {
+  it('that is sensitive is shown by its reason', () => {
     const secret = change({ before: '(sensitive)', after: '(sensitive)', sensitive: true });
     const tree = documentOf(planHtml(planOf(environment({ changes: [secret] }))));
     expect(elementsOf(tree, named('ins', 'del'))).toEqual([]);
@@ -181,7 +181,7 @@ describe('what to type', () => {
   }
 });
 
-it('a problem says its place, what it is, what to do and its code', () => {
+it('a problem shows its place, what it is, what to do and its code', () => {
   const tree = documentOf(validationHtml(validationOf(diagnostic())));
   expect(elementsOf(tree, ofClass('rows')).map((one) => textOf(one).trim().split(/\n+/))).toEqual([
     [
@@ -227,7 +227,7 @@ describe('the colours', () => {
     ['light', light],
     ['dark', dark],
     ['print', print],
-  ])('are told apart from their ground (%s)', (_, theme) => {
+  ])('contrast with their ground (%s)', (_, theme) => {
     const block = theme.slice(0, theme.indexOf('}'));
     const colors = Object.fromEntries(
       [...block.matchAll(/--([a-z-]+): (#[0-9a-f]+)/g)].map(([, name = '', hex = '']) => [

@@ -21,7 +21,7 @@ const printsOf = (...diagnostics: DiagnosticReport[]) =>
   );
 
 describe('a validation as SARIF', () => {
-  it('knows a problem again when lines above it come and go, and tells those alike apart', () => {
+  it('knows a problem again when lines above it come and go, and distinguishes those alike', () => {
     const one = diagnostic();
     const [print] = printsOf(one);
     expect(printsOf({ ...one, line: 40, column: 9, message: 'Worded anew.' })).toEqual([print]);

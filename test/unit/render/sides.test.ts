@@ -71,11 +71,11 @@ describe.each(FORMATS)('drift as %s names the two sides of every difference', (n
   it('counts pending edits and drift separately', () => {
     const edit = change({ class: 'pending' });
     const drift = change({ path: ['agent'], class: 'drift' });
-    const said = (...changes: Parameters<typeof change>[0][]) =>
+    const counts = (...changes: Parameters<typeof change>[0][]) =>
       render(planOf(environment({ changes: changes as (typeof edit)[] })));
     if (name === 'github') return;
-    expect(said(edit, { ...edit, path: ['agent'] })).toMatch(/no drift[.,] 2 pending edits/i);
-    expect(said(edit, { ...edit, path: ['agent'] })).not.toMatch(/Drift: \d/);
-    expect(said(edit, drift)).toMatch(/1 difference[.,] 1 pending edit/);
+    expect(counts(edit, { ...edit, path: ['agent'] })).toMatch(/no drift[.,] 2 pending edits/i);
+    expect(counts(edit, { ...edit, path: ['agent'] })).not.toMatch(/Drift: \d/);
+    expect(counts(edit, drift)).toMatch(/1 difference[.,] 1 pending edit/);
   });
 });

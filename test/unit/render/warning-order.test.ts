@@ -18,7 +18,7 @@ const adds = (name: string): Warning => ({
 });
 const loses = (path: readonly string[]): Warning => ({
   code: 'lose-unreadable',
-  message: `This write clears mcp_config.stdio_servers[${path[2]}], which the service does not show: declare it.`,
+  message: `This write clears mcp_config.stdio_servers[${path[2]}], which the service does not show. Declare it.`,
   path,
 });
 const LISTED = NAMES.map((name) => `mcp_config.stdio_servers[${name}]`).join(', ');

@@ -81,7 +81,7 @@ describe('conceal', () => {
     });
   });
 
-  it('of a field that is not known, secrets by name and texts that look like tokens are masked at any depth', () => {
+  it('of a field that is not known, secrets by name and texts with the form of tokens are masked at any depth', () => {
     const record = conceal({
       mail: {
         smtp_pwd: 'canary',

@@ -96,7 +96,7 @@ describe('a foreign error', () => {
     ['EPROTO', 'tls'],
     ['CERT_REVOKED', 'tls'],
     ['EWHATEVER', 'cut'],
-  ])('%s before the connection stands is %s', (code, kind) => {
+  ])('%s before there is a connection is %s', (code, kind) => {
     const error = Object.assign(new Error('canary'), { code });
     expect(faultOf(error, 'connect', 5_000)).toMatchObject({ kind, phase: 'connect' });
   });

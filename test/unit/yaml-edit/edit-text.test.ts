@@ -48,7 +48,7 @@ guards:
 `;
 
 describe('a scalar', () => {
-  it('is replaced where it stands, in the quotes it has, its comment kept', () => {
+  it('is replaced in place, in the quotes it has, its comment kept', () => {
     expect(
       difference(FILE, {
         'settings.language': 'fr',
@@ -94,13 +94,13 @@ describe('a scalar', () => {
     ['${env:X}', '${env:X}'],
     ['https://x.example.com/a?b=c', 'https://x.example.com/a?b=c'],
     ['embedded:', '"embedded:"'],
-  ])('%j is plain where it can be, and reads back the same', (value, written) => {
+  ])('%j is plain if it can be, and reads back the same', (value, written) => {
     expect(edited('settings:\n  language: en # c\n', { 'settings.language': value })).toBe(
       `settings:\n  language: ${written} # c\n`,
     );
   });
 
-  it('in braces is quoted where the braces ask for it', () => {
+  it('in braces is quoted if the braces require it', () => {
     const text = 'settings: { language: en, agent: x }\n';
     expect(edited(text, { 'settings.language': 'a, b', 'settings.agent': '${env:X}' })).toBe(
       'settings: { language: "a, b", agent: "${env:X}" }\n',
@@ -140,7 +140,7 @@ describe('a key that is new', () => {
     expect(edited(FILE, { 'settings.email': 'x' })).toContain('"${env:T}" }\n  email: x\n  # end');
   });
 
-  it('brings the maps it stands in', () => {
+  it('adds the maps around it', () => {
     const text =
       'version: 1\nenvironments:\n    staging:\n        server: { url: x }\n    "prod": { server: { url: y } }\n';
     const puts = {
@@ -188,7 +188,7 @@ describe('a key that is new', () => {
 });
 
 describe('JSON', () => {
-  it('stays JSON, and what stands on lines of its own is added on one', () => {
+  it('stays JSON, and what has lines of its own is added on one', () => {
     const text =
       '{\n  "version": 1,\n  "settings": {\n    "language": "en",\n    "args": ["a"]\n  }\n}\n';
     const after = edited(text, {
