@@ -88,7 +88,7 @@ function valueOf(
 
 function maskOr(text: string, what: string): { text: string } | { problem: string } {
   if (!looksLikeMask(text)) return { text };
-  return { problem: `${what} holds what looks like a mask, not a value` };
+  return { problem: `${what} holds a mask, not a value` };
 }
 
 /**

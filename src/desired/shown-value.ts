@@ -49,7 +49,7 @@ function unlessReference(text: string, shown: string): string {
   return wholeReference(masked) === null ? shown : text;
 }
 
-/** A line is shown as a whole, or not at all. */
+/** A line is shown as a whole, or masked as a whole. */
 function argsLine(line: string): string {
   const words = shellWords(line);
   const open = words.every((word, index) => argument(word, words[index - 1] ?? '') === word);

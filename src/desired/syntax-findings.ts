@@ -87,7 +87,7 @@ function isReportedElsewhere({ code, pos: [at] }: Problem, { found, starts }: Co
   );
 }
 
-/** The offsets at which the parser gave up looking for the end of a collection in braces or brackets. */
+/** The offsets at which the parser gave up searching for the end of a collection in braces or brackets. */
 function unclosedEnds(text: string, contents: Document.Parsed['contents']): ReadonlySet<number> {
   const ends = new Set<number>();
   visit(contents, (_, node) => {
@@ -125,7 +125,7 @@ function causeOf(
   ];
 }
 
-/** Characters in which a key is looked for. */
+/** Characters in which a key is searched for. */
 const LONGEST_KEY = 80;
 
 function neverClosed(what: string): Finding {

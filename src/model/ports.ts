@@ -12,7 +12,7 @@ export interface Observer<O extends ObservedState | null = ObservedState> {
 }
 
 /**
- * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: the answer says that it did not; `retry` tells
+ * Whether a write took effect. `stored`: the service has confirmed it. `not-applied`: the answer shows that it did not; `retry` is
  * whether the same write may be tried again, `reached` whether the service received it. `ambiguous`: it may have, and only
  * another observation shows.
  */
@@ -115,7 +115,7 @@ export interface ReferenceSource {
 }
 
 /**
- * Digests that tell whether two values are the same, for documents that are saved: under a salt of the document's own.
+ * Digests that show whether two values are the same, for documents that are saved: under a salt of the document's own.
  * `quick` is for literals of the committed file, `slow` for what must not be guessed.
  */
 export interface Digests {

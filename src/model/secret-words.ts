@@ -53,7 +53,7 @@ function isRandom(text: string): boolean {
 
 /**
  * An argument of the committed file as documents show it. A literal there is no secret, so that only what its flag or its own
- * form says is one is masked.
+ * form shows is one is masked.
  */
 export function shownArgument(argument: string, before: string | null): string {
   const open = partBefore(argument, before, saysSecret);

@@ -78,7 +78,7 @@ export interface Unseen {
 const MASKED: Unseen = { reason: 'masked', missing: null, literals: null };
 
 /**
- * A value that is not known here: a reference without a value, or what a snapshot masks. It equals nothing, and it is never sent: `reveal()` gives no text. `mayBe` tells whether a text fits the literal text around the references.
+ * A value that is not known here: a reference without a value, or what a snapshot masks. It equals nothing, and it is never sent: `reveal()` gives no text. `mayBe` is whether a text fits the literal text around the references.
  */
 export class UnseenSecret extends Secret {
   readonly unseen: Unseen;

@@ -20,7 +20,7 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** A JSON Schema file that what each environment declares must fit, references as they are written. */
   readonly policy?: string | undefined;
-  /** The file as it was last applied: with it, every change tells whether the file changed, the service, or both. */
+  /** The file as it was last applied: with it, every change shows whether the file changed, the service, or both. */
   readonly base?: string | undefined;
   /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
   readonly maxFileSize?: number | undefined;

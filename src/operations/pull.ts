@@ -117,7 +117,10 @@ function parseAdoption(
   return adopt.map((text) => {
     const path = parsePath(text);
     if (path !== null && known.some((other) => samePath(other, path))) return path;
-    const available = names.length === 0 ? 'There is none.' : `Available: ${names.join(', ')}.`;
+    const available =
+      names.length === 0
+        ? 'The file manages all that the service has.'
+        : `Available: ${names.join(', ')}.`;
     throw new SetpointError(
       'usage',
       '--adopt needs a path that the service has and the file does not manage, or all.',
@@ -155,7 +158,7 @@ async function write(
     if (changes === 'unknown') {
       throw new SetpointError(
         'file-dirty',
-        `git could not tell whether ${path} has uncommitted changes.`,
+        `git did not report whether ${path} has uncommitted changes.`,
         {
           hint: 'Run git status in its folder to see why, or use --force.',
         },

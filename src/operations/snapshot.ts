@@ -26,7 +26,7 @@ const WITHHELD: ReferenceSource = {
 };
 
 /**
- * Plans against what `get -o json` saved of the services; nothing is sent. Secrets are masked there: the snapshot tells whether
+ * Plans against what `get -o json` saved of the services; nothing is sent. Secrets are masked there: the snapshot shows whether
  * one is set, and not which. What comes from a reference is listed under `unknown`.
  */
 export async function planSnapshot(

@@ -18,7 +18,7 @@ export function isRotated(rotation: Rotation, path: Path): boolean {
 }
 
 /**
- * Plans a password field, which cannot be compared. The service may report that one is stored, the fingerprint tells whether it is
+ * Plans a password field, which cannot be compared. The service may report that one is stored, the fingerprint shows whether it is
  * the one last written from here, and `--rotate` writes it in any case. A field of which the service reports nothing is sent
  * with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
  */

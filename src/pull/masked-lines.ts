@@ -11,7 +11,7 @@ import { type Splice, spliced } from '../yaml-edit/splice.ts';
 
 /**
  * The lines of a settings file, each with what may be shown of it. Masked is what plans mask although a file may hold it
- * (arguments and variables of programs, urls with userinfo or query), and what looks like a secret in a comment. Nothing is shown
+ * (arguments and variables of programs, urls with userinfo or query), and what has the form of a secret in a comment. Nothing is shown
  * of a text that cannot be read.
  */
 export function maskedLines(whole: string): ShownLine[] {

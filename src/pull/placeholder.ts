@@ -11,7 +11,7 @@ export interface Placeholder {
   readonly path: Path;
   /** The secret's path in the service's record. */
   readonly at: Path;
-  /** The secret, to tell whether two targets have the same. It is never written or shown. */
+  /** The secret, to find out whether two targets have the same. It is never written or shown. */
   readonly secret: Value;
   /** The scalar as the file will hold it, with the marker for the variable. */
   readonly written: string;
@@ -58,7 +58,7 @@ export function textWithNames(text: string, nameOf: (marker: string) => string):
   return text.replaceAll(MARKED, (_, marker: string) => `\${env:${nameOf(marker)}}`);
 }
 
-/** Characters of a made-up name, before the number that tells it from another. */
+/** Characters of a made-up name, before the number that distinguishes it from another. */
 const LONGEST = 200;
 
 /** The parts joined to the name of a variable that a settings file may read. */

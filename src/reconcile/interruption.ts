@@ -1,6 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 
-/** The error of a stop that was requested, or null. The signal's reason tells SIGTERM from SIGINT. */
+/** The error of a stop that was requested, or null. The signal's reason distinguishes SIGTERM from SIGINT. */
 export function interruption(signal: AbortSignal | undefined): SetpointError | null {
   if (signal?.aborted !== true) return null;
   return signal.reason === 'SIGTERM'

@@ -40,7 +40,7 @@ function environmentLines(
     ...(declared === null
       ? ['  value    not declared']
       : [...valueLines(declared.value, style), `  from     ${originText(declared, name)}`]),
-    ...references.map((reference) => `  needs    ${referenceText(reference)}`),
+    ...references.map((reference) => `  lookup   ${referenceText(reference)}`),
     ...(environment.unmanaged ? ['  ignored  listed under unmanaged: never changed'] : []),
     ...applyLines(document, environment, style),
   ];
@@ -69,7 +69,7 @@ function originText({ source, block }: Origin, name: string): string {
 
 function referenceText({ kind, name, set, problem }: ReferenceReport): string {
   if (problem !== null) return visible(problem);
-  if (kind === 'file') return `the file ${visible(name)} is there`;
+  if (kind === 'file') return `the file ${visible(name)} exists`;
   return `the variable ${name} is ${set ? 'set' : 'not set; its default is used'}`;
 }
 

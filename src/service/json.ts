@@ -11,7 +11,7 @@ export type Decoding =
 
 /**
  * Reads JSON as the service wrote it: a number that a JavaScript number would not write the same way keeps its digits, and
- * `__proto__` is a key like any other. Keys keep their order, but those that look like array indexes come first. No
+ * `__proto__` is a key like any other. Keys keep their order, but those with the form of array indexes come first. No
  * secret is wrapped yet.
  */
 export function decode(bytes: Uint8Array): Decoding {

@@ -38,7 +38,7 @@ export function settingsActuator(connection: Connection, limits: TimeLimits = UN
   };
 }
 
-/** One GET of the settings. The error's `retry` tells whether to try again. */
+/** One GET of the settings. The error's `retry` is whether to try again. */
 async function readSettings(
   connection: Connection,
   limits: TimeLimits,

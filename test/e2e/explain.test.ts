@@ -113,7 +113,7 @@ describe('explain PATH', () => {
 staging  ${store.url}
   value    \${env:LLM}
   from     settings.yaml:6:16, at the top of the file
-  needs    the variable LLM is set
+  lookup   the variable LLM is set
   apply
     ? llm_api_key: set; cannot tell whether it is this value (\${env:LLM})
 `);

@@ -291,9 +291,9 @@ describe('an observation answered by something else', () => {
   });
 
   it.each([
-    ['"canary"', 'not-this-service', 'no object'],
-    ['["canary"]', 'not-this-service', 'no object'],
-    ['null', 'not-this-service', 'no object'],
+    ['"canary"', 'not-this-service', 'not an object'],
+    ['["canary"]', 'not-this-service', 'not an object'],
+    ['null', 'not-this-service', 'not an object'],
     ['{"language":"canary"}', 'not-this-service', 'llm_api_key_set'],
     ['{"llm_api_key_set":"canary"}', 'not-this-service', 'llm_api_key_set'],
     ['{"agent_settings":{},"llm_api_key_set":true}', 'dialect-not-spoken', '/api/v1/settings'],

@@ -21,13 +21,13 @@ it.each(Object.entries(FAILURES))('%s', (name, document) => {
   golden(name, 'failure.html', failureHtml(document));
 });
 
-const LOOK = /<style>[^<]*<\/style>/;
+const STYLE = /<style>[^<]*<\/style>/;
 
 /** The style is the same on every page: it is in one file of its own. */
 function golden(scenario: string, file: string, page: string): void {
-  const [look = ''] = LOOK.exec(page) ?? [];
-  expectGolden(join('html', 'style.html'), `${look}\n`);
-  const rest = page.replace(look, '<style>…</style>').replace(/'sha256-[^']+'/, "'sha256-…'");
+  const [style = ''] = STYLE.exec(page) ?? [];
+  expectGolden(join('html', 'style.html'), `${style}\n`);
+  const rest = page.replace(style, '<style>…</style>').replace(/'sha256-[^']+'/, "'sha256-…'");
   expect(rest).not.toBe(page);
   expectGolden(join('html', scenario.replaceAll(/[^a-z]+/g, '-'), file), rest);
 }

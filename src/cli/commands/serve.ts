@@ -51,7 +51,7 @@ function hintFor(thrown: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   if (code === 'EADDRINUSE')
     return 'Stop the program that listens there, or choose another port: --port 0 takes a free one.';
-  return 'Choose another --port, --host or --data.';
+  return 'Choose another --host, --port or --data; a host off loopback needs --api-key.';
 }
 
 /** The options of behaviour that the flags give. */

@@ -14,7 +14,7 @@ import type { Io } from '../io.ts';
  * `setpoint completion --complete SHELL WORD...`, which the scripts of scripts.ts call at each Tab. The words are those of the
  * line after `setpoint`; the last one is at the cursor, possibly empty. Prints what it can become, a line each: for zsh and fish
  * the whole word, a tab and its description; for bash the part behind the last `=` or `:`, where bash begins a word. A line
- * `:files N` stands for files, whose names begin after N characters of the word. Prints nothing if anything is wrong.
+ * `:files N` means files, whose names begin after N characters of the word. Prints nothing if anything is wrong.
  */
 export async function complete([shell, ...parts]: readonly string[], io: Io): Promise<number> {
   try {

@@ -16,7 +16,7 @@ const PAUSE = 3000;
 const EMPTY_PAUSE = 2000;
 
 /**
- * The plan of the sandboxes as they are. A sandbox that reads ERROR may be booting however old it is: no answer tells when it
+ * The plan of the sandboxes as they are. A sandbox in ERROR may be booting however old it is: no answer shows when it
  * was resumed. If the plan would give one up, it is watched for a while first; with `wait` 0 it is not. A request to stop ends
  * the watch with its error. If no sandbox is declared, nothing is requested.
  */

@@ -6,7 +6,7 @@ import type { Started } from '../../plan/plan-sandboxes.ts';
 /**
  * One step of the approved plan, from sending to conclusion.
  *
- * - `not-sent`: it was not sent, or surely had no effect; `error` tells why, null if it was not needed any more.
+ * - `not-sent`: it was not sent, or surely had no effect; `error` is why, null if it was not needed any more.
  * - `turned-away`: the same, and the service may take it later.
  * - `lost`: sent, but its answer was lost: it may have begun.
  * - `running`: the service reported that it began.
@@ -20,7 +20,7 @@ export interface RunStep {
   readonly id: string | null;
   /** What the last observation showed; null until the sandbox is listed. */
   readonly status: string | null;
-  /** Whether it has read something else than PAUSED: a resume that goes back to PAUSED was undone by the service. */
+  /** Whether it has been in another state than PAUSED: a resume that goes back to PAUSED was undone by the service. */
   readonly wasUp: boolean;
   readonly error: SetpointError | null;
 }

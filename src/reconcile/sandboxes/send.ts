@@ -31,7 +31,7 @@ export async function sendSteps(
     if (now === null || interruption(input.signal) !== null) return sent;
     const others = sent.filter((one) => !turnedAway.includes(one));
     const dropped = turnedAway.filter(({ step }) => !now.needed.includes(step));
-    // It may not be needed any more because it took effect after all: the observations that follow tell.
+    // It may not be needed any more because it took effect after all: the observations that follow show it.
     const state = now.hasNew ? 'lost' : 'not-sent';
     sent = [
       ...others,

@@ -87,7 +87,7 @@ interface Mended {
   readonly warnings: readonly Warning[];
 }
 
-/** Sends the corrective write, if one is needed. The observation that follows tells whether it took effect. */
+/** Sends the corrective write, if one is needed. The observation that follows shows whether it took effect. */
 async function mend(
   input: ReconcileInput,
   plan: SettingsPlan,

@@ -14,7 +14,7 @@ export interface EntryBlock {
 /** A part that may be left out, and only whole. The lowest rank is kept longest. */
 export interface CommentEntry {
   readonly rank: number;
-  /** Null if it is too much to be made at all. */
+  /** Null if it is too long to be made. */
   readonly text: () => string | null;
   /** If that one is left out, so is this one. */
   readonly of?: CommentEntry;

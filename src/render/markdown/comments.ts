@@ -74,7 +74,7 @@ export function footer(run: Run, tool: Tool): string {
   return `${parts.filter((part) => part !== '').join(' · ')}\n`;
 }
 
-/** Sections that share the room of one comment: the frame of each is shown whole or not at all, what went wrong before the rest. */
+/** Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. */
 function comment(sections: readonly Section[], closing: string): string {
   let room = FRAMES;
   const shown = new Map<Section, CommentBlock[]>();

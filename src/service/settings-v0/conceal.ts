@@ -18,7 +18,7 @@ import { TOKEN_NAMES } from './dialect.ts';
 /**
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
  * that are known to hold no secret, urls that carry userinfo, a query or a fragment, fields of a later version that have a
- * flag, and whatever has the name of a secret. In unknown fields also texts that look like tokens.
+ * flag, and whatever has the name of a secret. In unknown fields also texts with the form of tokens.
  */
 export function conceal(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {

@@ -110,7 +110,7 @@ function isMaskOrHoldsOne(value: Value | undefined): boolean {
 }
 
 /**
- * The observed state in the body of a 200, or an error that names what answered instead. No other request is needed to tell:
+ * The observed state in the body of a 200, or an error that names what answered instead. No other request is needed to distinguish them:
  * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; the agent server inside a sandbox
  * has `llm_api_key_is_set` under the same path.
  */
