@@ -1,0 +1,40 @@
+import { resolveSettings } from '../../../src/desired/resolve.ts';
+import { readTargets } from '../../../src/desired/target.ts';
+import type { SettingsPlan } from '../../../src/model/plan.ts';
+import type { DesiredState } from '../../../src/model/state.ts';
+import { NOTHING_KNOWN, planSettings, type PlanOptions } from '../../../src/plan/plan-settings.ts';
+import { observedOf } from '../../fixture/observed.ts';
+
+/** What a file declares whose settings block has these lines; references are variables, and those not given are missing. */
+export function declared(
+  settings: string,
+  variables: Readonly<Record<string, string>> = {},
+  blocks = '',
+): DesiredState {
+  const text = `version: 1
+server: { url: "https://agents.example.com" }
+${blocks}
+settings:
+${settings.replaceAll(/^/gm, '  ')}
+`;
+  const { targets, diagnostics } = readTargets(
+    { path: 'settings.yaml', text, base: null },
+    { serverGiven: false, several: false },
+  );
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [target] = targets;
+  if (target === undefined || errors.length > 0) throw new Error(JSON.stringify(errors));
+  return resolveSettings(target, {
+    variable: (name) => variables[name],
+    file: () => ({ problem: 'none' }),
+  });
+}
+
+/** The plan of such a file against a service that answers a record. */
+export function planned(
+  desired: DesiredState,
+  record: Readonly<Record<string, unknown>>,
+  more: Partial<PlanOptions> = {},
+): SettingsPlan {
+  return planSettings(desired, observedOf(record), { ...NOTHING_KNOWN, ...more });
+}

@@ -1,0 +1,140 @@
+import { SetpointError } from '../../../src/model/error.ts';
+import type { SettingsWrite } from '../../../src/model/plan.ts';
+import type { StartAnswer, WriteAnswer, WrittenSecret } from '../../../src/model/ports.ts';
+import type { Conversation, Sandbox } from '../../../src/model/sandbox.ts';
+import type { DesiredState } from '../../../src/model/state.ts';
+import type { ReconcileInput, SandboxProgress } from '../../../src/reconcile/contract.ts';
+import { EMPTY_STORE } from '../../../src/service/settings-v0/read.ts';
+import { observedOf } from '../../fixture/observed.ts';
+import { quickClock } from '../../fixture/settings.ts';
+
+/** What an observation shows or a request is answered with: in this order, and the last one for good. */
+export interface Script {
+  /** The records; null is an empty store. */
+  readonly shows?: readonly (Readonly<Record<string, unknown>> | SetpointError | null)[];
+  readonly answers?: readonly (WriteAnswer | Promise<WriteAnswer>)[];
+  readonly lists?: readonly (readonly Sandbox[] | SetpointError)[];
+  readonly conversations?: readonly Conversation[] | null;
+  readonly starts?: readonly (StartAnswer | Promise<StartAnswer>)[];
+  readonly pauses?: readonly WriteAnswer[];
+  readonly resumes?: readonly WriteAnswer[];
+  readonly more?: Partial<ReconcileInput>;
+  /** Called with the name of each step, before it is done: `observe`, `store`, `list`, `start x`, `pause x`, `sleep`. */
+  readonly on?: (step: string, count: number) => void;
+}
+
+export const STORED: WriteAnswer = { kind: 'stored' };
+
+export function lost(code: 'timed-out' | 'server-error' = 'server-error'): WriteAnswer {
+  return { kind: 'ambiguous', error: new SetpointError(code, 'No answer.') };
+}
+
+export function refused(retry: boolean, reached: boolean, retryAfter?: number): WriteAnswer {
+  const error = new SetpointError('rate-limited', 'Not now.');
+  if (retryAfter !== undefined) Object.assign(error, { retryAfter });
+  return { kind: 'not-applied', retry, reached, error };
+}
+
+/** A service that does as it is told, and what it was asked. */
+export function scripted(desired: DesiredState, script: Script) {
+  const steps: string[] = [];
+  const writes: SettingsWrite[] = [];
+  const progress: (readonly SandboxProgress[])[] = [];
+  const fingerprints: string[] = [];
+  const note = (step: string): void => {
+    script.on?.(step, steps.filter((one) => one === step).length + 1);
+    steps.push(step);
+  };
+  const clock = quickClock();
+  const observe = inOrder<Readonly<Record<string, unknown>> | SetpointError | null>(
+    script.shows ?? [{}],
+  );
+  const list = inOrder<readonly Sandbox[] | SetpointError>(script.lists ?? [[]]);
+  const store = inOrder(script.answers ?? [STORED]);
+  const start = inOrder(script.starts ?? []);
+  const pause = inOrder(script.pauses ?? [STORED]);
+  const resume = inOrder(script.resumes ?? [STORED]);
+  const input: ReconcileInput = {
+    desired,
+    base: null,
+    rotation: [],
+    allowed: [],
+    approved: null,
+    wait: 60_000,
+    clock: {
+      now: () => clock.now(),
+      // Nothing but sleeping takes time, and a millisecond is one.
+      monotonic: () => clock.slept.reduce((sum, slept) => sum + slept, 0),
+      sleep: (milliseconds, signal) => {
+        note('sleep');
+        return clock.sleep(milliseconds, signal);
+      },
+    },
+    progress: (waiting) => progress.push(waiting),
+    announce: () => Promise.resolve(),
+    approve: () => Promise.resolve(true),
+    observers: {
+      settings: {
+        observe: async () => {
+          note('observe');
+          const shown = observe();
+          if (shown instanceof Error) throw shown;
+          return shown === null ? EMPTY_STORE : observedOf(shown);
+        },
+      },
+      sandboxes: {
+        sandboxes: async () => {
+          note('list');
+          const shown = list();
+          if (shown instanceof Error) throw shown;
+          return { sandboxes: shown, at: clock.now() };
+        },
+        specs: async () => [{ id: 'python' }, { id: 'node' }],
+        conversations: async () => script.conversations ?? [],
+      },
+    },
+    actuators: {
+      settings: {
+        store: async (write) => {
+          note('store');
+          writes.push(write);
+          return store();
+        },
+      },
+      sandboxes: {
+        start: async (spec) => {
+          note(`start ${spec ?? 'default'}`);
+          return start();
+        },
+        pause: async (id) => {
+          note(`pause ${id}`);
+          return pause();
+        },
+        resume: async (id) => {
+          note(`resume ${id}`);
+          return resume();
+        },
+      },
+    },
+    fingerprints: {
+      compare: () => 'none',
+      forget: async (paths) => {
+        fingerprints.push(`forget ${paths.join(' ')}`.trim());
+        return async () => void fingerprints.push('put back');
+      },
+      remember: async (written: readonly WrittenSecret[]) =>
+        void fingerprints.push(`remember ${written.map(({ path }) => path).join(' ')}`.trim()),
+    },
+    ...script.more,
+  };
+  return { input, steps, writes, progress, fingerprints, slept: clock.slept };
+}
+
+function inOrder<T>(values: readonly T[]): () => T {
+  const left = [...values];
+  return () => {
+    const next = left.length > 1 ? left.shift() : left[0];
+    if (next === undefined) throw new Error('The script says nothing of this.');
+    return next;
+  };
+}
