@@ -150,7 +150,9 @@ describe('the error of a refused apply', () => {
     expect(error?.message).toBe(
       'A program. (rule run-code) An image. (rule run-code) A key. (rule clear-secret)',
     );
-    expect(error?.hint).toBe('If that is meant, apply with --allow run-code --allow clear-secret.');
+    expect(error?.hint).toBe(
+      'If this is intended, apply with --allow run-code --allow clear-secret.',
+    );
   });
 
   it('has the hints of rules that have their own, each once, and no flag for them', () => {
@@ -161,7 +163,7 @@ describe('the error of a refused apply', () => {
     ];
     expect(refusalError(own)?.hint).toBe('Wait. Declare the keys.');
     expect(refusalError([...own, refusal('run-code', 'A program.')])?.hint).toBe(
-      'Wait. Declare the keys. If that is meant, apply with --allow run-code.',
+      'Wait. Declare the keys. If this is intended, apply with --allow run-code.',
     );
   });
 

@@ -146,7 +146,7 @@ describe('secrets_store', () => {
     expect(found.unpreservable).toContainEqual({
       path: ['secrets_store', 'provider_tokens', 'other'],
       stops: 'always',
-      remedy: 'declare secrets_store.provider_tokens.other',
+      remedy: 'Declare secrets_store.provider_tokens.other',
     });
   });
 

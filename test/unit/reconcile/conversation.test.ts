@@ -88,7 +88,7 @@ describe('a conversation that is started', () => {
     expect(conversation).toBe('c');
     expect(error).toMatchObject({
       code: 'timed-out',
-      message: 'The conversation was not ready in time: its task reads STARTING.',
+      message: 'The conversation was not ready in time: its status is STARTING.',
       hint: 'It may still start: see setpoint get conversations, or wait longer with --wait.',
     });
   });
