@@ -26,7 +26,7 @@ export function compose(text: string): Composed | null {
   const composer = new Composer(YAML_OPTIONS);
   const documents: Document.Parsed[] = [];
   const starts: number[] = [];
-  const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [] };
+  const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [], open: [] };
   const watch = watcher(seen);
   const take = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
@@ -44,6 +44,8 @@ export function compose(text: string): Composed | null {
       return { documents: [], starts: [], ...seen };
     }
   }
+  // The lexer marks the end of an open bracket at the next line, which a file may not have.
+  seen.openBrackets.push(...seen.open.slice(-1));
   take(parser.end());
   documents.push(...composer.end(documents.length === 0, text.length));
   return { documents, starts, ...seen };
@@ -62,10 +64,12 @@ interface Watched {
   readonly found: [number, Finding][];
   readonly openQuotes: Map<number, number>;
   readonly openBrackets: number[];
+  /** The brackets that are open at this point, outermost first. */
+  readonly open: number[];
 }
 
 function watcher(seen: Watched): (part: Lexeme) => void {
-  const open: number[] = [];
+  const { open } = seen;
   return ({ lexeme, at, scalar }) => {
     if (scalar) return;
     const finding = findingOf(lexeme);

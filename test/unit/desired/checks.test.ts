@@ -203,3 +203,15 @@ describe('T18: extends', () => {
     expect(baseOf('settings.yaml', text)?.path ?? null).toBe(path);
   });
 });
+
+it.each([
+  ['a list', 'version: 1\nserver: { url: "embedded:" }\nsettings: [a, b', '3:11'],
+  ['a map', 'version: 1\nserver: { url: "embedded:"', '2:9'],
+  ['the inner of two', 'version: 1\nserver: { url: [a', '2:16'],
+])('%s that the end of a file without a last line break leaves open', (_, text, at) => {
+  for (const ending of ['', '\n']) {
+    const [first] = read(text + ending).diagnostics;
+    expect(first?.message).toBe('This bracket or brace is never closed.');
+    expect(`${first?.line}:${first?.column}`).toBe(at);
+  }
+});
