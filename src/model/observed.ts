@@ -45,8 +45,8 @@ export interface EnvironmentObserved {
   readonly name: string;
   readonly origin: string | null;
   readonly dialect: DialectName | null;
-  /** `stored` and `empty`: of the settings; `seen`: the settings were not requested. */
-  readonly status: 'stored' | 'empty' | 'seen' | 'error';
+  /** `stored` and `empty`: of the settings; `observed`: the settings were not requested. */
+  readonly status: 'stored' | 'empty' | 'observed' | 'error';
   readonly settings: Json;
   /** What a plan against this is checked with; null if the document is not for saving. */
   readonly digests: ObservedDigests | null;

@@ -54,7 +54,7 @@ const VALUES: ReadonlySet<string> = new Set([
 /** The statuses of documents, and those of sandboxes, conversations and their starts that are known. */
 const STATUSES: ReadonlySet<string> = new Set(
   (
-    'in-sync differs error applied partial not-converged refused failed stored empty seen pulled skipped unchanged written ' +
+    'in-sync differs error applied partial not-converged refused failed stored empty pulled skipped unchanged written ' +
     'created extended passed warning observed not-observed ready STARTING RUNNING PAUSED ERROR MISSING WORKING READY ' +
     'idle running paused finished stopped stuck waiting_for_confirmation'
   ).split(' '),

@@ -1,6 +1,6 @@
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
 
-/** A status of the task that starts a conversation, and when it was first seen: seconds since the request. */
+/** A status of the task that starts a conversation, and when it was first observed: seconds since the request. */
 export interface SmokeStep {
   readonly status: string;
   readonly seconds: number;

@@ -62,7 +62,7 @@ function observedOf(
     name: prepared.target.name,
     origin: shownOrigin(prepared),
     dialect: null,
-    status: 'seen' as const,
+    status: 'observed' as const,
     settings: null,
     digests: digestsOf(prepared, [], digests),
     sandboxes: null,

@@ -19,13 +19,13 @@ export function classified(
   options: PlanOptions,
 ): Plan {
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
-  const moved = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
+  const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
   const classOf = (change: Change): ChangeClass => {
     if (change.action === 'rotate') return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.
-    return isDeclared(base, change.path) && moved.has(pathKey(change.path))
+    return isDeclared(base, change.path) && changed.has(pathKey(change.path))
       ? 'conflict'
       : 'pending';
   };

@@ -93,7 +93,9 @@ function applyLines(
     ? 'it is unmanaged'
     : declared === null
       ? 'the file does not declare it'
-      : 'the service matches the file';
+      : warnings.length > 0
+        ? 'see the warnings'
+        : 'the service matches the file';
   return [...applied(`nothing: ${why}`), ...lines];
 }
 
