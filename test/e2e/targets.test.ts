@@ -245,3 +245,14 @@ describe('a secret file is the key of one origin, as a variable is', () => {
     expect(await twoKeys('one', 'two')).toMatchObject({ code: 0 });
   });
 });
+
+it('without a terminal and --yes, what else is missing is named first', async () => {
+  use({ 'settings.yaml': environments() });
+  const unnamed = await run(['apply']);
+  expect(unnamed.code).toBe(3);
+  expect(unnamed.stderr).toContain('There are 2 environments, and apply needs to know which.');
+  const unanswered = await run(['apply', '-e', 'first']);
+  expect(unanswered.code).toBe(3);
+  expect(unanswered.stderr).toContain('--yes is not given');
+  expect([...(one?.requests ?? []), ...(two?.requests ?? [])]).toEqual([]);
+});

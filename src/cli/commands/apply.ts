@@ -2,6 +2,7 @@ import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
+import { chooseTargets } from '../../operations/select.ts';
 import { previewText, outcomeText } from '../../render/section-text.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../formats.ts';
@@ -24,7 +25,10 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
     const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
+    const options = optionsFrom(flags, io, 'writes');
     if (!answered && ask === null) {
+      // What is wrong with the file or the flags comes first: --yes would not help.
+      chooseTargets({ ...options, all: flags.all }, 'apply');
       throw new SetpointError(
         'confirmation-needed',
         'Nothing was written: there is no terminal to ask on, and --yes is not given.',
@@ -33,7 +37,6 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     // Its refusals are the error that follows.
     const onPlan = (plan: EnvironmentPlan): Promise<void> =>
       reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
-    const options = optionsFrom(flags, io, 'writes');
     const progress = progressView(io.stderr);
     const document = await apply({
       ...options,
