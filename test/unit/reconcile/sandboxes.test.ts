@@ -1,40 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/model/error.ts';
 import type { StartAnswer } from '../../../src/model/ports.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/model/sandbox.ts';
+import type { DesiredSandboxes } from '../../../src/model/sandbox.ts';
 import { reconcile } from '../../../src/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
+import { counted, list, named } from './listed.ts';
 import { lost, refused, scripted, STORED, type Script } from './scripted.ts';
 
-const SOURCE = { file: 'settings.yaml', line: 1, column: 1 };
-
-function counted(
-  running: number,
-  spec: string | null = null,
-  surplus: 'keep' | 'pause' = 'keep',
-): DesiredSandboxes {
-  return { kind: 'counted', spec, running, surplus, whenBusy: 'skip', source: SOURCE };
-}
-function named(
-  id: string,
-  state: 'running' | 'paused',
-  whenBusy: 'skip' | 'pause' = 'skip',
-): DesiredSandboxes {
-  return { kind: 'named', id, state, whenBusy, source: SOURCE };
-}
-
-/** `a RUNNING python`: id, status, spec; `-` if the service does not say. All are an hour old. */
-function list(...texts: readonly string[]): Sandbox[] {
-  return texts.map((text) => {
-    const [id = '', status = '', spec = 'python'] = text.split(' ');
-    return {
-      id,
-      status,
-      spec: spec === '-' ? null : spec,
-      createdAt: 1_700_000_000_000 - 3_600_000,
-    };
-  });
-}
 const started = (id: string): StartAnswer => ({ kind: 'started', id });
 const unreachable = new SetpointError('unreachable', 'No.');
 

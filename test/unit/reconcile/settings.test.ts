@@ -98,7 +98,14 @@ describe('what is sent', () => {
     const { end, count } = await run({ shows: [EN, DE, EN, DE] });
     expect(count('observe')).toBe(4);
     expect(count('store')).toBe(0);
-    expect(end).toMatchObject({ status: 'failed', error: { code: 'contended' } });
+    expect(end).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'contended',
+        message: 'The service changed between every observation and the write that was to follow.',
+      },
+      refusals: [],
+    });
   });
 
   it('is nothing if the store is suddenly empty', async () => {
@@ -441,6 +448,7 @@ describe('what a write touched besides', () => {
           expected: 'A',
           actual: 'B',
           reason: 'changed by the write though the file does not manage it',
+          hint: 'Check the service: something else writes these settings, or it does not keep what it is sent.',
         },
       ],
     });
@@ -463,6 +471,16 @@ describe('what a write touched besides', () => {
         hint: 'Declare search_api_key as a reference, so that every write sends it.',
       },
     ]);
+  });
+
+  it('is no secret that the file clears', async () => {
+    const shown = { ...FR, search_api_key_set: false };
+    const before = { ...EN, search_api_key_set: true };
+    const { end } = await run(
+      { shows: [before, before, shown] },
+      `${FRENCH}\nsearch_api_key: null`,
+    );
+    expect(end).toMatchObject({ status: 'applied', remaining: [], error: null });
   });
 
   it('is an entry that the server adds by itself', async () => {
