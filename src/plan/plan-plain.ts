@@ -2,7 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import type { DialectField } from '../model/dialect.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { isMasked } from '../model/mask.ts';
-import type { Change, SettingsAction, Unknown, Unpreservable, Warning } from '../model/plan.ts';
+import type { Change, SettingsAction, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isEmpty, sameValue, type Value } from '../model/value.ts';
@@ -11,7 +11,6 @@ import { isEmpty, sameValue, type Value } from '../model/value.ts';
 export interface FieldPlan {
   readonly changes?: readonly Change[];
   readonly unknown?: readonly Unknown[];
-  readonly warnings?: readonly Warning[];
   readonly unpreservable?: readonly Unpreservable[];
   readonly write?: Value;
 }

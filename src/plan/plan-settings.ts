@@ -54,10 +54,7 @@ export function planSettings(
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...unreadableIn(desired, observed),
     ],
-    warnings: [
-      ...plans.flatMap(([, plan]) => plan.warnings ?? []),
-      ...unpreservable.map(warningOf),
-    ],
+    warnings: unpreservable.map(warningOf),
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
     write: writes ? { fields: recordOf(written), observed } : null,

@@ -13,7 +13,7 @@ import { outcomeText, planText } from '../../../src/render/section-text.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
-import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { OUTCOMES, PLANS, renderedBy } from '../../fixture/scenarios.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const annotation: fc.Arbitrary<Annotation> = fc.record({
@@ -70,21 +70,13 @@ describe('an annotation', () => {
   });
 });
 
-const DOCUMENTS: readonly (readonly [string, object, (document: never) => string])[] = [
-  ...Object.entries(PLANS).flatMap(([name, document]) => [
-    [`plan: ${name}`, document, planAnnotations] as const,
-    [`drift: ${name}`, document, driftAnnotations] as const,
-  ]),
-  ...Object.entries(OUTCOMES).map(
-    ([name, document]) => [`apply: ${name}`, document, outcomeAnnotations] as const,
-  ),
-  ...Object.entries(VALIDATIONS).map(
-    ([name, document]) => [`validate: ${name}`, document, validationAnnotations] as const,
-  ),
-  ...Object.entries(FAILURES).map(
-    ([name, document]) => [`failure: ${name}`, document, failureAnnotations] as const,
-  ),
-];
+const DOCUMENTS = renderedBy({
+  plan: planAnnotations,
+  drift: driftAnnotations,
+  apply: outcomeAnnotations,
+  validate: validationAnnotations,
+  failure: failureAnnotations,
+});
 
 describe('a document of hostile strings', () => {
   it.each(DOCUMENTS)('makes the commands of a harmless one (%s)', (_, document, render) => {

@@ -24,7 +24,7 @@ import {
   shapeOf,
   textOf,
 } from '../../fixture/html-tree.ts';
-import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { renderedBy } from '../../fixture/scenarios.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };
@@ -63,21 +63,13 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-const RENDERED: readonly (readonly [string, object, (document: never) => string])[] = [
-  ...Object.entries(PLANS).flatMap(([name, document]) => [
-    [`plan: ${name}`, document, planHtml] as const,
-    [`drift: ${name}`, document, driftHtml] as const,
-  ]),
-  ...Object.entries(OUTCOMES).map(
-    ([name, document]) => [`apply: ${name}`, document, outcomeHtml] as const,
-  ),
-  ...Object.entries(VALIDATIONS).map(
-    ([name, document]) => [`validate: ${name}`, document, validationHtml] as const,
-  ),
-  ...Object.entries(FAILURES).map(
-    ([name, document]) => [`failure: ${name}`, document, failureHtml] as const,
-  ),
-];
+const RENDERED = renderedBy({
+  plan: planHtml,
+  drift: driftHtml,
+  apply: outcomeHtml,
+  validate: validationHtml,
+  failure: failureHtml,
+});
 
 describe('markup', () => {
   it('holds a value as text, between tags and in an attribute', () => {

@@ -20,6 +20,7 @@ import {
   validationOf,
 } from '../../fixture/documents.ts';
 import { hostile } from '../../fixture/hostile.ts';
+import { leftOut, sizeOf, tallyOf } from '../../fixture/markdown-counts.ts';
 import { nodesOf, plainText, treeOf } from '../../fixture/markdown-tree.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
@@ -207,24 +208,3 @@ describe('a comment', () => {
     );
   });
 });
-
-/** However it is counted. */
-function sizeOf(text: string): number {
-  return Math.max(text.length, Buffer.byteLength(text));
-}
-
-/** Rows that are shown, and those that are counted as left out. */
-function tallyOf(text: string, noun: string): number {
-  const tree = treeOf(text);
-  const rows = nodesOf(tree, 'table').map(({ children = [] }) => children.length - 1);
-  const leftOutCounts = nodesOf(tree, 'emphasis').map((node) => leftOut(plainText(node), noun));
-  return [...rows, ...leftOutCounts].reduce((sum, count) => sum + count, 0);
-}
-
-/** The count in our own `and 3 more changes`, or in `and 2 more environments with 7 changes`. */
-function leftOut(text: string, noun: string): number {
-  const counts = text.matchAll(
-    new RegExp(`and (\\d+) more ${noun}|more environments? with (\\d+) ${noun}`, 'g'),
-  );
-  return [...counts].reduce((sum, [, one, other]) => sum + Number(one ?? other), 0);
-}

@@ -13,7 +13,7 @@ import { tableRow } from '../../../src/render/markdown/blocks.ts';
 import { visible } from '../../../src/render/visible.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
-import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { PLANS, renderedBy } from '../../fixture/scenarios.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const INVISIBLE =
@@ -79,21 +79,13 @@ describe('a sentence', () => {
   });
 });
 
-const RENDERED: readonly (readonly [string, object, (document: never) => string])[] = [
-  ...Object.entries(PLANS).flatMap(([name, document]) => [
-    [`plan: ${name}`, document, planMarkdown] as const,
-    [`drift: ${name}`, document, driftMarkdown] as const,
-  ]),
-  ...Object.entries(OUTCOMES).map(
-    ([name, document]) => [`apply: ${name}`, document, outcomeMarkdown] as const,
-  ),
-  ...Object.entries(VALIDATIONS).map(
-    ([name, document]) => [`validate: ${name}`, document, validationMarkdown] as const,
-  ),
-  ...Object.entries(FAILURES).map(
-    ([name, document]) => [`failure: ${name}`, document, failureMarkdown] as const,
-  ),
-];
+const RENDERED = renderedBy({
+  plan: planMarkdown,
+  drift: driftMarkdown,
+  apply: outcomeMarkdown,
+  validate: validationMarkdown,
+  failure: failureMarkdown,
+});
 
 describe('a document of hostile strings', () => {
   it.each(RENDERED)('has the structure of a harmless one (%s)', (_, document, render) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planMarkdown } from '../../../src/render/markdown/comments.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
-import { nodesOf, plainText, treeOf } from '../../fixture/markdown-tree.ts';
+import { leftOut, sizeOf, tallyOf } from '../../fixture/markdown-counts.ts';
 
 const LONGEST = 59_000;
 
@@ -100,24 +100,3 @@ describe('a comment', () => {
     expect(tallyOf(text, 'change')).toBe(1999);
   });
 });
-
-/** However it is counted. */
-function sizeOf(text: string): number {
-  return Math.max(text.length, Buffer.byteLength(text));
-}
-
-/** Rows that are shown, and those that are counted as left out. */
-function tallyOf(text: string, noun: string): number {
-  const tree = treeOf(text);
-  const rows = nodesOf(tree, 'table').map(({ children = [] }) => children.length - 1);
-  const leftOutCounts = nodesOf(tree, 'emphasis').map((node) => leftOut(plainText(node), noun));
-  return [...rows, ...leftOutCounts].reduce((sum, count) => sum + count, 0);
-}
-
-/** The count in our own `and 3 more changes`, or in `and 2 more environments with 7 changes`. */
-function leftOut(text: string, noun: string): number {
-  const counts = text.matchAll(
-    new RegExp(`and (\\d+) more ${noun}|more environments? with (\\d+) ${noun}`, 'g'),
-  );
-  return [...counts].reduce((sum, [, one, other]) => sum + Number(one ?? other), 0);
-}

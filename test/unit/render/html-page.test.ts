@@ -28,24 +28,16 @@ import {
   ofClass,
   textOf,
 } from '../../fixture/html-tree.ts';
-import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
+import { OUTCOMES, renderedBy } from '../../fixture/scenarios.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };
-const RENDERED: readonly (readonly [string, object, (document: never) => string])[] = [
-  ...Object.entries(PLANS).flatMap(([name, document]) => [
-    [`plan: ${name}`, document, planHtml] as const,
-    [`drift: ${name}`, document, driftHtml] as const,
-  ]),
-  ...Object.entries(OUTCOMES).map(
-    ([name, document]) => [`apply: ${name}`, document, outcomeHtml] as const,
-  ),
-  ...Object.entries(VALIDATIONS).map(
-    ([name, document]) => [`validate: ${name}`, document, validationHtml] as const,
-  ),
-  ...Object.entries(FAILURES).map(
-    ([name, document]) => [`failure: ${name}`, document, failureHtml] as const,
-  ),
-];
+const RENDERED = renderedBy({
+  plan: planHtml,
+  drift: driftHtml,
+  apply: outcomeHtml,
+  validate: validationHtml,
+  failure: failureHtml,
+});
 
 describe('markup', () => {
   it('takes no value for markup that a file can hold', () => {
