@@ -56,16 +56,22 @@ export function resolveServer(
   }
   if (problems.length > 0) return { problems, url: url === null ? null : trimmed };
   const auth = textOf(member(target.server, 'auth'));
+  const dialect = textOf(member(target.server, 'dialect'));
   return {
     server: {
       url: trimmed.replace(/\/+$/, ''),
       origin: url === null ? '' : (url.ref ?? urlOrigin(trimmed)),
       apiKey,
       auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
+      dialect: isDialect(dialect) ? dialect : 'auto',
       headers,
       caFile: caFile?.text ?? null,
     },
   };
+}
+
+function isDialect(name: string | undefined): name is ServerSettings['dialect'] {
+  return name === 'settings-v0' || name === 'app-server';
 }
 
 /** The origin that a target's file names, or the reference that it is; null if it names none. */

@@ -27,6 +27,10 @@ export const ERRORS = {
     hint: 'If this is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
   },
   'key-shared': { exit: 3, hint: 'Give each origin its own variable or file.' },
+  'unfit-for-service': {
+    exit: 3,
+    hint: 'Change the fields named, or list them under unmanaged for this environment.',
+  },
   'confirmation-needed': {
     exit: 3,
     hint: 'Run setpoint plan to see the changes, then apply with --yes.',
@@ -73,7 +77,7 @@ export const ERRORS = {
   'not-this-service': { exit: 1, hint: 'Check server.url and its path prefix.' },
   'dialect-not-spoken': {
     exit: 1,
-    hint: 'This version of setpoint supports GET and POST /api/settings.',
+    hint: 'This version of setpoint supports /api/settings, and /api/v1/settings as releases from 1.9 on have it.',
   },
   'bad-response': {
     exit: 1,

@@ -56,6 +56,7 @@ export type WarningCode =
   | 'guard'
   | 'key-not-used'
   | 'lose-unreadable'
+  | 'not-kept'
   | 'not-remembered'
   | 'sandbox-busy'
   | 'sandbox-displaced'

@@ -127,6 +127,10 @@ export interface Server {
    * A PEM file of certificate authorities to trust besides the built-in ones; relative to this file.
    */
   ca_file?: string;
+  /**
+   * How the service speaks of its settings: settings-v0 is GET and POST /api/settings, as releases up to 1.6 have it; app-server is /api/v1/settings, from 1.9 on. auto finds out and writes nothing for it; a declared one saves that request.
+   */
+  dialect?: 'auto' | 'settings-v0' | 'app-server';
 }
 /**
  * The fields of the service's Settings resource. What is absent is not managed.

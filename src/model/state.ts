@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts';
+import type { Dialect, DialectName } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
@@ -41,6 +41,8 @@ export interface ServerSettings {
   readonly origin: string;
   readonly apiKey: Secret | null;
   readonly auth: 'session-key' | 'bearer' | 'both';
+  /** How the service speaks of its settings; `auto`: that is found out. */
+  readonly dialect: DialectName | 'auto';
   readonly headers: ReadonlyMap<string, Secret>;
   readonly caFile: string | null;
 }

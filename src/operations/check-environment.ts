@@ -149,7 +149,7 @@ function checkService(prepared: Prepared, options: Options): Promise<Found> {
         checks: [
           passedCheck(
             'reach',
-            `${open.connection.place('GET', '/api/settings')} was answered (status ${status})`,
+            `${open.connection.place('GET', found.path)} was answered (status ${status})`,
           ),
           keyCheck(found, sends),
           dialectCheck(found),

@@ -3,6 +3,7 @@ import { isMaskedMember, MCP_DEFAULTS, unmaskedEntry, type McpList } from '../mo
 import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
 
@@ -25,10 +26,10 @@ export interface Hiding {
 export const PLAIN_ANSWER: Hiding = { nulls: false, reason: 'cannot be read back' };
 
 /** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
-export function hidingIn(config: Value | undefined, saved: boolean): Hiding {
+export function hidingIn({ values, dialect, saved = false }: ObservedState): Hiding {
   return saved
     ? { nulls: false, reason: 'masked, cannot be compared' }
-    : { ...PLAIN_ANSWER, nulls: holdsMask(config) };
+    : { ...PLAIN_ANSWER, nulls: dialect.nullsMayHide && holdsMask(values['mcp_config']) };
 }
 
 /** The members the file declares, compared by meaning; a member the service leaves out has its default. */

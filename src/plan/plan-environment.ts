@@ -3,6 +3,7 @@ import { samePath } from '../model/path.ts';
 import type { Plan, SandboxPlan, SettingsPlan, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
+import { misfit } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
@@ -39,7 +40,10 @@ export const NO_SETTINGS: SettingsPlan = {
   write: null,
 };
 
-/** Plans the observed settings, adds the plan of the sandboxes, and has the guards judge both. Pure. */
+/**
+ * Plans the observed settings, adds the plan of the sandboxes, and has the guards judge both. Pure. Throws a SetpointError if the
+ * service cannot hold what the file declares.
+ */
 export function planEnvironment<O extends ObservedState | null>(
   terms: PlanTerms,
   observed: O,
@@ -50,6 +54,8 @@ export function planEnvironment<O extends ObservedState | null>(
     const plan = { settings: NO_SETTINGS, sandboxes };
     return { plan, observed, warnings: warningsOf(plan), refusals: [] };
   }
+  const unfit = misfit(desired, observed.dialect);
+  if (unfit !== null) throw unfit;
   const found = { settings: planSettings(desired, observed, terms), sandboxes };
   const plan = base === null ? found : classified(found, desired, base, observed, terms);
   const guarded = { plan, observed, guards: desired.guards };

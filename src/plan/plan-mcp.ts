@@ -10,10 +10,10 @@ import {
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
-import { NOTHING, type FieldPlan } from './plan-plain.ts';
+import { dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
 import type { Rotation } from './plan-secrets.ts';
 
 /**
@@ -26,12 +26,13 @@ export function planMcp(
   unmanaged: readonly Path[],
   rotation: Rotation,
 ): FieldPlan {
+  const { onNull } = dialectField(desired, observed);
   const actual = observed.values['mcp_config'] ?? null;
   const config = isRecord(actual) ? actual : recordOf([]);
   const declared = isRecord(desired.value)
     ? desired.value
     : recordOf(MCP_LISTS.map((list) => [list, []]));
-  const hiding = hidingIn(actual, observed.saved === true);
+  const hiding = hidingIn(observed);
   const lists = MCP_LISTS.filter(
     (list) => declared[list] !== undefined && !isUnmanaged(unmanaged, ['mcp_config', list]),
   ).map((list) =>
@@ -43,7 +44,10 @@ export function planMcp(
       hiding,
     }),
   );
-  if (desired.value === null) return planNull(desired, actual, config, lists);
+  if (desired.value === null) {
+    const isNone = actual === null || (onNull === 'resets' && isWithoutEntries(config));
+    return isNone ? NOTHING : planNull(desired, actual, config, lists);
+  }
   const changes = lists.flatMap((list) => list.changes);
   const unknown = lists.flatMap((list) => list.unknown);
   const after = recordOf(lists.map((list) => [list.name, list.entries]));
@@ -78,7 +82,6 @@ function planNull(
   config: ValueRecord,
   lists: readonly ListPlan[],
 ): FieldPlan {
-  if (actual === null) return NOTHING;
   const kept = lists.some((list) => list.kept.length > 0);
   if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
   return {
@@ -86,6 +89,11 @@ function planNull(
     write: kept ? sentConfig(recordOf([]), config, lists) : null,
     unpreservable: lists.flatMap((list) => list.unpreservable),
   };
+}
+
+/** Whether a config that is never null has no server. */
+function isWithoutEntries(config: ValueRecord): boolean {
+  return Object.values(config).every((list) => isList(list) && list.length === 0);
 }
 
 /**

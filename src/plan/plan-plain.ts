@@ -1,10 +1,10 @@
 import { SetpointError } from '../model/error.ts';
-import type { DialectField } from '../model/dialect.ts';
+import type { DefaultsBy, DialectField } from '../model/dialect.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { isMasked } from '../model/mask.ts';
-import type { Change, SettingsAction, Unknown, Unpreservable } from '../model/plan.ts';
+import type { Change, SettingsAction, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, ObservedState } from '../model/state.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, sameValue, type Value } from '../model/value.ts';
 
 /** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
@@ -12,6 +12,7 @@ export interface FieldPlan {
   readonly changes?: readonly Change[];
   readonly unknown?: readonly Unknown[];
   readonly unpreservable?: readonly Unpreservable[];
+  readonly warnings?: readonly Warning[];
   readonly write?: Value;
 }
 
@@ -24,16 +25,22 @@ export function dialectField({ field }: DesiredField, { dialect }: ObservedState
   throw new SetpointError('internal', `${dialect.name} has no field ${field.name}.`);
 }
 
-/** Plans a field that is one readable scalar. */
-export function planPlain(desired: DesiredField, observed: ObservedState): FieldPlan {
+/** Plans a field that is one readable scalar. `others` are the fields that the same file manages. */
+export function planPlain(
+  desired: DesiredField,
+  observed: ObservedState,
+  others: Pick<DesiredState, 'fields'> = { fields: [] },
+): FieldPlan {
   const { value: declared, source } = desired;
   const field = dialectField(desired, observed);
   const value =
     typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
-  const actual = observed.values[field.name] ?? (observed.stored ? field.absent : null);
+  const actual =
+    observed.values[field.name] ?? (appears(field, value, observed) ? field.absent : null);
   const unknown = unknownOf(field, value, actual);
   if (unknown !== null && !surelyDiffers(value, actual)) return { unknown: [unknown] };
   if (unknown === null && isSameField(field, value, actual)) return NOTHING;
+  if (isEmpty(actual) && isShownAsNull(field.shownAsNull, value, observed, others)) return NOTHING;
   const action = actionFor(field, value, actual);
   const sensitive = value instanceof Secret || actual instanceof Secret;
   return {
@@ -48,11 +55,16 @@ export function planPlain(desired: DesiredField, observed: ObservedState): Field
         after: action === 'clear' ? null : value,
         sensitive,
         ref: value instanceof Secret ? value.ref : null,
-        reason: REASONS[action],
+        reason: isReset(field, value) ? RESET : REASONS[action],
         source: source(),
       },
     ],
   };
+}
+
+/** Whether a field that is not there has its default: in a stored record, or in the one that the first write makes. */
+function appears(field: DialectField, declared: Value, { stored }: ObservedState): boolean {
+  return stored || (field.clearWith !== null && isCleared(field, declared));
 }
 
 /** Why the two cannot be compared: the reference has no value, or the observed value is masked. */
@@ -87,9 +99,43 @@ export function concealed(value: Value): Value {
     : value;
 }
 
+const RESET = 'set, will be its default again';
+
 function isSameField(field: DialectField, desired: Value, actual: Value): boolean {
-  if (field.onNull === 'keeps' && isEmpty(desired) && isEmpty(actual)) return true;
-  return sameValue(desired, actual);
+  if (isCleared(field, desired) && isCleared(field, actual)) return true;
+  return sameValue(isReset(field, desired) ? field.absent : desired, actual);
+}
+
+function isCleared({ onNull, clearWith }: DialectField, value: Value): boolean {
+  if (onNull === 'keeps' && isEmpty(value)) return true;
+  return value === null || (clearWith !== null && sameValue(value, clearWith));
+}
+
+/** Whether the file asks for the default, because null means that and nothing else clears the field. */
+function isReset({ onNull, clearWith }: DialectField, desired: Value): boolean {
+  return desired === null && onNull === 'resets' && clearWith === null;
+}
+
+/** Whether a value is one that the service answers as null, given what it has and what else the file declares. */
+export function isShownAsNull(
+  defaults: DefaultsBy | undefined,
+  value: Value,
+  { stored, values }: ObservedState,
+  { fields }: Pick<DesiredState, 'fields'> = { fields: [] },
+): boolean {
+  if (defaults === undefined || !stored) return false;
+  const own = fields.find(({ field }) => field.name === defaults.field);
+  const other = own === undefined ? (values[defaults.field] ?? null) : own.value;
+  return [...defaults.values].some(
+    ([start, hidden]) => sameValue(value, hidden) && beginsWith(other, start),
+  );
+}
+
+function beginsWith(value: Value, start: string): boolean {
+  const fits = (text: string): 'fits' | 'differs' => (text.startsWith(start) ? 'fits' : 'differs');
+  if (value instanceof UnseenSecret) return false;
+  if (value instanceof Secret) return value.compareWith(fits) === 'fits';
+  return typeof value === 'string' && fits(value) === 'fits';
 }
 
 function actionFor(field: DialectField, desired: Value, actual: Value): SettingsAction {

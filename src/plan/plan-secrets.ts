@@ -1,6 +1,6 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
-import type { Action, Change, SettingsWrite } from '../model/plan.ts';
+import type { Action, Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
@@ -166,6 +166,13 @@ function tokensIn(value: Value): string[] {
 
 function keysOf(value: Value | undefined): string[] {
   return isRecord(value) ? Object.keys(value) : [];
+}
+
+/** That the service does not keep a secret which the file declares, whether this plan sends it or not. */
+export function lostWhenSent(desired: DesiredField, observed: ObservedState): Warning[] {
+  const { name, loses } = dialectField(desired, observed);
+  if (loses === undefined || desired.value === null) return [];
+  return [{ code: 'not-kept', message: `${name} is lost: ${loses}.`, path: [name] }];
 }
 
 /** The password fields of a write, each with the value that the file declares; null if it was cleared. */

@@ -1,4 +1,4 @@
-import { fieldNamed, fields } from '../model/field.ts';
+import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
@@ -9,7 +9,7 @@ import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planPlain, type FieldPlan } from './plan-plain.ts';
-import { planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
+import { lostWhenSent, planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
@@ -35,42 +35,76 @@ export function planSettings(
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
-  const managed = desired.fields.filter(
-    ({ field }) => !isUnmanaged(desired.unmanaged, [field.name]),
-  );
+  const managed = managedFields(desired, observed);
   const plans = managed.map(
     (field) => [field.field.name, planField(field, desired, observed, options)] as const,
   );
   const changes = plans.flatMap(([, plan]) => plan.changes ?? []);
   const removals = changes.filter((change) => change.action === 'remove');
+  const sent = plans.filter(([, plan]) => isSent(plan, observed));
   const written = new Map<string, Value>();
-  for (const [name, plan] of plans) if (plan.write !== undefined) written.set(name, plan.write);
+  for (const [name, plan] of sent) if (plan.write !== undefined) written.set(name, plan.write);
   for (const [name, value] of options.along ?? []) written.set(name, value);
+  for (const name of renewedBy(written, observed)) written.set(name, declaredAs(name, managed));
   const writes = changes.length > 0 || options.along !== undefined;
-  const unpreservable = writes ? unpreservableIn(observed, plans) : [];
+  const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {
     changes: [...removals, ...changes.filter((change) => change.action !== 'remove')],
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...unreadableIn(desired, observed),
     ],
-    warnings: unpreservable.map(warningOf),
+    warnings: [
+      ...plans.flatMap(([, plan]) => plan.warnings ?? []),
+      ...unpreservable.map(warningOf),
+    ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
     write: writes ? { fields: recordOf(written), observed } : null,
   };
 }
 
+/** The declared fields that the service has: one that it does not have is refused before a plan is made of it. */
+function managedFields({ fields, unmanaged }: DesiredState, { dialect }: ObservedState) {
+  return fields.filter(
+    ({ field }) => dialect.fields.has(field.name) && !isUnmanaged(unmanaged, [field.name]),
+  );
+}
+
+/** Whether a write carries a field: if it keeps what it leaves out, only one that changes. */
+function isSent({ changes = [] }: FieldPlan, { dialect }: ObservedState): boolean {
+  return dialect.writes === 'record' || changes.length > 0;
+}
+
+/** The fields that must be sent beside what is written, null if the file has no value, so that the service infers them anew. */
+function renewedBy(
+  written: ReadonlyMap<string, Value>,
+  { dialect, stored, values }: ObservedState,
+): string[] {
+  if (!stored) return [];
+  return [...written.keys()]
+    .flatMap((name) => dialect.fields.get(name)?.renews ?? [])
+    .filter((name) => !written.has(name) && isEmpty(values[name]));
+}
+
+function declaredAs(name: string, managed: readonly DesiredField[]): Value {
+  return managed.find(({ field }) => field.name === name)?.value ?? null;
+}
+
 function planField(
   field: DesiredField,
-  { unmanaged }: DesiredState,
+  desired: DesiredState,
   observed: ObservedState,
   { rotation, fingerprints }: PlanOptions,
 ): FieldPlan {
-  if (field.field.secret) return planSecret(field, observed, rotation, fingerprints);
+  const { unmanaged } = desired;
+  if (field.field.secret) {
+    const plan = planSecret(field, observed, rotation, fingerprints);
+    return { ...plan, warnings: lostWhenSent(field, observed) };
+  }
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed, rotation);
-  return planPlain(field, observed);
+  return planPlain(field, observed, { fields: managedFields(desired, observed) });
 }
 
 /**
@@ -88,7 +122,7 @@ function unpreservableIn(
   const mcp = values['mcp_config'];
   const carried = planned.has('mcp_config')
     ? []
-    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(mcp, saved));
+    : unpreservableMcp(mcp, MCP_LISTS, hidingIn(observed));
   const unknown = hidden.map((name): Unpreservable => ({
     path: [name],
     stops: 'always',
@@ -125,10 +159,13 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 
 /** What the service holds and the file does not manage. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
-  const { values, secrets, tokens, hidden } = observed;
+  const { dialect, values, secrets, tokens, hidden } = observed;
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
   const held = new Set([
-    ...Object.keys(values).filter((name) => holdsMoreThanDefault(name, values[name])),
+    ...Object.keys(values).filter(
+      (name) =>
+        !isEmpty(values[name]) && !sameValue(values[name], dialect.fields.get(name)?.absent),
+    ),
     ...[...secrets].filter(([, state]) => state === 'stored').map(([name]) => name),
     ...(tokens.length > 0 ? ['secrets_store'] : []),
     ...hidden,
@@ -139,8 +176,4 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
     ...names.toSorted((a, b) => rank(a) - rank(b)).map((name) => [name]),
     ...desired.unmanaged,
   ];
-}
-
-function holdsMoreThanDefault(name: string, value: Value | undefined): boolean {
-  return !isEmpty(value) && !sameValue(value, fieldNamed(name)?.default);
 }

@@ -23,6 +23,7 @@ import {
 } from '../model/value.ts';
 import { managesEntry, managesField } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
+import { isShownAsNull } from './plan-plain.ts';
 
 /** Something that a write changed although the file does not manage it. */
 export interface Touched {
@@ -43,7 +44,10 @@ export function touchedBetween(
   return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
     const now = after.values[name] ?? null;
     if (name === 'mcp_config') return touchedMcp(value, now, desired);
-    return managesField(desired, name) || sameValue(value, now)
+    const { shownAsNull } = after.dialect.fields.get(name) ?? {};
+    return managesField(desired, name) ||
+      sameValue(value, now) ||
+      (now === null && isShownAsNull(shownAsNull, value, after))
       ? []
       : [{ path: [name], before: value, after: now }];
   });

@@ -59,6 +59,8 @@ export interface Connection {
   readonly clock: Clock;
   readonly timeout: number;
   readonly sendsKey: boolean;
+  /** What the service speaks, if the file declares it. */
+  readonly dialect: ServerSettings['dialect'];
   /** Whether there may be a proxy in between. */
   readonly proxied: boolean;
   /** Sent with every request, and never shown. */
@@ -108,6 +110,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     timeout,
     proxied: proxy !== null && mayProxy(base),
     sendsKey: sendsKey(server),
+    dialect: server.dialect,
     secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
     random: options.random ?? Math.random,
     place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,

@@ -15,7 +15,9 @@ interface Post {
   readonly timeout: number;
   readonly headersTimeout?: number;
   readonly limits?: TimeLimits;
-  /** The error for a 422, if there is more to report than its status. */
+  /** Statuses that refuse what was sent. Default: 422. */
+  readonly refusals?: readonly number[];
+  /** The error for such a status, if there is more to say than the status. */
   readonly refused?: (place: string, reply: Reply) => SetpointError;
 }
 
@@ -27,7 +29,7 @@ export type PostAnswer = { readonly kind: 'done'; readonly answer: ValueRecord }
  * or written by something in between. A request under way is ended by its own deadline alone.
  */
 export async function post(connection: Connection, request: Post): Promise<PostAnswer> {
-  const { path, body, refused } = request;
+  const { path, body, refused, refusals = [422] } = request;
   const place = connection.place('POST', path);
   const timeout = timeLeft(connection.clock, request.limits ?? UNLIMITED, request.timeout);
   if (timeout <= 0) {
@@ -50,7 +52,8 @@ export async function post(connection: Connection, request: Post): Promise<PostA
   }
   const { status } = answer;
   if (status === 200 || status === 201) return confirmed(place, answer);
-  if (status === 422 && refused !== undefined) return notApplied(refused(place, answer), true);
+  if (refusals.includes(status) && refused !== undefined)
+    return notApplied(refused(place, answer), true);
   const error = statusError(connection, place, answer);
   return status < 300 || status === 408 || status >= 500
     ? ambiguous(error)

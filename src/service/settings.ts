@@ -1,15 +1,13 @@
+import type { DialectName } from '../model/dialect.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Actuator, Observer } from '../model/ports.ts';
 import type { ObservedState } from '../model/state.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS } from './dialects.ts';
 import { headerOf } from './exchange.ts';
-import { faultError } from './fault-error.ts';
-import { retrying, timeLeft, UNLIMITED, type TimeLimits } from './retry.ts';
-import { ServiceError } from './service-error.ts';
-
-/** The dialect that is tried first, and the only one so far. */
-const FIRST = DIALECTS['settings-v0'];
+import { askFor } from './ask.ts';
+import { firstDialect, readAnyDialect } from './detect.ts';
+import { retrying, UNLIMITED, type TimeLimits } from './retry.ts';
 
 /**
  * Reads the settings of a service, and tries again within the deadline if that may help. Throws a SetpointError that names the
@@ -18,10 +16,16 @@ const FIRST = DIALECTS['settings-v0'];
  */
 export function settingsObserver(connection: Connection, limits: TimeLimits = UNLIMITED): Observer {
   const { clock, random } = connection;
-  const place = connection.place('GET', FIRST.path);
+  const place = connection.place('GET', firstDialect(connection).path);
+  let spoken: DialectName | null = null;
   return {
     observe: retrying(
-      (signal) => readSettings(connection, limits, signal),
+      async (signal) => {
+        const state = await readSettings(connection, limits, signal, spoken);
+        // What a service speaks does not change under a run: it is found out once.
+        spoken = state.dialect.name;
+        return state;
+      },
       { clock, place, random },
       limits,
     ),
@@ -38,34 +42,23 @@ export function settingsActuator(connection: Connection, limits: TimeLimits = UN
   };
 }
 
-/** One GET of the settings. The error's `retry` is whether to try again. */
+/** Reads the settings once. The error's `retry` tells whether to try again. */
 async function readSettings(
   connection: Connection,
   limits: TimeLimits,
   signal: AbortSignal | undefined,
+  spoken: DialectName | null = null,
 ): Promise<ObservedState> {
-  const place = connection.place('GET', FIRST.path);
-  const timeout = timeLeft(connection.clock, limits, connection.timeout);
-  if (timeout <= 0) {
-    throw new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`);
-  }
-  const answer = await connection.send({
-    method: 'GET',
-    path: FIRST.path,
-    body: null,
-    timeout,
-    signal,
-    wantsBody: (status) => status === 200 || status === 404,
-  });
-  if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
-  const state = FIRST.read(connection, place, answer);
+  const state = await readAnyDialect(connection, askFor(connection, limits, signal), spoken);
   if (state instanceof SetpointError) throw state;
   return state;
 }
 
-/** What one GET of the settings shows of a service, whatever it answers. */
+/** What reading the settings once shows of a service, whatever it answers. */
 export interface Probe {
-  /** The status of the answer; null if there was none. */
+  /** The path whose answer tells: that of the dialect which the service speaks, or the last that was tried. */
+  readonly path: string;
+  /** The status of that answer; null if there was none. */
   readonly status: number | null;
   /** How far the service's clock is ahead of this machine's, in milliseconds; null if the answer has no Date header. */
   readonly ahead: number | null;
@@ -73,28 +66,32 @@ export interface Probe {
   readonly outcome: ObservedState | SetpointError;
 }
 
-/** One GET of the settings, sent once and never tried again. Never throws for what a service can do. */
+/** Reads the settings once, and tries nothing again. Never throws for what a service can do. */
 export async function probe(
   connection: Connection,
   limits: TimeLimits,
   signal?: AbortSignal,
 ): Promise<Probe> {
-  let answered: Pick<Probe, 'status' | 'ahead'> = { status: null, ahead: null };
+  const answers = new Map<string, Pick<Probe, 'status' | 'ahead'>>();
+  let last = firstDialect(connection).path;
   const { clock } = connection;
   const watched: Connection = {
     ...connection,
     send: async (request) => {
       const before = clock.now();
+      last = request.path;
       const answer = await connection.send(request);
       if (answer.kind === 'reply') {
         const date = Date.parse(headerOf(answer.headers, 'date') ?? '');
-        answered = { status: answer.status, ahead: aheadBy(date, before, clock.now()) };
+        const ahead = aheadBy(date, before, clock.now());
+        answers.set(request.path, { status: answer.status, ahead });
       }
       return answer;
     },
   };
   const outcome = await readSettings(watched, limits, signal).catch(asSetpointError);
-  return { ...answered, outcome };
+  const path = outcome instanceof SetpointError ? last : DIALECTS[outcome.dialect.name].path;
+  return { path, ...(answers.get(path) ?? { status: null, ahead: null }), outcome };
 }
 
 /** A Date header is cut off to the second, and was written at some time of the exchange: within that, clocks agree. */

@@ -260,34 +260,34 @@ describe('an observation answered by something else', () => {
   });
 
   it.each([
-    ['{"detail":"Not Found"}', 'application/json'],
-    ['{"error":"Settings not found"}', 'text/plain'],
-    ['{"error":"canary', 'application/json'],
-    ['[]', 'application/json'],
-    ['', 'text/html'],
-  ])('404 with %s as %s: a wrong path', async (body, type) => {
+    ['{"detail":"Not Found"}', 'application/json', ['/api/settings', '/api/v1/settings']],
+    ['{"error":"Settings not found"}', 'text/plain', ['/api/settings']],
+    ['{"error":"canary', 'application/json', ['/api/settings']],
+    ['[]', 'application/json', ['/api/settings']],
+    ['', 'text/html', ['/api/settings']],
+  ])('404 with %s as %s: a wrong path', async (body, type, asked) => {
     const server = await rawServer((socket) =>
       socket.write(answer(404, body, { 'content-type': type })),
     );
     const error = await failure(serviceAt(`${server.url}/prefix`));
     expect(error.code).toBe('not-this-service');
     expect(error.message).toContain('/prefix/api/settings');
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests.map(pathOf)).toEqual(asked.map((path) => `/prefix${path}`));
   });
 
   it.each([
-    ['text/html; charset=utf-8', 'an HTML page'],
-    ['text/plain', 'text/plain'],
-    ['application/canary', 'another content type'],
-    ['', 'no content type'],
-  ])('200 with %s: named, not read, one try', async (type, words) => {
+    ['text/html; charset=utf-8', 'an HTML page', 2],
+    ['text/plain', 'text/plain', 1],
+    ['application/canary', 'another content type', 1],
+    ['', 'no content type', 1],
+  ])('200 with %s: named, not read, one try of each path', async (type, words, tries) => {
     const server = await rawServer((socket) =>
       socket.write(answer(200, `<html>canary${SETTINGS}`, { 'content-type': type })),
     );
     const error = await failure(serviceAt(server.url));
     expect(error.code).toBe('not-this-service');
     expect(error.message).toContain(words);
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(tries);
   });
 
   it.each([
@@ -312,6 +312,11 @@ describe('an observation answered by something else', () => {
     expect(server.requests).toHaveLength(2);
   });
 });
+
+/** The path of a request as it came. */
+function pathOf(request: string): string {
+  return request.split(' ')[1] ?? '';
+}
 
 /** A network on which no connection comes about. */
 function failing(code: string): Dispatcher {

@@ -54,6 +54,7 @@ export function serverAt(url: string, server: Partial<ServerSettings> = {}): Ser
     origin: new URL(url).origin,
     apiKey: new Secret(KEY, '${env:KEY}'),
     auth: 'both',
+    dialect: 'auto',
     headers: new Map(),
     caFile: null,
     ...server,

@@ -17,7 +17,9 @@ export const server: Block<'server'> = {
         : 'plain',
   check: (holder, path) => [...impossibleUrl(holder, path), ...reservedHeaders(holder, path)],
   isQuotable: (value, [key]) =>
-    key === 'url' ? isPlainAddress(value) : key === 'auth' && isPlainWord(value),
+    key === 'url'
+      ? isPlainAddress(value)
+      : (key === 'auth' || key === 'dialect') && isPlainWord(value),
   textForm: ([key]) =>
     key === 'url'
       ? [

@@ -11,6 +11,8 @@ export const TOKEN_NAMES = 'provider_tokens_set';
 export const SETTINGS_V0: Dialect = {
   name: 'settings-v0',
   writes: 'record',
+  nullsMayHide: true,
+  lacks: new Map(),
   fields: new Map(fields().map((field) => [field.name, specified(field)])),
 };
 

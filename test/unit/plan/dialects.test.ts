@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 
 import type { Dialect, DialectField } from '../../../src/model/dialect.ts';
 import { fieldNamed } from '../../../src/model/field.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../../../src/model/state.ts';
 import type { Value } from '../../../src/model/value.ts';
+import { misfit } from '../../../src/plan/fit.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { DIALECTS } from '../../../src/service/dialects.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
@@ -77,6 +78,108 @@ describe('planning reads from the dialect', () => {
     expect(plan(observedOf(STORED))).toMatchObject([{ reason: 'cannot be read back' }]);
     const dialect = merging({ search_api_key: { reads: 'nothing' } });
     expect(plan({ ...observedOf(STORED), dialect })).toEqual([]);
+  });
+});
+
+describe('a dialect that keeps what a write leaves out', () => {
+  const inferring = merging({
+    llm_model: { renews: ['llm_base_url'], onNull: 'refuses', accepts: { filled: true } },
+    llm_base_url: {
+      onNull: 'clears',
+      shownAsNull: { field: 'llm_model', values: new Map([['a/', 'https://a.example.com']]) },
+    },
+    max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
+    security_analyzer: { onNull: 'resets', clearWith: 'none', absent: 'llm' },
+  });
+  const seen = (record: Readonly<Record<string, Value>>): ObservedState => ({
+    ...observedOf({ ...STORED, ...record }),
+    dialect: inferring,
+  });
+  const writeOf = (values: Readonly<Record<string, Value>>, record: Record<string, Value>) =>
+    planSettings(desired(values), seen(record), NOTHING_KNOWN).write?.fields ?? null;
+
+  it('is sent no field that does not change, declared or not', () => {
+    const key = new Secret('value', '${env:KEY}');
+    expect(writeOf({ language: 'fr', sandbox_api_key: key, agent: 'CodeActAgent' }, {})).toEqual({
+      language: 'fr',
+    });
+  });
+
+  it('infers anew what was inferred from a field that changes', () => {
+    const before = { llm_model: 'a/one', llm_base_url: null };
+    expect(writeOf({ llm_model: 'b/two' }, before)).toEqual({
+      llm_model: 'b/two',
+      llm_base_url: null,
+    });
+    expect(
+      writeOf({ llm_model: 'b/two' }, { ...before, llm_base_url: 'https://own.example.com' }),
+    ).toEqual({
+      llm_model: 'b/two',
+    });
+    expect(writeOf({ llm_model: 'a/one' }, before)).toBeNull();
+  });
+
+  it('shows a value as null by what another field begins with, once that is written', () => {
+    const url = 'https://a.example.com';
+    const a = { llm_model: 'a/one', llm_base_url: null };
+    const b = { llm_model: 'b/two', llm_base_url: null };
+    expect(writeOf({ llm_base_url: url }, a)).toBeNull();
+    expect(writeOf({ llm_base_url: url }, b)).toEqual({ llm_base_url: url });
+    expect(writeOf({ llm_base_url: url, llm_model: 'a/one' }, b)).toEqual({
+      llm_model: 'a/one',
+      llm_base_url: url,
+    });
+    const model = new Secret('a/one', '${env:MODEL}');
+    expect(writeOf({ llm_base_url: url, llm_model: model }, a)).toBeNull();
+    expect(writeOf({ llm_base_url: url, llm_model: new UnseenSecret('${env:MODEL}') }, a)).toEqual({
+      llm_base_url: url,
+    });
+  });
+
+  it('has a default in place of null, or a word for none', () => {
+    expect(writeOf({ max_iterations: null }, { max_iterations: 500 })).toBeNull();
+    expect(writeOf({ max_iterations: null }, { max_iterations: 7 })).toEqual({
+      max_iterations: null,
+    });
+    expect(writeOf({ security_analyzer: null }, { security_analyzer: 'none' })).toBeNull();
+    expect(writeOf({ security_analyzer: 'none' }, { security_analyzer: 'none' })).toBeNull();
+    expect(writeOf({ security_analyzer: null }, { security_analyzer: 'llm' })).toEqual({
+      security_analyzer: 'none',
+    });
+    const empty: ObservedState = { ...observedOf({}), stored: false, dialect: inferring };
+    const first = planSettings(desired({ security_analyzer: null }), empty, NOTHING_KNOWN);
+    expect(first.write?.fields).toEqual({ security_analyzer: 'none' });
+  });
+
+  it.each<[Value, string | null]>([
+    [0, 'max_iterations must be at least 1 there.'],
+    [new Secret(0, '${env:N}'), 'max_iterations must be at least 1 there.'],
+    [1, null],
+    [null, null],
+    [new UnseenSecret('${env:N}'), null],
+  ])('refuses a value that it does not accept: %o', (value, words) => {
+    const wanted = desired({ max_iterations: value });
+    expect(misfit(wanted, inferring)?.message ?? null).toBe(
+      words === null
+        ? null
+        : `This service speaks settings-v0, and nothing was sent to it. ${words}`,
+    );
+    expect(misfit({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
+  });
+
+  it.each<[Value, string | null]>([
+    [null, 'llm_model cannot be null there: it is always set.'],
+    ['', 'llm_model cannot be empty there: it is always set.'],
+    ['m', null],
+  ])('refuses to be without what is always set: %o', (value, words) => {
+    const error = misfit(desired({ llm_model: value }), inferring);
+    if (words === null) expect(error).toBeNull();
+    else
+      expect(error).toMatchObject({
+        code: 'unfit-for-service',
+        exitCode: 3,
+        message: expect.stringContaining(words),
+      });
   });
 });
 

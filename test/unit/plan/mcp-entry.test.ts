@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import type { Value } from '../../../src/model/value.ts';
+import { recordOf, type Value } from '../../../src/model/value.ts';
+import { EMPTY_STORE } from '../../../src/service/settings-v0/read.ts';
 import {
   compareEntry,
   hiddenSecrets,
@@ -9,11 +10,17 @@ import {
   mergedEntry,
   missingIn,
   PLAIN_ANSWER,
+  type Hiding,
 } from '../../../src/plan/mcp-entry.ts';
 
 const MASK = new Secret('**********');
 const KEY = new Secret('sk-one', '${env:KEY}');
 const reason = 'cannot be read back';
+
+/** How an answer hides secrets that has these mcp servers. */
+function hidingOf(servers: Value, saved: boolean): Hiding {
+  return hidingIn({ ...EMPTY_STORE, values: recordOf([['mcp_config', servers]]), saved });
+}
 
 /** A reference of the file that has no value here, with this text around it. */
 function missing(...literals: string[]): UnseenSecret {
@@ -99,7 +106,7 @@ describe('a member of an mcp entry', () => {
   });
 
   it('of which a snapshot shows a mask is not known', () => {
-    const hiding = hidingIn(null, true);
+    const hiding = hidingOf(null, true);
     expect(
       compareEntry('sse_servers', { api_key: KEY }, { api_key: new UnseenSecret() }, hiding),
     ).toEqual(notKnown(['api_key'], '${env:KEY}', 'masked, cannot be compared'));
@@ -120,12 +127,12 @@ describe('a member of an mcp entry', () => {
 });
 
 describe('a null, if the service masks other secrets', () => {
-  const NULLS = hidingIn([MASK], false);
+  const NULLS = hidingOf([MASK], false);
 
   it('hides only if something is masked, and never in a snapshot', () => {
     expect(NULLS.nulls).toBe(true);
-    expect(hidingIn(['a'], false)).toEqual(PLAIN_ANSWER);
-    expect(hidingIn([MASK], true).nulls).toBe(false);
+    expect(hidingOf(['a'], false)).toEqual(PLAIN_ANSWER);
+    expect(hidingOf([MASK], true).nulls).toBe(false);
   });
 
   it.each<[string, object, object, object]>([

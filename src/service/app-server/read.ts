@@ -1,0 +1,202 @@
+import { fieldNamed, type FieldName } from '../../model/field.ts';
+import type { Path } from '../../model/path.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { ObservedState, SecretState } from '../../model/state.ts';
+import { isRecord, recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
+import type { Ask } from '../ask.ts';
+import type { Connection } from '../connect.ts';
+import { jsonOf, type Reply } from '../json-reply.ts';
+import { ServiceError } from '../service-error.ts';
+import { statusError } from '../status-error.ts';
+import { conceal, concealServers } from './conceal.ts';
+import { APP_SERVER, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
+import { listsOf } from './mcp.ts';
+import { setPart } from './native.ts';
+
+/** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
+export async function settingsIn(
+  connection: Connection,
+  place: string,
+  reply: Reply,
+  ask: Ask,
+): Promise<ObservedState | SetpointError> {
+  const { status } = reply;
+  if (status === 500) return unreadable(statusError(connection, place, reply));
+  if (status !== 200 && status !== 404) return statusError(connection, place, reply);
+  const read = jsonOf(place, reply);
+  if ('error' in read) return read.error;
+  if (status === 404)
+    return isEmptyStore(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
+  const problem = problemOf(place, read.json);
+  if (problem !== null || !isRecord(read.json))
+    return problem ?? statusError(connection, place, reply);
+  const record = conceal(read.json);
+  const servers = at(record, MCP);
+  if (!isRecord(servers) || Object.keys(servers).length === 0) return observedState(flat(record));
+  const masked = await maskedServers(connection, servers, ask);
+  return masked instanceof SetpointError ? masked : observedState(flat(record, masked));
+}
+
+/** A stored value of a wrong type makes every read fail; no request mends it. */
+function unreadable({ code, message, retry, retryAfter }: ServiceError): ServiceError {
+  const hint =
+    "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";
+  return new ServiceError(code, message, { hint, retry, retryAfter });
+}
+
+/** The settings leave secrets out; with their masks it is known which server has any, and under which names. */
+async function maskedServers(
+  connection: Connection,
+  servers: ValueRecord,
+  ask: Ask,
+): Promise<ValueRecord | SetpointError> {
+  const { place, reply } = await ask(MASKED_PATH);
+  if (reply.status !== 200) return statusError(connection, place, reply);
+  const read = jsonOf(place, reply);
+  if ('error' in read) return read.error;
+  const found = isRecord(read.json) ? concealServers(at(read.json, MCP) ?? null) : null;
+  const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
+  if (isRecord(found) && names(found) === names(servers)) return found;
+  return new ServiceError(
+    'contended',
+    `${place} was answered with other mcp servers than the settings have.`,
+    {
+      retry: 'again',
+    },
+  );
+}
+
+const MCP: Path = ['agent_settings', 'mcp_config'];
+
+/** What a 404 means by its body: an empty store has this sentence. */
+function isEmptyStore(body: Value): boolean {
+  return isRecord(body) && body['error'] === 'Settings not found';
+}
+
+/** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
+function problemOf(place: string, body: Value): ServiceError | null {
+  const settings = isRecord(body) ? body['agent_settings'] : undefined;
+  if (!isRecord(body) || !isRecord(settings) || typeof body['llm_api_key_set'] !== 'boolean') {
+    return new ServiceError(
+      'not-this-service',
+      `${place} was answered with JSON that has no agent_settings and llm_api_key_set, so it is not the settings of this service.`,
+    );
+  }
+  const version = settings['schema_version'];
+  if (typeof version !== 'number' || version < OLDEST_SCHEMA) {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered by release 1.7 or 1.8, whose mcp_config has another form (agent_settings.schema_version is below ${OLDEST_SCHEMA}).`,
+      { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
+    );
+  }
+  if (settings['agent_kind'] !== 'openhands') {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered with an agent_kind other than openhands, whose settings have other fields.`,
+      { hint: 'setpoint keeps services whose agent_settings.agent_kind is openhands.' },
+    );
+  }
+  const unlike = [...PLACES].find(([name, path]) => !fits(name, at(body, path)));
+  if (unlike === undefined) return null;
+  return new ServiceError(
+    'dialect-not-spoken',
+    `${place} was answered with ${unlike[1].join('.')} in a form that this version of setpoint does not know.`,
+    {
+      hint: 'The service may be of a later release than setpoint knows: look for a later setpoint.',
+    },
+  );
+}
+
+const OLDEST_SCHEMA = 4;
+
+/** Whether a value has the type of its field; a member that is not there is as good as null. */
+function fits(name: FieldName, value: Value | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  const type = fieldNamed(name)?.type;
+  if (type === 'object') return isRecord(value);
+  if (type === 'integer' || type === 'number')
+    return typeof value === 'number' || value instanceof WireNumber;
+  return typeof value === type;
+}
+
+function at(record: ValueRecord, path: Path): Value | undefined {
+  return path.reduce<Value | undefined>(
+    (inner, key) => (isRecord(inner) ? inner[key] : undefined),
+    record,
+  );
+}
+
+/** A record under setpoint's own names, what it has no name for behind them, in the nesting of the server. */
+function flat(record: ValueRecord, masked?: ValueRecord): ValueRecord {
+  const named = [...PLACES].map(([name, path]): readonly [string, Value] => {
+    const value = at(record, path) ?? null;
+    if (name !== 'mcp_config') return [name, value];
+    return [name, listsOf(masked ?? (isRecord(value) ? value : recordOf([])))];
+  });
+  const taken = new Set([...PLACES.values()].map((path) => path.join('.')));
+  const rest = without(record, taken, '');
+  return recordOf([...named, ...Object.entries(rest)]);
+}
+
+function without(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
+  return recordOf(
+    Object.entries(record)
+      .filter(([name]) => !taken.has(`${path}${name}`))
+      .map(([name, value]) => [
+        name,
+        isRecord(value) ? without(value, taken, `${path}${name}.`) : value,
+      ]),
+  );
+}
+
+export const EMPTY_STORE: ObservedState = {
+  dialect: APP_SERVER,
+  stored: false,
+  values: recordOf([]),
+  secrets: new Map(),
+  tokens: [],
+  hidden: [],
+  answer: recordOf([]),
+};
+
+/** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
+export function observedState(answer: ValueRecord, saved = false): ObservedState {
+  const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
+    const field = APP_SERVER.fields.get(name);
+    if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
+    const set = isReport(name, value) ? null : setPart(name, value);
+    return set === null ? [] : [[name, set]];
+  });
+  const tokens = answer[TOKEN_NAMES];
+  return {
+    dialect: APP_SERVER,
+    stored: true,
+    values: recordOf(values),
+    secrets: secretsOf(answer),
+    tokens: isRecord(tokens) ? Object.keys(tokens) : [],
+    hidden: [],
+    answer,
+    ...(saved ? { saved } : {}),
+  };
+}
+
+/** Members that report what is stored elsewhere: flags, and the names of tokens. */
+function isReport(name: string, value: Value): boolean {
+  return name === TOKEN_NAMES || name === 'secrets_store' || isFlag(name, value);
+}
+
+function isFlag(name: string, value: Value): value is boolean {
+  return name.endsWith('_set') && typeof value === 'boolean';
+}
+
+/** Every secret of the specification, and what other flags report. */
+function secretsOf(answer: ValueRecord): Map<string, SecretState> {
+  const secrets = new Map<string, SecretState>();
+  for (const { name } of APP_SERVER.fields.values())
+    if (fieldNamed(name)?.secret === true) secrets.set(name, 'not-reported');
+  for (const [member, value] of Object.entries(answer))
+    if (isFlag(member, value))
+      secrets.set(member.replace(/_set$/, ''), value ? 'stored' : 'not-stored');
+  return secrets;
+}

@@ -1,0 +1,64 @@
+import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts';
+import { Identity } from '../model/identity.ts';
+import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
+import { Secret } from '../model/secret.ts';
+import {
+  isList,
+  isRecord,
+  recordOf,
+  WireNumber,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { NumberSecret } from './json.ts';
+
+/** The address of an mcp server: one with a secret in it shows the rest. */
+export function concealAddress(value: Value): Value {
+  if (typeof value !== 'string') return sealed(value);
+  return isSensitiveAddress(value) ? new Secret(value, null, new Identity(bareUrl(value))) : value;
+}
+
+/** The command of an mcp server, unless one of its words is a secret by its flag or its form. */
+export function concealCommand(command: Value): Value {
+  if (typeof command !== 'string') return sealed(command);
+  const words = command.split(/\s+/);
+  const isSecret = (word: string, index: number): boolean =>
+    shownArgument(word, words[index - 1] ?? null) !== word;
+  return words.some(isSecret) ? sealed(command) : command;
+}
+
+/** A member of which nothing is known but its name. */
+export function concealMember(value: Value, name: string): Value {
+  return isSensitiveName(name) ? sealed(value) : unknown(value);
+}
+
+/** A value of an unknown field whose name is not that of a secret. */
+function unknown(value: Value): Value {
+  if (typeof value === 'string' && looksLikeToken(value)) return new Secret(value);
+  if (isList(value)) return value.map(unknown);
+  return isRecord(value) ? mapRecord(value, concealMember) : open(value);
+}
+
+/** A value that may be shown, unless it is an address with a secret in it. */
+export function open(value: Value): Value {
+  if (typeof value === 'string' && isSensitiveUrl(value)) {
+    return new Secret(value, null, new Identity(bareUrl(value)));
+  }
+  if (isList(value)) return value.map(open);
+  return isRecord(value) ? mapRecord(value, concealMember) : value;
+}
+
+/** A value of which every text and number is a secret. */
+export function sealed(value: Value): Value {
+  if (typeof value === 'string' || typeof value === 'number') return new Secret(value);
+  if (value instanceof WireNumber) return new NumberSecret(value.token);
+  if (isList(value)) return value.map(sealed);
+  return isRecord(value) ? mapRecord(value, sealed) : value;
+}
+
+export function mapRecord(
+  record: ValueRecord,
+  map: (value: Value, name: string) => Value,
+): ValueRecord {
+  return recordOf(Object.entries(record).map(([name, value]) => [name, map(value, name)] as const));
+}
