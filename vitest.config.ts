@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    exclude: [...configDefaults.exclude, 'test/container/**'],
+    exclude: [...configDefaults.exclude, 'test/container/**', 'test/real/**'],
     // Some tests wait for most of their time: one worker more than there are cores keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
     // A limit is for what hangs. What is slow because the machine is busy passes.
@@ -27,7 +27,12 @@ export default defineConfig({
         test: {
           name: 'cases',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/container/**', 'test/property/**'],
+          exclude: [
+            ...configDefaults.exclude,
+            'test/container/**',
+            'test/real/**',
+            'test/property/**',
+          ],
         },
       },
     ],

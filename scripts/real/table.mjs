@@ -1,0 +1,65 @@
+/**
+ * What a run has shown of a release: `{ release, server, dialect, contract: { passed, differs, total }, steps: [{ step, end }] }`, where
+ * `end` is passed, failed or the reason why the step was left out. `results` is what vitest writes as JSON.
+ */
+export function rowOf({ release, server, dialect, differs = {}, without = {} }, results) {
+  const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const contract = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'contract');
+  const cases = contract.filter(({ ancestorTitles }) => ancestorTitles.length > 1);
+  const loop = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'loop');
+  const known = Object.keys(differs).length;
+  return {
+    release,
+    server,
+    dialect,
+    contract: {
+      passed: cases.filter(({ status }) => status === 'passed').length - known,
+      differs,
+      total: cases.length,
+    },
+    steps: loop.map(({ title, status }) => ({
+      step: title,
+      end: status === 'skipped' || status === 'pending' ? (without[title] ?? 'not tried') : status,
+    })),
+  };
+}
+
+/** The rows as Markdown: a table of all releases, and below it every known difference with its reason. */
+export function tableOf(rows) {
+  const names = rows.map(({ server, release }) => `${TITLES[server]} ${release}`);
+  const steps = [...new Set(rows.flatMap(({ steps }) => steps.map(({ step }) => step)))];
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  const notes = rows.flatMap(notesOf);
+  return [
+    line(['', ...names]),
+    line(['---', ...names.map(() => '---')]),
+    line(['dialect', ...rows.map(({ dialect }) => dialect)]),
+    line(['recorded cases', ...rows.map(({ contract }) => casesText(contract))]),
+    ...steps.map((step) => line([step, ...rows.map((row) => endText(row, step))])),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+    '',
+  ].join('\n');
+}
+
+const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
+
+function casesText({ passed, differs, total }) {
+  const known = Object.keys(differs).length;
+  return `${passed} of ${total}${known === 0 ? '' : `, ${known} known to differ`}`;
+}
+
+function endText({ steps }, step) {
+  const end = steps.find((one) => one.step === step)?.end ?? 'not tried';
+  if (end === 'passed') return 'yes';
+  return end === 'failed' ? '**no**' : end === 'not tried' ? end : 'left out';
+}
+
+function notesOf({ release, contract, steps }) {
+  const differs = Object.entries(contract.differs).map(
+    ([name, reason]) => `- ${release}, the case "${name}": ${reason}.`,
+  );
+  const left = steps
+    .filter(({ end }) => !['passed', 'failed', 'not tried'].includes(end))
+    .map(({ step, end }) => `- ${release}, ${step}: ${end}.`);
+  return [...differs, ...left];
+}

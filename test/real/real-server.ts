@@ -1,0 +1,179 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exchange } from '../fixture/loop/dialects.ts';
+import type { LoopServer } from '../fixture/loop/server.ts';
+import type { JsonRecord } from '../fixture/store-server.ts';
+import type { Release } from './releases.ts';
+
+/** The key that the exchanges were recorded with. */
+const KEY = 'contract-key';
+
+/** How long a server may take until it answers, on a machine that does other things, too. */
+const START_MS = 180_000;
+
+/** How long it may take to end before it is killed. */
+const END_MS = 15_000;
+
+export interface RealServer extends LoopServer {
+  /** The folder of its store. */
+  readonly store: string;
+  /** Removes all that is stored. A server reads its files anew at each request. */
+  empty(): void;
+  /** Writes a file of its store, as text or as JSON; null removes it. */
+  put(name: string, content: unknown): void;
+  /** With variables of its own, beside those that every start has. */
+  start(variables?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/**
+ * Starts a release on a free port of loopback with a store in a folder of its own, and waits until it answers. `config` is the text of
+ * a config.toml in the folder where it starts.
+ */
+export async function startRealServer(
+  release: Release,
+  venv: string,
+  config?: string,
+): Promise<RealServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'setpoint-real-'));
+  const store = join(folder, 'store');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const settings = join(store, 'settings.json');
+  const read = () => (existsSync(settings) ? readFileSync(settings, 'utf8') : null);
+  let running: ChildProcess | null = null;
+
+  const server: RealServer = {
+    dialect: release.dialect,
+    url,
+    key: KEY,
+    store,
+    keepsSecrets: true,
+    async record() {
+      const text = read();
+      if (text === null || release.server === 'openhands-ai')
+        return text === null ? null : (JSON.parse(text) as JsonRecord);
+      // This server encrypts the secrets that it stores, and answers them in clear to this header.
+      const reveal = { 'X-Expose-Secrets': 'plaintext' };
+      return exchange(server, 'GET', '/api/settings', undefined, reveal);
+    },
+    bytes: read,
+    empty() {
+      for (const name of readdirSync(store).filter((one) => one !== 'cwd'))
+        if (!name.endsWith('.db')) rmSync(join(store, name), { recursive: true });
+    },
+    put(name, content) {
+      const path = join(store, name);
+      mkdirSync(dirname(path), { recursive: true });
+      if (content === null) rmSync(path, { force: true });
+      else writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    },
+    async start(variables = {}) {
+      const cwd = join(store, 'cwd');
+      mkdirSync(cwd, { recursive: true });
+      if (config !== undefined) writeFileSync(join(cwd, 'config.toml'), config);
+      const log = openSync(join(folder, 'log'), 'a');
+      running = spawn(join(venv, 'bin/python'), argumentsOf(release, port), {
+        cwd,
+        env: { ...environmentOf(release, venv, store, url), ...variables },
+        stdio: ['ignore', log, log],
+      });
+      closeSync(log);
+      await answers(running, `${url}/alive`, () => readFileSync(join(folder, 'log'), 'utf8'));
+    },
+    async stop() {
+      if (running !== null) await end(running);
+      running = null;
+    },
+    async close() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+function argumentsOf({ server }: Release, port: number): readonly string[] {
+  const address = ['--host', '127.0.0.1', '--port', String(port)];
+  return server === 'openhands-ai'
+    ? ['-m', 'uvicorn', 'openhands.server.listen:app', ...address]
+    : ['-m', 'openhands.agent_server', ...address];
+}
+
+/** Nothing of this process's own environment but the search path: no key of the person who runs the tests gets into a server. */
+function environmentOf({ server }: Release, venv: string, store: string, url: string) {
+  const common = {
+    PATH: `${join(venv, 'bin')}:${process.env['PATH'] ?? ''}`,
+    HOME: store,
+    OH_PERSISTENCE_DIR: store,
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+  };
+  if (server === 'openhands-ai')
+    return {
+      ...common,
+      SESSION_API_KEY: KEY,
+      SERVE_FRONTEND: 'false',
+      FILE_STORE: 'local',
+      FILE_STORE_PATH: store,
+      RUNTIME: 'local',
+      SKIP_DEPENDENCY_CHECK: '1',
+      OH_WEB_URL: url,
+    };
+  return {
+    ...common,
+    OH_SESSION_API_KEYS_0: KEY,
+    OH_SECRET_KEY: 'secret-key-for-the-contract-tests',
+    OH_CONVERSATIONS_PATH: join(store, 'conversations'),
+    OH_ENABLE_VSCODE: '0',
+    OH_PRELOAD_TOOLS: '0',
+  };
+}
+
+async function answers(running: ChildProcess, url: string, log: () => string): Promise<void> {
+  const until = Date.now() + START_MS;
+  for (;;) {
+    const status = await fetch(url, { signal: AbortSignal.timeout(5_000) }).then(
+      (response) => response.status,
+      () => null,
+    );
+    if (status === 200) return;
+    const ended = running.exitCode !== null || running.signalCode !== null;
+    if (ended || Date.now() > until) {
+      if (!ended) await end(running);
+      throw new Error(`The server ${ended ? 'ended' : 'does not answer'}.\n${log().slice(-2_000)}`);
+    }
+    await sleep(200);
+  }
+}
+
+async function end(running: ChildProcess): Promise<void> {
+  if (running.exitCode !== null || running.signalCode !== null) return;
+  const ended = once(running, 'exit');
+  running.kill('SIGTERM');
+  const late = setTimeout(() => running.kill('SIGKILL'), END_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
