@@ -8,10 +8,15 @@ import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { compile } from 'json-schema-to-typescript';
 import { rolldown } from 'rolldown';
+import { emulatorData } from './emulator-data.mjs';
+import { formatJson } from './format.mjs';
+import { nativeTables, readSnapshots, withNative } from './native-schema.mjs';
 import { referencePages } from './reference/pages.mjs';
 
 const root = join(import.meta.dirname, '..');
-const schema = JSON.parse(readFileSync(join(root, 'schemas/settings.schema.json'), 'utf8'));
+const SCHEMA_FILE = 'schemas/settings.schema.json';
+const snapshots = readSnapshots(root);
+const schema = withNative(JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8')), snapshots);
 const BANNER =
   '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
 
@@ -30,8 +35,10 @@ async function settingsTypes() {
 }
 
 function fieldTable() {
-  const { properties } = schema.$defs.settings;
-  const rows = Object.entries(properties).map(([name, property]) => {
+  const properties = Object.entries(schema.$defs.settings.properties).filter(
+    ([, property]) => property['x-setpoint']?.native !== true,
+  );
+  const rows = properties.map(([name, property]) => {
     const field = property.$ref ? schema.$defs[property.$ref.slice('#/$defs/'.length)] : property;
     const plain = field.anyOf?.find((choice) => choice.type) ?? field;
     const types = [plain.type].flat();
@@ -48,6 +55,7 @@ function fieldTable() {
       clearWith: store.clear_with ?? null,
       readable: store.readable ?? true,
       later: store.later ?? false,
+      native: store.native ?? null,
     };
   });
   const lines = rows.map((row) => `  ${JSON.stringify(row)},`).join('\n');
@@ -73,6 +81,17 @@ function isSchemaMap(key, value) {
   );
 }
 
+/** Native parts are judged by desired/native-findings.ts: as code they would be most of the validator. */
+function withoutNative(node) {
+  if (Array.isArray(node)) return node.map(withoutNative);
+  if (typeof node !== 'object' || node === null) return node;
+  if (node['x-setpoint']?.native === true) return {};
+  const entries = Object.entries(node).filter(
+    ([key]) => key !== 'mcp_server' && key !== 'mcp_auth',
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutNative(value)]));
+}
+
 async function validator() {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -86,7 +105,7 @@ async function validator() {
   formats.default(ajv, ['password']);
   // Errors of inner schemas are gathered by copying all that came before: with many errors that takes the square of them.
   const code = standalone
-    .default(ajv, ajv.compile(withoutWords(schema)))
+    .default(ajv, ajv.compile(withoutWords(withoutNative(schema))))
     .replaceAll(
       /vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\)/g,
       'gathered(vErrors, $1.errors)',
@@ -145,15 +164,27 @@ function help() {
   return `${BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts')}/** What \`setpoint --help\` prints. */\nexport const HELP = ${JSON.stringify(text)};\n`;
 }
 
+function nativeModule() {
+  const flat = Object.entries(schema.$defs.settings.properties).flatMap(([name, property]) =>
+    property['x-setpoint']?.native === true ? [] : [name],
+  );
+  const text = JSON.stringify(JSON.stringify(nativeTables(snapshots, flat)));
+  return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text: read only if a plan needs it. */\nexport const NATIVE = ${text};\n`;
+}
+
 const { buildProgram, ERRORS } = await commandLine();
 const files = {
+  [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
+  'src/model/native.gen.ts': nativeModule(),
   'src/model/settings.gen.ts': await settingsTypes(),
   'src/model/fields.gen.ts': fieldTable(),
   'src/desired/schema.gen.ts': schemaModule(),
   'src/cli/help.gen.ts': help(),
   'src/desired/schema-validator.gen.ts': await validator(),
+  ...emulatorData(root),
   ...referencePages(
     root,
+    schema,
     buildProgram({ stdout: { write: () => {} }, env: {} }, () => {}),
     ERRORS,
   ),

@@ -3,7 +3,7 @@
 // What its endpoints do not tell comes from schemas/servers/additions.json, as a merge patch on what they do.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from './format.mjs';
+import { formatJson } from './format.mjs';
 
 const folder = join(import.meta.dirname, '../schemas/servers');
 const [address, dialect] = process.argv.slice(2);
@@ -256,5 +256,5 @@ const schema = {
   $defs: Object.fromEntries(Object.entries(defs).toSorted(([a], [b]) => (a < b ? -1 : 1))),
 };
 const file = join(folder, `${dialect}-${release}.json`);
-writeFileSync(file, format(file, JSON.stringify(schema, null, 2)));
+writeFileSync(file, formatJson(file, schema));
 console.log(file);

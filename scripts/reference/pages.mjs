@@ -11,17 +11,18 @@ import { variablesPage } from './variables.mjs';
 
 const WORKFLOWS = ['plan.yml', 'apply.yml', 'drift.yml'];
 
-/** `program` is the command line as commander has it, `errors` the table of src/model/error.ts. */
-export function referencePages(root, program, errors) {
+/** `schema` is that of settings.yaml, `program` the command line as commander has it, `errors` the table of src/model/error.ts. */
+export function referencePages(root, schema, program, errors) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   const schemas = readdirSync(join(root, 'schemas'))
+    .filter((file) => file.endsWith('.schema.json'))
     .map((file) => [file.replace('.schema.json', ''), JSON.parse(read(`schemas/${file}`))])
     .filter(([name]) => name !== 'settings');
   const workflows = WORKFLOWS.map((file) => [file, parse(read(`.github/workflows/${file}`))]);
   const pages = {
     commands: commandsPage(program),
     'exit-codes': exitCodesPage(program, errors),
-    settings: settingsPage(JSON.parse(read('schemas/settings.schema.json'))),
+    settings: settingsPage(schema),
     'environment-variables': variablesPage(root),
     documents: documentsPage(schemas),
     'github-action': actionPage(parse(read('action.yml')), workflows),

@@ -1,9 +1,12 @@
 import { banner, code, prose, sentence, table } from './markdown.mjs';
+import { nativeSection } from './native.mjs';
 
 /** docs/reference/settings.md, from schemas/settings.schema.json. */
 export function settingsPage(schema) {
   const at = (name) => schema.$defs[name];
-  const fields = Object.entries(at('settings').properties);
+  const fields = Object.entries(at('settings').properties).filter(
+    ([, property]) => property['x-setpoint']?.native !== true,
+  );
   return [
     banner('schemas/settings.schema.json'),
     '# settings.yaml\n',
@@ -37,6 +40,7 @@ export function settingsPage(schema) {
     membersTable(at('mcp_config'), schema),
     '',
     ...['sse_server', 'shttp_server', 'stdio_server'].map((name) => entrySection(name, schema)),
+    ...nativeSection(schema),
     '## sandboxes\n',
     `${at('sandboxes').description} ${at('sandbox').description}\n`,
     membersTable(at('sandbox'), schema),
@@ -99,7 +103,7 @@ function entrySection(name, schema) {
 }
 
 /** The members of a map: name, type, default and what they mean. */
-function membersTable(node, schema) {
+export function membersTable(node, schema) {
   const rows = Object.entries(node.properties).map(([name, property]) => {
     const member = resolved(property, schema);
     const required = node.required?.includes(name) ? ' (required)' : '';
@@ -115,7 +119,7 @@ function resolved(property, schema) {
   return { ...schema.$defs[$ref.slice('#/$defs/'.length)], ...own };
 }
 
-function defaultWord(property) {
+export function defaultWord(property) {
   return property.default === undefined || property.default === null
     ? ''
     : code(JSON.stringify(property.default));
@@ -134,12 +138,19 @@ const WORDS = {
 };
 
 /** The type in words. What a null does has a column of its own. */
-function typeWords(property, schema) {
+export function typeWords(property, schema) {
   if (isSecret(property)) return 'one reference';
   if (property.const !== undefined) return code(JSON.stringify(property.const));
   if (property.enum !== undefined) return property.enum.map((value) => code(value)).join(' or ');
-  const choices = (property.anyOf ?? [property]).map((choice) => resolved(choice, schema));
-  const words = choices.flatMap((choice) => typesOf(choice).map((type) => wordOf(type, choice)));
+  const named = (property.anyOf ?? []).some((choice) => choice.enum !== undefined);
+  const choices = (property.anyOf ?? [property])
+    .filter(({ $ref }) => !named || $ref !== '#/$defs/template')
+    .map((choice) => resolved(choice, schema));
+  const words = choices.flatMap((choice) =>
+    choice.enum === undefined
+      ? typesOf(choice).map((type) => wordOf(type, choice))
+      : choice.enum.filter((value) => value !== null).map((value) => code(value)),
+  );
   const takes = (property.anyOf ?? []).some(({ $ref }) => $ref === '#/$defs/reference');
   const listed = [
     ...new Set(words.filter((word) => word !== 'null' && !(takes && word === 'text'))),

@@ -140,7 +140,8 @@ export const COMMANDS = {
   },
   get: {
     argument: { form: '<what>', completion: { words: RESOURCES, list: true } },
-    summary: 'Show what the service has, masked: settings, sandboxes, specs, conversations',
+    summary:
+      'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations',
     example: 'setpoint get sandboxes,conversations -e staging',
     flags: [...ENVIRONMENTS, ...REPORTING],
     about: NOT_VERBOSE,
@@ -158,7 +159,7 @@ export const COMMANDS = {
   },
   doctor: {
     summary:
-      'Check this machine, the files and, per environment, reach, key and clock; sends only GET',
+      'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET',
     example: 'setpoint doctor -e production',
     flags: [...ENVIRONMENTS, ...REPORTING],
     about: NOT_VERBOSE,

@@ -48,6 +48,7 @@ export function travelProblem(
   const unlisted = unlistedProblem(read, policy);
   if (unlisted !== null || isLocal(server)) return unlisted;
   return (
+    revealProblem(server) ??
     originProblem(new URL(server.url), server.origin, policy) ??
     readingProblem(read, server, policy)
   );
@@ -89,6 +90,16 @@ function namesOf(names: readonly string[]): string {
   const more = names.length - SHOWN_NAMES;
   const shown = names.slice(0, SHOWN_NAMES).join(', ');
   return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/** Secrets that a service shows never travel in the clear, whatever is listed. */
+function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelProblem | null {
+  if (!compareSecrets || new URL(url).protocol === 'https:') return null;
+  return {
+    code: 'origin-not-allowed',
+    message: `server.compare_secrets would have ${origin} send its secrets in the clear.`,
+    hint: 'Use https:, or remove server.compare_secrets.',
+  };
 }
 
 function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelProblem | null {

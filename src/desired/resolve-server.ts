@@ -2,7 +2,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { lookUp } from './lookup.ts';
-import { member, textOf } from './node.ts';
+import { member, textOf, type Node } from './node.ts';
 import type { Target } from './target.ts';
 
 /** What is missing to reach a service: why, and the reference it would come from. */
@@ -66,12 +66,17 @@ export function resolveServer(
       dialect: isDialect(dialect) ? dialect : 'auto',
       headers,
       caFile: caFile?.text ?? null,
+      compareSecrets: isTrue(member(target.server, 'compare_secrets')),
     },
   };
 }
 
+function isTrue(node: Node | undefined): boolean {
+  return node?.kind === 'scalar' && node.value === true;
+}
+
 function isDialect(name: string | undefined): name is ServerSettings['dialect'] {
-  return name === 'settings-v0' || name === 'app-server';
+  return name === 'settings-v0' || name === 'app-server' || name === 'agent-server';
 }
 
 /** The origin that a target's file names, or the reference that it is; null if it names none. */

@@ -1,9 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dialogue } from './dialects.ts';
 import type { JsonObject } from './json.ts';
 import type { Knobs } from './options.ts';
 import type { Store } from './store/store.ts';
 
 /** The state of a service while it listens. */
 export interface Service {
+  readonly dialogue: Dialogue;
   readonly store: Store;
   readonly serverMcp: JsonObject | undefined;
   readonly apiKey: string | undefined;
@@ -25,6 +28,7 @@ export interface Call {
   readonly query: URLSearchParams;
   /** The part of the path that the route names `{id}`, decoded; empty if the route has none. */
   readonly id: string;
+  readonly headers: IncomingHttpHeaders;
   readonly contentType: string | undefined;
   readonly body: Buffer;
 }

@@ -1,6 +1,9 @@
+import type { EmulatorDialect } from './dialects.ts';
 import type { ServerMcp } from './settings/server-mcp.ts';
 
 export interface EmulatorOptions {
+  /** How it speaks of its settings, and so as which kind of server it behaves. Default: settings-v0. */
+  readonly dialect?: EmulatorDialect;
   /** TCP port, 0 to 65535. Default: 0, a free one. */
   readonly port?: number;
   /** Name or address to listen on. Default: 127.0.0.1. Anything off loopback needs an `apiKey`. */

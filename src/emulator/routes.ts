@@ -1,37 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { Call, Service } from './call.ts';
-import {
-  getConversations,
-  getStartTasks,
-  searchConversations,
-  startConversation,
-} from './conversations/conversation-handlers.ts';
+import type { Service } from './call.ts';
+import type { Dialogue } from './dialects.ts';
 import { isAnsweredHost, isAuthorized } from './http/access.ts';
 import { type Answer, detail } from './http/answer.ts';
 import { readBody } from './http/body.ts';
-import {
-  pauseSandbox,
-  resumeSandbox,
-  searchSandboxes,
-  searchSandboxSpecs,
-  startSandbox,
-} from './sandboxes/sandbox-handlers.ts';
-import { loadSettings, resetSettings, storeSettings } from './settings/settings-handlers.ts';
-
-type Methods = Readonly<Record<string, (call: Call) => Promise<Answer>>>;
-
-const routes: readonly (readonly [pattern: string, methods: Methods])[] = [
-  ['/api/settings', { GET: loadSettings, POST: storeSettings }],
-  ['/api/reset-settings', { POST: resetSettings }],
-  ['/api/v1/sandboxes', { POST: startSandbox }],
-  ['/api/v1/sandboxes/search', { GET: searchSandboxes }],
-  ['/api/v1/sandboxes/{id}/pause', { POST: pauseSandbox }],
-  ['/api/v1/sandboxes/{id}/resume', { POST: resumeSandbox }],
-  ['/api/v1/sandbox-specs/search', { GET: searchSandboxSpecs }],
-  ['/api/v1/app-conversations', { GET: getConversations, POST: startConversation }],
-  ['/api/v1/app-conversations/search', { GET: searchConversations }],
-  ['/api/v1/app-conversations/start-tasks', { GET: getStartTasks }],
-];
+import { type Methods, routeOf } from './http/route.ts';
 
 /** The answer to a request. Host and Origin are checked first, then the body's size, the route, and in the handler the key. */
 export async function answerRequest(request: IncomingMessage, service: Service): Promise<Answer> {
@@ -41,15 +14,17 @@ export async function answerRequest(request: IncomingMessage, service: Service):
   const body = await readBody(request);
   if (body === undefined) return detail(413, 'Content Too Large');
   const { path, query } = partsOf(request.url ?? '');
-  const route = routeOf(path);
-  if (route === undefined) return detail(404, 'Not Found');
+  const { dialogue } = service;
+  const route = routeOf(dialogue.routes, path);
+  if (route === undefined) return notFound(path, query, dialogue);
   const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
-  if (handler === undefined) return notAllowed(route.methods);
+  if (handler === undefined) return notAllowed(route.methods, dialogue);
   return handler({
     service,
     authorized: isAuthorized(headers['x-session-api-key'], service.apiKey),
     query: new URLSearchParams(query),
     id: route.id,
+    headers,
     contentType: headers['content-type'],
     body,
   });
@@ -61,35 +36,15 @@ function partsOf(target: string): { readonly path: string; readonly query: strin
   return { path: target.slice(0, mark), query: target.slice(mark + 1) };
 }
 
-function routeOf(path: string): { readonly methods: Methods; readonly id: string } | undefined {
-  for (const [pattern, methods] of routes) {
-    const id = matchPath(pattern, path);
-    if (id !== undefined) return { methods, id };
-  }
-  return undefined;
+function notFound(path: string, query: string, { routes, redirectsSlash }: Dialogue): Answer {
+  const bare = path.replace(/\/$/, '');
+  if (redirectsSlash && bare !== path && routeOf(routes, bare) !== undefined)
+    return { kind: 'redirect', to: query === '' ? bare : `${bare}?${query}` };
+  return detail(404, 'Not Found');
 }
 
-function notAllowed(methods: Methods): Answer {
-  const allow = Object.keys(methods).join(', ');
+function notAllowed(methods: Methods, { allows }: Dialogue): Answer {
+  const names = Object.keys(methods);
+  const allow = (allows === 'all' ? names : names.slice(0, 1)).join(', ');
   return { kind: 'json', status: 405, body: { detail: 'Method Not Allowed' }, allow };
-}
-
-/**
- * The part of a path at the pattern's `{id}`, percent-decoded; empty if the pattern has none. Undefined if the path does not
- * match, or cannot be decoded.
- */
-export function matchPath(pattern: string, path: string): string | undefined {
-  const [before = '', after] = pattern.split('{id}');
-  if (after === undefined) return path === pattern ? '' : undefined;
-  if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
-  const id = decoded(path.slice(before.length, path.length - after.length));
-  return id === '' || id?.includes('/') === true ? undefined : id;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { sendAnswer, type Answer } from './http/answer.ts';
 import type { Service } from './call.ts';
+import { dialogueOf, emulatorDialects, isEmulatorDialect } from './dialects.ts';
 import { type EmulatorOptions, readKnobs } from './options.ts';
 import { isLoopback } from './http/access.ts';
 import { listen } from './http/listen.ts';
@@ -44,9 +45,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
     );
   }
+  const { dialect = 'settings-v0' } = options;
+  if (!isEmulatorDialect(dialect))
+    throw new Error(`The embedded service's dialect is not one of ${emulatorDialects.join(', ')}.`);
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
   const service: Service = {
+    dialogue: await dialogueOf(dialect, apiKey),
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
     apiKey,

@@ -3,9 +3,10 @@ import type { Value } from './value.ts';
 
 /**
  * `settings-v0` is the dialect of the specification: GET and POST /api/settings. `app-server` took its place in release 1.7 of the
- * service: GET and POST /api/v1/settings.
+ * service: GET and POST /api/v1/settings. `agent-server` is that of another server, which runs agents itself: GET and PATCH
+ * /api/settings.
  */
-export type DialectName = 'settings-v0' | 'app-server';
+export type DialectName = 'settings-v0' | 'app-server' | 'agent-server';
 
 /**
  * What the services of one dialect can do, as data that planning reads. The requests are in `service/`, in a folder of
@@ -15,12 +16,29 @@ export interface Dialect {
   readonly name: DialectName;
   /** `record`: a write replaces the whole record, so what it leaves out is lost. `fields`: what it leaves out is kept. */
   readonly writes: 'record' | 'fields';
+  /**
+   * What a write of mcp_config replaces. `config`: all entries, so what it leaves out of one is lost. `entries`: what it leaves
+   * out of an entry is kept.
+   */
+  readonly mcp: 'config' | 'entries';
+  /** Whether these services have sandboxes. */
+  readonly sandboxes: boolean;
   /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
   /** The fields that these services do not have, each with the services that do, in words. */
   readonly lacks: ReadonlyMap<string, string>;
+  /** Texts that these services do not keep as they are sent, or that break them. */
+  readonly unstorable?: readonly Unstorable[];
+}
+
+/** A form of texts that must not be sent: in any value, or in one that the service keeps as a secret. */
+export interface Unstorable {
+  readonly of: 'texts' | 'secrets';
+  readonly form: RegExp;
+  /** What is wrong with such a text, in words that follow its name. */
+  readonly because: string;
 }
 
 export interface DialectField {
@@ -33,21 +51,25 @@ export interface DialectField {
   readonly clearWith: string | null;
   /** What the field is in a stored record that leaves it out. */
   readonly absent: Value;
+  /** Whether a stored null is a value of its own. Otherwise it is as good as left out. */
+  readonly storesNull?: boolean;
   /** What a value must be besides its type: at least a number, one of some words, or not empty. */
   readonly accepts?:
     | { readonly least: number }
     | { readonly oneOf: readonly string[] }
     | { readonly filled: true };
-  /** Fields that a change of this one sends along if they read null, because the service keeps what it has inferred. */
+  /** Fields that a change of this one clears along if they read null, because the service keeps what it has inferred. */
   readonly renews?: readonly FieldName[];
   /** Values that these services answer as null. */
   readonly shownAsNull?: DefaultsBy;
+  /** Which services keep a stored value although null is sent, and nothing else clears it; absent: all of the dialect. */
+  readonly kept?: string;
   /** What becomes of a value that is sent, if the service does not keep it. */
   readonly loses?: string;
 }
 
-/** The values of a field by what the value of another begins with. */
+/** Values of a field, each behind what the value of another begins with. */
 export interface DefaultsBy {
   readonly field: FieldName;
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: Iterable<readonly [string, string]>;
 }

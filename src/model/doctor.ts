@@ -1,5 +1,5 @@
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
-import type { DialectName } from './dialect.ts';
+import type { Spoken } from './state.ts';
 
 export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
 export type TargetCheck =
@@ -24,10 +24,9 @@ export interface Check<Name extends string = MachineCheck | TargetCheck> {
   readonly code: string | null;
 }
 
-export interface EnvironmentHealth {
+export interface EnvironmentHealth extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: DialectName | null;
   readonly checks: readonly Check<TargetCheck>[];
 }
 

@@ -1,7 +1,7 @@
 import type { Field } from './field.ts';
 import type { Path, Source } from './path.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
-import type { DialectName } from './dialect.ts';
+import type { Spoken } from './state.ts';
 import type { Json } from './value.ts';
 
 /** The block that declares a value: at the top, in the environment, or in the base file. */
@@ -57,10 +57,9 @@ export interface DeclaredReport extends Origin {
  * One environment's part: what its file declares, and what an apply would do about it. `not-observed`: the service was not
  * read, because of `offline`, or because it keeps nothing of this path.
  */
-export interface EnvironmentExplained {
+export interface EnvironmentExplained extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: DialectName | null;
   readonly status: 'observed' | 'not-observed' | 'error';
   readonly declared: DeclaredReport | null;
   /** Listed under `unmanaged`. */

@@ -1,10 +1,30 @@
+import type { Dialect, DialectField } from './dialect.ts';
 import type { Path } from './path.ts';
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
-import type { DialectName } from './dialect.ts';
+import type { Spoken } from './state.ts';
 import type { Json } from './value.ts';
 
-export const RESOURCES = ['settings', 'sandboxes', 'specs', 'conversations'] as const;
+export const RESOURCES = ['server', 'settings', 'sandboxes', 'specs', 'conversations'] as const;
 export type Resource = (typeof RESOURCES)[number];
+
+/** What the services of one dialect can hold. */
+export interface ServerReport {
+  /** `record`: a write replaces the whole record; `fields`: what it leaves out is kept. */
+  readonly writes: Dialect['writes'];
+  readonly fields: readonly ServerField[];
+  /** The fields of a settings file that these services do not have, each with the services that do. */
+  readonly lacks: readonly { readonly name: string; readonly why: string }[];
+}
+
+export interface ServerField {
+  readonly name: string;
+  /** What a read shows: the value, whether one is stored, the names of what is stored, or nothing. */
+  readonly reads: DialectField['reads'];
+  /** What null in the file does here. */
+  readonly on_null: 'clears' | 'keeps' | 'refuses' | 'resets';
+  /** What becomes of a value that is sent, if the service does not keep it. */
+  readonly loses: string | null;
+}
 
 /** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null if the service does not report one. */
 export interface SandboxReport {
@@ -41,12 +61,12 @@ export interface ObservedDigests {
 }
 
 /** What the service of one environment has. A resource that was not requested, or could not be read, is null. */
-export interface EnvironmentObserved {
+export interface EnvironmentObserved extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: DialectName | null;
   /** `stored` and `empty`: of the settings; `observed`: the settings were not requested. */
   readonly status: 'stored' | 'empty' | 'observed' | 'error';
+  readonly server: ServerReport | null;
   readonly settings: Json;
   /** What a plan against this is checked with; null if the document is not for saving. */
   readonly digests: ObservedDigests | null;

@@ -1,6 +1,6 @@
 import type { Refusal } from './guard.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
-import type { DialectName } from './dialect.ts';
+import type { Spoken } from './state.ts';
 import type { Json } from './value.ts';
 
 /**
@@ -26,10 +26,9 @@ export interface Remainder {
   readonly hint: string;
 }
 
-export interface EnvironmentOutcome {
+export interface EnvironmentOutcome extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: DialectName | null;
   readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
   /** The guards that `--allow` lifted. */
   readonly allowed: readonly string[];

@@ -1,8 +1,7 @@
 import type { Refusal } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
-import type { DialectName } from './dialect.ts';
-import type { ObservedState } from './state.ts';
+import type { ObservedState, Spoken } from './state.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 
 export const FORMAT_VERSION = '1.0';
@@ -51,11 +50,14 @@ export interface Warning {
 }
 
 export type WarningCode =
+  | 'active-profile'
   | 'already-made'
   | 'answered-with-error'
   | 'guard'
   | 'key-not-used'
+  | 'later-release'
   | 'lose-unreadable'
+  | 'not-cleared'
   | 'not-kept'
   | 'not-remembered'
   | 'sandbox-busy'
@@ -145,10 +147,9 @@ export interface ErrorReport {
 }
 
 /** The plan of one environment. `complete` is false if something could not be compared or read. */
-export interface EnvironmentPlan {
+export interface EnvironmentPlan extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly dialect: DialectName | null;
   /** When the snapshot was taken that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
   readonly status: 'in-sync' | 'differs' | 'error';

@@ -27,8 +27,11 @@ const KEPT: ReadonlySet<string> = new Set([
   'meaning',
   'name',
   'observed_at',
+  'on_null',
   'part',
+  'reads',
   'ref',
+  'release',
   'requests',
   'resource',
   'resources',
@@ -39,6 +42,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'started_at',
   'summary',
   'tool',
+  'writes',
 ]);
 
 /** Members that hold a value of the file or the service: any JSON, keys and all. */

@@ -2,6 +2,7 @@ import type { Dialect, DialectName } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
+import type { Warning } from './plan.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
@@ -45,6 +46,8 @@ export interface ServerSettings {
   readonly dialect: DialectName | 'auto';
   readonly headers: ReadonlyMap<string, Secret>;
   readonly caFile: string | null;
+  /** Whether secrets that the service masks are read in clear, to be compared. */
+  readonly compareSecrets: boolean;
 }
 
 /** Whether a secret is stored, as far as the service reports it. */
@@ -53,20 +56,49 @@ export type SecretState = 'stored' | 'not-stored' | 'not-reported';
 /** What the service answered, by setpoint's own names of the fields. Sensitive values are wrapped. */
 export interface ObservedState {
   readonly dialect: Dialect;
+  /** The release of the service as far as the answer shows it: `1.6`, `1.9 or 1.10`; exact if the service was asked. Null if nothing shows. */
+  readonly release: string | null;
+  /** What shows that the service is of a later release than setpoint knows, and as what it is treated; absent if nothing does. */
+  readonly newer?: string;
   /** Whether anything is stored. An empty store has no values. */
   readonly stored: boolean;
   /** Every field that the service shows, also those that this version does not know. */
   readonly values: ValueRecord;
   /** Every field that holds a secret. */
   readonly secrets: ReadonlyMap<string, SecretState>;
+  /** The secrets that the service has shown on request, to be compared and for nothing else. Those of mcp entries are in `values`. */
+  readonly revealed?: ReadonlyMap<string, Secret>;
   /** The names of the provider tokens that are stored in secrets_store. */
   readonly tokens: readonly string[];
   /** Fields that this version does not know, that are stored, and whose values the service does not show. */
   readonly hidden: readonly string[];
   /** The answer itself: for the dialect that made it, to write what planning leaves alone, and for what shows and saves it. */
   readonly answer: ValueRecord;
+  /** Whether a service that always answers a record shows nothing that anybody has set: a new one, or one that cannot read its store. */
+  readonly untouched?: boolean;
+  /** What a plan must warn of, and no field of the file says. */
+  readonly cautions?: readonly Caution[];
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
   readonly saved?: boolean;
+}
+
+/** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan. */
+export interface Caution {
+  readonly warning: Warning;
+  readonly about: readonly string[] | null;
+}
+
+/** What a service was found to speak, as documents name it; null if it was not observed. */
+export interface Spoken {
+  readonly dialect: DialectName | null;
+  /** As in `ObservedState`. */
+  readonly release: string | null;
+}
+
+export const NOT_OBSERVED: Spoken = { dialect: null, release: null };
+
+export function spokenBy({ dialect, release }: ObservedState): Spoken {
+  return { dialect: dialect.name, release };
 }
 
 /** Whether two observations show the same. */

@@ -7,6 +7,7 @@ import {
   type PlanDocument,
 } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
+import { NOT_OBSERVED } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
 import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
@@ -129,6 +130,7 @@ function outcomeOf(
     name: prepared.target.name,
     origin: shownOrigin(prepared),
     dialect: ended.dialect,
+    release: ended.release,
     status: ended.status,
     allowed,
     changes: changesOf(plan).map((change) => ({
@@ -154,7 +156,7 @@ function failedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOut
   return {
     name: prepared.target.name,
     origin: shownOrigin(prepared),
-    dialect: null,
+    ...NOT_OBSERVED,
     status: 'failed',
     allowed: [],
     changes: [],

@@ -15,7 +15,8 @@ import type { ReferenceReport } from '../model/explain.ts';
 import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
 import { isUp } from '../model/sandbox.ts';
-import type { ServerSettings } from '../model/state.ts';
+import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../model/state.ts';
+import { askedRelease } from '../service/release.ts';
 import { probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, proxyVariables, type OpenTarget } from './open-target.ts';
@@ -23,16 +24,16 @@ import type { Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
-/** Checks one environment: what can be checked offline first, then what one GET of its settings shows. */
+/** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */
 export async function checkEnvironment(
   prepared: Prepared,
   options: Running<Options>,
 ): Promise<EnvironmentHealth> {
-  const { dialect, checks } = await checkService(prepared, options);
+  const { checks, ...spoken } = await checkService(prepared, options);
   return {
     name: prepared.target.name,
     origin: shownOrigin(prepared),
-    dialect,
+    ...spoken,
     checks: [
       referencesCheck(prepared, options),
       policyCheck(prepared, options.env),
@@ -124,14 +125,14 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
   return url.startsWith('embedded:') || isLoopback(new URL(url).hostname);
 }
 
-type Found = Pick<EnvironmentHealth, 'dialect' | 'checks'>;
+type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;
 
-/** What one GET of the settings shows, and, if the file declares sandboxes, whether they can be listed. */
+/** What one GET of the settings shows, which release the service names, and, if the file declares sandboxes, whether they can be listed. */
 function checkService(prepared: Prepared, options: Options): Promise<Found> {
   const declares = prepared.desired.sandboxes.length > 0;
   const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
   const unreached = (first: Check<TargetCheck>): Found => ({
-    dialect: null,
+    ...NOT_OBSERVED,
     checks: [first, ...names.map((name) => skippedCheck(name, 'the service was not reached'))],
   });
   const { server } = prepared;
@@ -144,15 +145,16 @@ function checkService(prepared: Prepared, options: Options): Promise<Found> {
       if (status === null && outcome instanceof SetpointError)
         return unreached(failedCheck('reach', errorReport(outcome)));
       const sends = open.connection.sendsKey;
+      const spoken = await spokenIn(found, open, options.signal);
       return {
-        dialect: outcome instanceof SetpointError ? null : outcome.dialect.name,
+        ...spoken,
         checks: [
           passedCheck(
             'reach',
             `${open.connection.place('GET', found.path)} was answered (status ${status})`,
           ),
           keyCheck(found, sends),
-          dialectCheck(found),
+          dialectCheck(found, spoken.release),
           clockCheck(found),
           ...(declares ? [await sandboxesCheck(found, open, options.signal)] : []),
         ],
@@ -179,12 +181,22 @@ function keyCheck({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
     : skippedCheck('key', 'the answer does not show it');
 }
 
-function dialectCheck({ outcome }: Probe): Check<TargetCheck> {
-  if (!(outcome instanceof SetpointError))
-    return passedCheck(
-      'dialect',
-      outcome.dialect.name + (outcome.stored ? '' : '; nothing is stored yet'),
-    );
+async function spokenIn(
+  { outcome }: Probe,
+  { connection, limits }: OpenTarget,
+  signal: AbortSignal | undefined,
+): Promise<Spoken> {
+  if (outcome instanceof SetpointError) return NOT_OBSERVED;
+  const release = await askedRelease(connection, outcome, limits, signal);
+  return { ...spokenBy(outcome), release };
+}
+
+function dialectCheck({ outcome }: Probe, release: string | null): Check<TargetCheck> {
+  if (!(outcome instanceof SetpointError)) {
+    const named = release === null ? '' : `, release ${release}`;
+    const empty = outcome.stored ? '' : '; nothing is stored yet';
+    return passedCheck('dialect', `${outcome.dialect.name}${named}${empty}`);
+  }
   return outcome.code === 'unauthorized'
     ? skippedCheck('dialect', 'the key was refused')
     : failedCheck('dialect', errorReport(outcome));

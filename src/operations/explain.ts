@@ -9,6 +9,7 @@ import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
 import { isUnmanaged, isWithin, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type Change } from '../model/plan.ts';
+import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { maskedChange } from '../plan/plan-document.ts';
@@ -71,7 +72,7 @@ function declaredBy(
   return {
     name: target.name,
     origin: 'server' in own ? own.server.origin : null,
-    dialect: null,
+    ...NOT_OBSERVED,
     status: 'not-observed',
     declared:
       node === undefined
@@ -112,7 +113,10 @@ function observeAll(
 
 const NO_FLAGS = { rotation: [], allowed: [], bases: null };
 
-type PlannedAt = Pick<EnvironmentExplained, 'dialect' | 'changes' | 'unknown' | 'warnings'>;
+type PlannedAt = Pick<
+  EnvironmentExplained,
+  'dialect' | 'release' | 'changes' | 'unknown' | 'warnings'
+>;
 
 /** The part of the plan that is about a path. What the path is not about is not read. */
 function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
@@ -127,7 +131,7 @@ async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Prom
   const isAbout = (other: { readonly path: Path }): boolean =>
     isWhole || isWithin(other.path, path) || isWithin(path, other.path);
   return {
-    dialect: settings.dialect.name,
+    ...spokenBy(settings),
     changes: changes
       .filter((change) => isAbout(change) && (isWhole || touches(change, path)))
       .map(maskedChange),
@@ -160,7 +164,7 @@ async function sandboxesAt({ filePath }: FieldPath, input: PlanInput): Promise<P
   const item = number === undefined ? undefined : input.desired.sandboxes[Number(number)];
   const steps = plan.sandboxes.steps.filter((step) => number === undefined || step.item === item);
   return {
-    dialect: null,
+    ...NOT_OBSERVED,
     changes: steps.map(({ change }) => maskedChange(change)),
     unknown: [],
     warnings: sandboxWarnings(plan.sandboxes),

@@ -72,11 +72,11 @@ function isNamed(path: Path, { path: secret, holds }: Rotatable): boolean {
   );
 }
 
-/** What is declared and cannot be compared: password fields, secrets_store, and mcp entries with secrets. */
+/** What is declared and cannot be compared: password fields, and mcp entries with secrets. */
 function rotatable(state: DesiredState): Rotatable[] {
   const all = state.fields.flatMap(({ field, value }): Rotatable[] => {
     if (field.name !== 'mcp_config')
-      return field.readable ? [] : [{ path: [field.name], holds: [] }];
+      return field.readable || !field.secret ? [] : [{ path: [field.name], holds: [] }];
     const config = isRecord(value) ? value : {};
     return MCP_LISTS.flatMap((list) =>
       entriesOf(config[list])

@@ -10,10 +10,12 @@ import type {
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Conversation, Sandbox } from '../model/sandbox.ts';
+import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
+import { askedRelease } from '../service/release.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import { PARALLEL_READS, type Options } from './options.ts';
@@ -61,8 +63,9 @@ function observedOf(
   const nothing = {
     name: prepared.target.name,
     origin: shownOrigin(prepared),
-    dialect: null,
+    ...NOT_OBSERVED,
     status: 'observed' as const,
+    server: null,
     settings: null,
     digests: digestsOf(prepared, [], digests),
     sandboxes: null,
@@ -75,15 +78,25 @@ function observedOf(
         resources.includes(resource) ? read() : Promise.resolve(null);
       const observer = target.observers.sandboxes;
       const { signal } = options;
-      const settings = await ifNamed('settings', () =>
-        settingsOf(target, prepared, digests, signal),
-      );
+      const observed = NEED_SETTINGS.some((one) => resources.includes(one))
+        ? await target.observers.settings.observe(signal)
+        : null;
+      const server =
+        observed === null
+          ? null
+          : await ifNamed('server', () => serverOf(target, observed, signal));
+      const settings =
+        observed === null
+          ? null
+          : await ifNamed('settings', async () => settingsOf(observed, prepared, digests));
       const found = await ifNamed('sandboxes', () => observer.sandboxes(signal));
       const specs = await ifNamed('specs', () => observer.specs(signal));
       const conversations = await ifNamed('conversations', () => observer.conversations(signal));
       return {
         ...nothing,
+        ...(observed === null ? {} : spokenBy(observed)),
         ...settings,
+        ...server,
         sandboxes: found?.sandboxes.map(sandboxReport) ?? null,
         specs: specs?.map(({ id }, index) => ({ id, default: index === 0 })) ?? null,
         conversations: conversations?.map(conversationReport) ?? null,
@@ -94,23 +107,43 @@ function observedOf(
   });
 }
 
-async function settingsOf(
-  { observers }: OpenTarget,
+const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
+
+/** What the service is, and what it can hold; its release by one request more. */
+async function serverOf(
+  { connection, limits }: OpenTarget,
+  observed: ObservedState,
+  signal: AbortSignal | undefined,
+): Promise<Pick<EnvironmentObserved, 'release' | 'server'>> {
+  const { writes, fields, lacks } = observed.dialect;
+  return {
+    release: await askedRelease(connection, observed, limits, signal),
+    server: {
+      writes,
+      fields: [...fields.values()].map(({ name, reads, onNull, clearWith, loses }) => ({
+        name,
+        reads,
+        on_null: clearWith === null ? onNull : 'clears',
+        loses: loses ?? null,
+      })),
+      lacks: [...lacks].map(([name, why]) => ({ name, why })),
+    },
+  };
+}
+
+function settingsOf(
+  { stored, answer }: ObservedState,
   prepared: Prepared,
   digests: Digests | null,
-  signal: AbortSignal | undefined,
-): Promise<Pick<EnvironmentObserved, 'dialect' | 'status' | 'settings' | 'digests'>> {
-  const { dialect, stored, answer } = await observers.settings.observe(signal);
+): Pick<EnvironmentObserved, 'status' | 'settings' | 'digests'> {
   if (!stored)
     return {
-      dialect: dialect.name,
       status: 'empty',
       settings: null,
       digests: digestsOf(prepared, [], digests),
     };
   const saved = settingsToSave(answer, prepared.desired, digests);
   return {
-    dialect: dialect.name,
     status: 'stored',
     settings: saved.settings,
     digests: digestsOf(prepared, saved.digests, digests),

@@ -19,6 +19,8 @@ import type { Prepared } from './prepare.ts';
 export interface OpenTarget {
   readonly connection: Connection;
   readonly observers: { readonly settings: Observer; readonly sandboxes: SandboxObserver };
+  /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
+  readonly comparing: Observer;
   /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
   readonly limits: TimeLimits;
   /** Does work that does not count towards that time: asking a person, reading the sandboxes. */
@@ -103,6 +105,7 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
     connection,
     limits,
     aside,
+    comparing: settingsObserver(connection, limits, server.compareSecrets),
     observers: {
       settings: settingsObserver(connection, limits),
       sandboxes: {

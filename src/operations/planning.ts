@@ -91,7 +91,7 @@ function basesFor(
 /** What an environment is planned with while its service is open. */
 export async function planInput(
   prepared: Prepared,
-  { observers }: OpenTarget,
+  { observers, comparing }: OpenTarget,
   request: Running<PlanRequest>,
   { rotation, allowed, bases }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
@@ -101,7 +101,7 @@ export async function planInput(
     base: bases?.get(name) ?? null,
     rotation,
     allowed,
-    observers,
+    observers: { ...observers, settings: comparing },
     fingerprints: await fingerprintsOf(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,
     wait: request.wait ?? DEFAULT_WAIT,

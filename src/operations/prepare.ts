@@ -185,7 +185,16 @@ function elsewhere(
   const sent = apiKey === null ? 'no key' : 'SETPOINT_API_KEY and not the key of the file';
   const message = `--server overrides the file: requests go to ${origin}${instead}, with ${sent}.`;
   return {
-    server: { url, origin, apiKey, auth, dialect: 'auto', headers: new Map(), caFile: null },
+    server: {
+      url,
+      origin,
+      apiKey,
+      auth,
+      dialect: 'auto',
+      headers: new Map(),
+      caFile: null,
+      compareSecrets: false,
+    },
     warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],
   };
 }

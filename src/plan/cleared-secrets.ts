@@ -6,16 +6,15 @@ import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
 import { formatPath, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
-import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
 
 /**
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
  * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
  */
-export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Finding[] {
+export function clearedSecrets(plan: SettingsPlan): Finding[] {
   const removed = removedEntries(plan).filter(({ entry }) => holdsSecret(entry));
-  const cleared = plan.changes.flatMap((change) => clearedBy(change, plan, observed));
+  const cleared = plan.changes.flatMap(clearedBy);
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
   const lost = ({ path }: Finding) =>
     path[0] === 'mcp_config' &&
@@ -56,28 +55,12 @@ function entriesIn(config: Value | undefined) {
   });
 }
 
-function clearedBy(
-  { path, action, before, after }: Change,
-  plan: SettingsPlan,
-  observed: ObservedState,
-): Path[] {
+function clearedBy({ path, action, before, after }: Change): Path[] {
   const [name = ''] = path;
   const field = fieldNamed(name);
   if (field?.secret === true) return action === 'clear' ? [path] : [];
-  if (name === 'secrets_store') return droppedTokens(plan, observed);
   if (action === 'remove' || (name === 'mcp_config' && path.length === 1)) return [];
   return clearedIn(before, after, path);
-}
-
-/** The provider tokens that are stored and that the secrets_store to be written does not name. */
-function droppedTokens({ write }: SettingsPlan, { tokens }: ObservedState): Path[] {
-  const store = write?.fields['secrets_store'];
-  if (store === undefined) return [];
-  const written = isRecord(store) ? store['provider_tokens'] : null;
-  const names = new Set(isRecord(written) ? Object.keys(written) : []);
-  return tokens
-    .filter((name) => !names.has(name))
-    .map((name) => ['secrets_store', 'provider_tokens', name]);
 }
 
 /** The places under which `before` has a secret and `after` has nothing. */

@@ -1,24 +1,73 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
-import { isUnmanaged } from '../model/path.ts';
+import { fieldNamed } from '../model/field.ts';
+import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState } from '../model/state.ts';
-import { isEmpty, type Value } from '../model/value.ts';
+import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 
 /**
  * Why a service cannot hold what the file declares: every field that it does not have, or whose value it would refuse or store as
  * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged.
  */
 export function misfit(
-  { fields, unmanaged }: DesiredState,
+  { fields, unmanaged, sandboxes }: DesiredState,
   dialect: Dialect,
 ): SetpointError | null {
   const problems = fields
     .filter(({ field }) => !isUnmanaged(unmanaged, [field.name]))
-    .flatMap((declared) => problemOf(declared, dialect) ?? []);
+    .flatMap((declared) => [
+      ...[problemOf(declared, dialect) ?? []].flat(),
+      ...unstorableIn(declared, dialect),
+    ]);
+  if (sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
   return new SetpointError('unfit-for-service', message);
+}
+
+/** Throws the misfit, if there is one. */
+export function requireFit(desired: DesiredState, dialect: Dialect): void {
+  const unfit = misfit(desired, dialect);
+  if (unfit !== null) throw unfit;
+}
+
+const NO_SANDBOXES =
+  'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
+
+/** The texts of a value that these services would not keep, or that would break them: each by its path. */
+function unstorableIn({ field, value }: DesiredField, { unstorable = [] }: Dialect): string[] {
+  return unstorable.flatMap(({ of, form, because }) => {
+    const texts = textsIn(value, [field.name]);
+    const stored = of === 'texts' ? texts : texts.filter(({ path }) => isStoredAsSecret(path));
+    return stored
+      .filter(({ text }) => matches(form, text))
+      .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`);
+  });
+}
+
+interface Text {
+  readonly path: Path;
+  readonly text: string | Secret;
+}
+
+function textsIn(value: Value, path: Path): Text[] {
+  if (value instanceof UnseenSecret) return [];
+  if (typeof value === 'string' || value instanceof Secret) return [{ path, text: value }];
+  if (isList(value)) return value.flatMap((item, index) => textsIn(item, [...path, String(index)]));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => textsIn(member, [...path, key]));
+}
+
+/** A password field, the key of an mcp entry, or a variable of a program. */
+function isStoredAsSecret([name = '', list, , member]: Path): boolean {
+  if (list === undefined) return fieldNamed(name)?.secret === true;
+  return name === 'mcp_config' && (member === 'api_key' || member === 'env');
+}
+
+function matches(form: RegExp, text: string | Secret): boolean {
+  if (typeof text === 'string') return form.test(text);
+  return text.compareWith((value) => (form.test(value) ? 'fits' : 'differs')) === 'fits';
 }
 
 function problemOf({ field: { name }, value }: DesiredField, dialect: Dialect): string | null {

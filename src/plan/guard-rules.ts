@@ -26,7 +26,7 @@ export function guardRules(
 ): RuleFinding[] {
   const found: readonly (readonly [Rule, readonly Finding[]])[] = [
     ['max-changes', tooMany(plan, guards)],
-    ['clear-secret', clearedSecrets(plan.settings, observed)],
+    ['clear-secret', clearedSecrets(plan.settings)],
     ['move-endpoint', movedEndpoints(plan.settings, observed)],
     ['run-code', runsCode(plan)],
     ['disable-safety', disabledSafety(plan)],
@@ -131,6 +131,9 @@ function overwrittenDrift(plan: Plan): Finding[] {
 }
 
 function emptyStore({ settings }: Plan, observed: ObservedState): Finding[] {
-  if (observed.stored || settings.changes.length === 0) return [];
-  return [{ message: 'The service has nothing stored yet.', path: [] }];
+  if (settings.changes.length === 0) return [];
+  if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
+  if (observed.untouched !== true) return [];
+  const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';
+  return [{ message, path: [] }];
 }

@@ -60,6 +60,7 @@ function ruleAbout([name = '', list]: Path): Rule | null {
 
 const JUDGED: ReadonlyMap<string, Rule> = new Map([
   ['llm_base_url', 'move-endpoint'],
+  ['llm_model', 'move-endpoint'],
   ['sandbox_base_container_image', 'run-code'],
   ['sandbox_runtime_container_image', 'run-code'],
   ['confirmation_mode', 'disable-safety'],

@@ -19,17 +19,20 @@ export interface EntryComparison {
 /** How an answer hides secrets: if it masks any, a null may hide a secret too. */
 export interface Hiding {
   readonly nulls: boolean;
+  /** Whether a write keeps what is hidden and left out. */
+  readonly kept: boolean;
   /** Why a mask cannot be compared. */
   readonly reason: string;
 }
 
-export const PLAIN_ANSWER: Hiding = { nulls: false, reason: 'cannot be read back' };
+export const PLAIN_ANSWER: Hiding = { nulls: false, kept: false, reason: 'cannot be read back' };
 
 /** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
 export function hidingIn({ values, dialect, saved = false }: ObservedState): Hiding {
+  const kept = dialect.mcp === 'entries';
   return saved
-    ? { nulls: false, reason: 'masked, cannot be compared' }
-    : { ...PLAIN_ANSWER, nulls: dialect.nullsMayHide && holdsMask(values['mcp_config']) };
+    ? { nulls: false, kept, reason: 'masked, cannot be compared' }
+    : { ...PLAIN_ANSWER, kept, nulls: dialect.nullsMayHide && holdsMask(values['mcp_config']) };
 }
 
 /** The members the file declares, compared by meaning; a member the service leaves out has its default. */
@@ -163,9 +166,14 @@ export function missingIn(path: Path, declared: Value): Unknown[] {
 
 /**
  * The secrets of an entry that the service has and hides, as member names (`api_key`, `args`, `env.NAME`): sending the entry back
- * without them wipes them. Only a mask hides; in an answer that masks any secret, null may hide one too.
+ * without them wipes them, unless a write keeps them. Only a mask hides; in an answer that masks any secret, null may hide one too.
  */
-export function hiddenSecrets(list: McpList, actual: ValueRecord, { nulls }: Hiding): string[] {
+export function hiddenSecrets(
+  list: McpList,
+  actual: ValueRecord,
+  { nulls, kept }: Hiding,
+): string[] {
+  if (kept) return [];
   const hidden = Object.entries(actual).flatMap(([name, value]): string[] => {
     if (name !== 'env' || !isRecord(value)) return isMaskedMember(value) ? [name] : [];
     return Object.entries(value)

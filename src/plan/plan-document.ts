@@ -9,6 +9,7 @@ import {
   type Run,
   type Warning,
 } from '../model/plan.ts';
+import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { masked, type Json } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import type { Planned } from './plan-environment.ts';
@@ -43,7 +44,7 @@ export function environmentPlan(
   const changes = changesOf(plan);
   return {
     ...about,
-    dialect: observed.dialect.name,
+    ...spokenBy(observed),
     status: changes.length === 0 && sandboxes.unmet.length === 0 ? 'in-sync' : 'differs',
     complete: settings.unknown.length === 0,
     changes: changes.map(maskedChange),
@@ -64,7 +65,7 @@ export function failedEnvironment(
 ): EnvironmentPlan {
   return {
     ...about,
-    dialect: null,
+    ...NOT_OBSERVED,
     status: 'error',
     complete: false,
     changes: [],

@@ -3,7 +3,7 @@ import { samePath } from '../model/path.ts';
 import type { Plan, SandboxPlan, SettingsPlan, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { misfit } from './fit.ts';
+import { requireFit } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
@@ -54,8 +54,7 @@ export function planEnvironment<O extends ObservedState | null>(
     const plan = { settings: NO_SETTINGS, sandboxes };
     return { plan, observed, warnings: warningsOf(plan), refusals: [] };
   }
-  const unfit = misfit(desired, observed.dialect);
-  if (unfit !== null) throw unfit;
+  requireFit(desired, observed.dialect);
   const found = { settings: planSettings(desired, observed, terms), sandboxes };
   const plan = base === null ? found : classified(found, desired, base, observed, terms);
   const guarded = { plan, observed, guards: desired.guards };
@@ -64,10 +63,15 @@ export function planEnvironment<O extends ObservedState | null>(
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   const warnings = [
+    ...ofLaterRelease(observed),
     ...warningsOf(plan).filter((warning) => !isRefused(warning)),
     ...guardWarnings(guarded, allowed),
   ];
   return { plan, observed, warnings, refusals };
+}
+
+function ofLaterRelease({ newer }: ObservedState): Warning[] {
+  return newer === undefined ? [] : [{ code: 'later-release', message: newer, path: [] }];
 }
 
 export function warningsOf({ settings, sandboxes }: Plan): Warning[] {

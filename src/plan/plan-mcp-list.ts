@@ -117,13 +117,16 @@ function pairedEntry(
     (name) => declared[name.split('.')[0] ?? ''] === undefined,
   );
   return {
-    changes: differs || rotated ? [changed(path, declared, actual, compared, rotated, source)] : [],
+    changes:
+      differs || rotated
+        ? [changed(path, declared, actual, compared, rotated, source, hiding)]
+        : [],
     unknown: [
       ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
       ...(pair.certain ? [] : [uncertain(list, path, declared, pathOf(list, pair.observed))]),
     ],
     unpreservable: lost(list, pair.segment, undeclared),
-    entry: mergedEntry(declared, actual),
+    entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, actual),
     index: pair.actual,
   };
 }
@@ -185,8 +188,10 @@ function changed(
   { differing }: EntryComparison,
   rotated: boolean,
   source: Change['source'],
+  { kept }: Hiding,
 ): Change {
-  const after = mergedEntry(declared, actual);
+  const stays = kept ? actual : mergedEntry({}, actual);
+  const after = recordOf([...Object.entries(stays), ...Object.entries(declared)]);
   const before = shownLike(actual, declared);
   return {
     resource: 'settings',

@@ -36,11 +36,13 @@ export function planPlain(
   const value =
     typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
   const actual =
-    observed.values[field.name] ?? (appears(field, value, observed) ? field.absent : null);
+    observed.values[field.name] ??
+    (field.storesNull !== true && appears(field, value, observed) ? field.absent : null);
   const unknown = unknownOf(field, value, actual);
   if (unknown !== null && !surelyDiffers(value, actual)) return { unknown: [unknown] };
   if (unknown === null && isSameField(field, value, actual)) return NOTHING;
   if (isEmpty(actual) && isShownAsNull(field.shownAsNull, value, observed, others)) return NOTHING;
+  if (value === null && !canClear(field)) return { warnings: [notCleared(field)] };
   const action = actionFor(field, value, actual);
   const sensitive = value instanceof Secret || actual instanceof Secret;
   return {
@@ -101,12 +103,27 @@ export function concealed(value: Value): Value {
 
 const RESET = 'set, will be its default again';
 
+/** Whether anything that is sent clears a field of these services. */
+export function canClear({ onNull, clearWith }: DialectField): boolean {
+  return onNull !== 'keeps' || clearWith !== null;
+}
+
+/** That the file declares null, and the service keeps what it has: no write is made of it. */
+export function notCleared({ name, kept = 'these services' }: DialectField): Warning {
+  const message = `${name} cannot be cleared: ${kept} keep what is stored. Declare a value, or list it as unmanaged.`;
+  return { code: 'not-cleared', message, path: [name] };
+}
+
 function isSameField(field: DialectField, desired: Value, actual: Value): boolean {
   if (isCleared(field, desired) && isCleared(field, actual)) return true;
   return sameValue(isReset(field, desired) ? field.absent : desired, actual);
 }
 
-function isCleared({ onNull, clearWith }: DialectField, value: Value): boolean {
+/** Whether a value is none, however the service spells that. */
+export function isCleared(
+  { onNull, clearWith }: Pick<DialectField, 'onNull' | 'clearWith'>,
+  value: Value,
+): boolean {
   if (onNull === 'keeps' && isEmpty(value)) return true;
   return value === null || (clearWith !== null && sameValue(value, clearWith));
 }
@@ -131,7 +148,8 @@ export function isShownAsNull(
   );
 }
 
-function beginsWith(value: Value, start: string): boolean {
+/** Whether a value is a text that begins so, also if it came from a reference. */
+export function beginsWith(value: Value, start: string): boolean {
   const fits = (text: string): 'fits' | 'differs' => (text.startsWith(start) ? 'fits' : 'differs');
   if (value instanceof UnseenSecret) return false;
   if (value instanceof Secret) return value.compareWith(fits) === 'fits';

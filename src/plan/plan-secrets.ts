@@ -3,9 +3,9 @@ import { isWithin, samePath, type Path } from '../model/path.ts';
 import type { Action, Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
-import { isRecord, secretsIn, type Value } from '../model/value.ts';
+import { sameValue, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
-import { dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
+import { canClear, dialectField, notCleared, NOTHING, type FieldPlan } from './plan-plain.ts';
 
 /** The secrets that `--rotate` writes again although nothing shows that they differ. */
 export type Rotation = 'all' | readonly Path[];
@@ -18,7 +18,7 @@ export function isRotated(rotation: Rotation, path: Path): boolean {
 }
 
 /**
- * Plans a password field, which cannot be compared. The service may report that one is stored, the fingerprint shows whether it is
+ * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the fingerprint shows whether it is
  * the one last written from here, and `--rotate` writes it in any case. A field of which the service reports nothing is sent
  * with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
  */
@@ -29,7 +29,8 @@ export function planSecret(
   fingerprints: Fingerprints,
 ): FieldPlan {
   const { field, value } = desired;
-  const { reads, clearWith } = dialectField(desired, observed);
+  const here = dialectField(desired, observed);
+  const { reads, clearWith } = here;
   if (value instanceof UnseenSecret && value.unseen.missing !== null)
     return planMissing(desired, observed, value);
   const write = value === null ? clearWith : value;
@@ -40,13 +41,17 @@ export function planSecret(
   const uncertain = { path: [field.name], ref: refOf(value) };
   const rotated = isRotated(rotation, [field.name]);
   const last = comparedWithLast(desired, fingerprints);
+  const shown = observed.revealed?.get(field.name);
   switch (secretStateOf(desired, observed)) {
     case 'not-stored':
       return value === null ? NOTHING : planned('set', 'not set, will be set');
     case 'stored':
+      if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
       if (value === null) return planned('clear', 'set, will be cleared');
-      if (last === 'different') return planned('rotate', CHANGED);
+      if (shown !== undefined && !sameValue(shown, value)) return planned('change', 'set, differs');
+      if (shown === undefined && last === 'different') return planned('rotate', CHANGED);
       if (rotated) return planned('rotate', 'set, will be rotated');
+      if (shown !== undefined) return NOTHING;
       return last === 'same' ? NOTHING : { unknown: [{ ...uncertain, reason: UNCERTAIN }] };
     case 'not-reported': {
       const reason = 'cannot be read back';
@@ -105,67 +110,12 @@ function refOf(value: Value): string | null {
   return value instanceof Secret ? value.ref : null;
 }
 
-/** Plans secrets_store, the user's secrets: only the names of provider tokens can be read back. */
-export function planSecretsStore(
-  desired: DesiredField,
-  observed: ObservedState,
-  rotation: Rotation,
-): FieldPlan {
-  const { value, source } = desired;
-  const path = ['secrets_store'];
-  const ref =
-    [...new Set(secretsIn(value).flatMap((secret) => secret.ref ?? []))].join(', ') || null;
-  const declared = tokensIn(value);
-  const stored = observed.tokens;
-  const set = new Set(stored);
-  const missing = declared.filter((name) => !set.has(name));
-  const rotated = isRotated(rotation, path);
-  const first = missing.length > 0 || !observed.stored;
-  const absent = missingIn(path, value);
-  if (!first && !rotated) {
-    const reason = declared.length > 0 ? UNCERTAIN : 'cannot be read back';
-    return { unknown: absent.length > 0 ? absent : [{ path, reason, ref }] };
-  }
-  const action: Action = !first ? 'rotate' : stored.length === 0 ? 'set' : 'change';
-  const reason =
-    missing.length > 0
-      ? `not set: ${missing.join(', ')}`
-      : first
-        ? 'not set, will be set'
-        : 'will be rotated';
-  const kept = new Set(declared);
-  const lost = stored.filter((name) => !kept.has(name));
+/** Plans secrets_store, the user's secrets: no service keeps what it is sent there, so that nothing is. */
+export function planSecretsStore(desired: DesiredField, observed: ObservedState): FieldPlan {
   return {
-    write: value,
-    unknown: absent,
-    changes: [
-      {
-        resource: 'settings',
-        path,
-        action,
-        before: action === 'set' ? null : new Secret(''),
-        after: new Secret('', ref),
-        sensitive: true,
-        ref,
-        reason,
-        source: source(),
-      },
-    ],
-    unpreservable: lost.map((name) => ({
-      path: [...path, 'provider_tokens', name],
-      stops: 'always',
-      remedy: `Declare secrets_store.provider_tokens.${name}`,
-    })),
+    unknown: missingIn(['secrets_store'], desired.value),
+    warnings: lostWhenSent(desired, observed),
   };
-}
-
-/** The names of the provider tokens a declared store holds. */
-function tokensIn(value: Value): string[] {
-  return isRecord(value) ? keysOf(value['provider_tokens']) : [];
-}
-
-function keysOf(value: Value | undefined): string[] {
-  return isRecord(value) ? Object.keys(value) : [];
 }
 
 /** That the service does not keep a secret which the file declares, whether this plan sends it or not. */

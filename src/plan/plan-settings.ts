@@ -1,7 +1,7 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
-import type { SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
+import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
@@ -45,7 +45,8 @@ export function planSettings(
   const written = new Map<string, Value>();
   for (const [name, plan] of sent) if (plan.write !== undefined) written.set(name, plan.write);
   for (const [name, value] of options.along ?? []) written.set(name, value);
-  for (const name of renewedBy(written, observed)) written.set(name, declaredAs(name, managed));
+  for (const name of renewedBy(written, observed))
+    written.set(name, declaredAs(name, managed) ?? clearedBy(name, observed));
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {
@@ -57,6 +58,7 @@ export function planSettings(
     warnings: [
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
       ...unpreservable.map(warningOf),
+      ...cautionsFor(changes, observed),
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
@@ -76,7 +78,7 @@ function isSent({ changes = [] }: FieldPlan, { dialect }: ObservedState): boolea
   return dialect.writes === 'record' || changes.length > 0;
 }
 
-/** The fields that must be sent beside what is written, null if the file has no value, so that the service infers them anew. */
+/** The fields that must be sent beside what is written, cleared if the file has no value, so that the service infers them anew. */
 function renewedBy(
   written: ReadonlyMap<string, Value>,
   { dialect, stored, values }: ObservedState,
@@ -85,6 +87,11 @@ function renewedBy(
   return [...written.keys()]
     .flatMap((name) => dialect.fields.get(name)?.renews ?? [])
     .filter((name) => !written.has(name) && isEmpty(values[name]));
+}
+
+/** What clears a field: null, or what these services take for it. */
+function clearedBy(name: string, { dialect }: ObservedState): Value {
+  return dialect.fields.get(name)?.clearWith ?? null;
 }
 
 function declaredAs(name: string, managed: readonly DesiredField[]): Value {
@@ -100,10 +107,10 @@ function planField(
   const { unmanaged } = desired;
   if (field.field.secret) {
     const plan = planSecret(field, observed, rotation, fingerprints);
-    return { ...plan, warnings: lostWhenSent(field, observed) };
+    return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
-  if (field.field.name === 'secrets_store') return planSecretsStore(field, observed, rotation);
+  if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
   return planPlain(field, observed, { fields: managedFields(desired, observed) });
 }
 
@@ -135,6 +142,14 @@ function unpreservableIn(
   // A snapshot's masks are setpoint's own: the service shows the values behind them.
   const shown = saved ? lost.filter(({ path }) => path[0] !== 'mcp_config') : [...lost, ...carried];
   return [...shown, ...unknown, ...silent];
+}
+
+/** What the answer itself warns of, in plans that it matters to. */
+function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedState): Warning[] {
+  const changed = new Set(changes.map(({ path }) => path[0]));
+  return cautions
+    .filter(({ about }) => about === null || about.some((name) => changed.has(name)))
+    .map(({ warning }) => warning);
 }
 
 function warningOf({ path, remedy }: Unpreservable): Warning {

@@ -23,7 +23,7 @@ import {
 } from '../model/value.ts';
 import { managesEntry, managesField } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
-import { isShownAsNull } from './plan-plain.ts';
+import { isCleared, isShownAsNull } from './plan-plain.ts';
 
 /** Something that a write changed although the file does not manage it. */
 export interface Touched {
@@ -44,9 +44,11 @@ export function touchedBetween(
   return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
     const now = after.values[name] ?? null;
     if (name === 'mcp_config') return touchedMcp(value, now, desired);
-    const { shownAsNull } = after.dialect.fields.get(name) ?? {};
+    const field = after.dialect.fields.get(name);
+    const { shownAsNull } = field ?? {};
     return managesField(desired, name) ||
       sameValue(value, now) ||
+      (field !== undefined && isCleared(field, value) && isCleared(field, now)) ||
       (now === null && isShownAsNull(shownAsNull, value, after))
       ? []
       : [{ path: [name], before: value, after: now }];

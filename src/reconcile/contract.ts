@@ -10,8 +10,7 @@ import type {
   SandboxActuator,
   SandboxObserver,
 } from '../model/ports.ts';
-import type { DialectName } from '../model/dialect.ts';
-import type { ObservedState } from '../model/state.ts';
+import type { ObservedState, Spoken } from '../model/state.ts';
 import type { Approved } from '../plan/approval.ts';
 import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
 
@@ -67,11 +66,9 @@ export interface ResourceEnd {
 }
 
 /** How a reconcile ended: the ends of all resources in one. */
-export interface Reconciled extends Omit<ResourceEnd, 'status'> {
+export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
   readonly status: ResourceEnd['status'] | 'refused';
   readonly plan: Plan;
-  /** Null if the service was not observed. */
-  readonly dialect: DialectName | null;
   /** Why the guards refused the plan: every reason. */
   readonly refusals: readonly Refusal[];
 }

@@ -1,4 +1,5 @@
 import type { ObservedState } from '../model/state.ts';
+import { requireFit } from '../plan/fit.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
 import type { PlanInput } from './contract.ts';
 import { planObservedSandboxes } from './sandboxes/observe.ts';
@@ -12,6 +13,8 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<Planned<O>> {
   const observed = await input.observers.settings.observe(input.signal);
+  // A service without sandboxes is not asked for any.
+  if (observed !== null) requireFit(input.desired, observed.dialect);
   return planEnvironment(input, observed, await planObservedSandboxes(input));
 }
 

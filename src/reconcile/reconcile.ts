@@ -1,5 +1,6 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { changesOf, type Plan } from '../model/plan.ts';
+import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
 import { NO_SETTINGS, warningsOf, type Planned } from '../plan/plan-environment.ts';
@@ -96,7 +97,7 @@ async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconc
         : untouched(resource.changesOf(plan), resource.warningsOf(plan));
     end = joined(end, own, interruption(input.signal) !== null);
   }
-  return { ...end, plan, dialect: observed.dialect.name, refusals: [] };
+  return { ...end, plan, ...spokenBy(observed), refusals: [] };
 }
 
 /** Nothing to do; declared sandboxes that are unavailable are still an error. */
@@ -121,7 +122,7 @@ function unverified(
   return {
     status,
     plan,
-    dialect: planned?.observed.dialect.name ?? null,
+    ...(planned === null ? NOT_OBSERVED : spokenBy(planned.observed)),
     results: sameResult(changesOf(plan), 'not-sent'),
     started: new Map(),
     remaining: [],

@@ -14,9 +14,9 @@ const CHECK_MARKS: Readonly<Record<Check['status'], readonly [string, Paint]>> =
 export function doctorText({ checks, environments }: DoctorDocument, style: Style): string {
   const blocks = [
     [paint(style, 'bold', 'This machine'), ...checks.flatMap((check) => checkLines(check, style))],
-    ...environments.map((environment) => [
-      heading(environment, style),
-      ...environment.checks.flatMap((check) => checkLines(check, style)),
+    ...environments.map(({ name, origin, checks: own }) => [
+      heading({ name, origin }, style),
+      ...own.flatMap((check) => checkLines(check, style)),
     ]),
   ];
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');

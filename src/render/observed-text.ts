@@ -1,4 +1,11 @@
-import type { EnvironmentObserved, ObservedDocument, Resource } from '../model/observed.ts';
+import type {
+  EnvironmentObserved,
+  ObservedDocument,
+  Resource,
+  ServerField,
+  ServerReport,
+} from '../model/observed.ts';
+import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
 import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
 import { ageText, yamlText } from './values.ts';
@@ -9,7 +16,10 @@ import { COULD_NOT_READ } from './wording.ts';
 export function observedText(document: ObservedDocument, style: Style): string {
   const at = Date.parse(document.observed_at);
   const blocks = document.environments.map((environment) => {
-    const head = heading(environment, style);
+    const head = heading(
+      document.resources.includes('server') ? { ...environment, ...NOT_OBSERVED } : environment,
+      style,
+    );
     if (environment.status === 'error')
       return `${head}\n\n${paint(style, 'red', COULD_NOT_READ)}\n`;
     const parts = document.resources.map((resource) => partText(resource, environment, at, style));
@@ -20,13 +30,15 @@ export function observedText(document: ObservedDocument, style: Style): string {
 
 function partText(
   resource: Resource,
-  { status, settings, sandboxes, specs, conversations }: EnvironmentObserved,
+  { status, server, settings, sandboxes, specs, conversations, ...spoken }: EnvironmentObserved,
   at: number,
   style: Style,
 ): string {
   const age = (created: string | null): string =>
     created === null ? '-' : ageText(at - Date.parse(created));
   switch (resource) {
+    case 'server':
+      return server === null ? '' : serverText(server, spoken, style);
     case 'settings': {
       if (status === 'empty') return 'Nothing is stored yet.';
       const yaml = yamlText(settings).trimEnd().split('\n');
@@ -59,6 +71,42 @@ function partText(
         style,
       );
   }
+}
+
+const WRITES: Readonly<Record<ServerReport['writes'], string>> = {
+  record: 'replaces the whole record',
+  fields: 'keeps what it leaves out',
+};
+const READS: Readonly<Record<ServerField['reads'], string>> = {
+  value: 'its value',
+  presence: 'whether one is stored',
+  names: 'names',
+  nothing: 'nothing',
+};
+
+/** What a service speaks, and field by field what it can hold. */
+function serverText(
+  { writes, fields, lacks }: ServerReport,
+  { dialect, release }: Spoken,
+  style: Style,
+): string {
+  const about = [
+    `  dialect   ${dialect ?? 'unknown'}`,
+    `  release   ${visible(release ?? 'unknown')}`,
+    `  a write   ${WRITES[writes]}`,
+  ];
+  const rows = fields.map(({ name, reads, on_null, loses }) => [
+    name,
+    READS[reads],
+    on_null,
+    loses === null ? '' : `lost: ${loses}`,
+  ]);
+  const table = textTable('No fields.', ['FIELD', 'A READ SHOWS', 'NULL', ''], rows, style);
+  const missing = lacks.map(({ name, why }) => `  no ${visible(name)}: ${visible(why)}`);
+  return [[...about], [table], missing]
+    .filter((part) => part.length > 0)
+    .map((part) => part.join('\n'))
+    .join('\n\n');
 }
 
 /** Rows below a head, every column as wide as its widest cell; `empty` if there are no rows. */

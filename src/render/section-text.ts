@@ -1,13 +1,14 @@
 import type { OutcomeDocument } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { Spoken } from '../model/state.ts';
 import { changeName, type Voice } from './change.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
 import { outcomeSections, planSection, planSections, type Section } from './section.ts';
 import { paint, type Style } from './style.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
-import { refusalSentence, refusalTitle } from './wording.ts';
+import { refusalSentence, refusalTitle, spokenText } from './wording.ts';
 
 /** How a plan is worded; `strict drift` counts what could not be compared. */
 export type TextVoice = Voice | 'strict drift';
@@ -58,10 +59,18 @@ function sectionText(section: Section, style: Style): string {
   return `${[...lines, '', lastLine(section, style), ...refused].join('\n')}\n`;
 }
 
-/** The name of an environment, and the service it names. */
-export function heading({ name, origin }: Pick<Section, 'name' | 'origin'>, style: Style): string {
-  const where = origin === null ? '' : paint(style, 'dim', `  ${visible(origin)}`);
-  return paint(style, 'bold', visible(name)) + where;
+/** The name of an environment, the service it names, and what that speaks, if it is not the dialect of the specification. */
+export function heading(
+  { name, origin, ...spoken }: Pick<Section, 'name' | 'origin'> & Partial<Spoken>,
+  style: Style,
+): string {
+  const { dialect = null, release = null } = spoken;
+  const named =
+    dialect !== 'settings-v0' || style.verbose ? spokenText({ dialect, release }) : null;
+  const about = [origin, named].flatMap((text) => (text === null ? [] : [`  ${visible(text)}`]));
+  return (
+    paint(style, 'bold', visible(name)) + about.map((text) => paint(style, 'dim', text)).join('')
+  );
 }
 
 function unmanagedText({ unmanaged }: Section, style: Style): string[] {

@@ -8,6 +8,7 @@ import type {
   Unknown,
   Warning,
 } from '../model/plan.ts';
+import type { Spoken } from '../model/state.ts';
 import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
 import { groupedWarnings } from './warning-order.ts';
 import {
@@ -24,7 +25,7 @@ import {
  * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
  * its texts inert; none of them is before that.
  */
-export interface Section {
+export interface Section extends Spoken {
   readonly command: Voice | 'apply';
   readonly name: string;
   readonly origin: string | null;
@@ -66,6 +67,8 @@ export function planSection(
     command: voice,
     name,
     origin,
+    dialect: environment.dialect,
+    release: environment.release,
     seen: seenText(environment.observed_at, plannedAt),
     verdict: refusals.length > 0 ? WOULD_BE_REFUSED : PLAN_VERDICTS[status],
     headline: planHeadline(environment, voice),
@@ -93,6 +96,8 @@ function outcomeSection(environment: EnvironmentOutcome): Section {
     command: 'apply',
     name,
     origin,
+    dialect: environment.dialect,
+    release: environment.release,
     seen: null,
     verdict: OUTCOME_VERDICTS[status],
     headline: outcomeHeadline(environment),

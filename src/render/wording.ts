@@ -10,6 +10,7 @@ import {
   type EnvironmentPlan,
   type Unknown,
 } from '../model/plan.ts';
+import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import type { Voice } from './change.ts';
 import type { Paint } from './style.ts';
@@ -120,6 +121,12 @@ export function seenText(observedAt: string | null, plannedAt: string): string |
   if (observedAt === null) return null;
   const age = ageText(Date.parse(plannedAt) - Date.parse(observedAt), ' ');
   return `as observed ${age} ago (${observedAt})`;
+}
+
+/** `app-server 1.11`, as far as it is known; null if nothing is. */
+export function spokenText({ dialect, release }: Spoken): string | null {
+  if (dialect === null) return null;
+  return release === null ? dialect : `${dialect} ${release}`;
 }
 
 /** The title of a list of refusals. */

@@ -5,7 +5,10 @@ import { timeLeft, type TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 
 /** Sends one GET, once. Throws a SetpointError if there is no answer. */
-export type Ask = (path: string) => Promise<{ readonly place: string; readonly reply: Reply }>;
+export type Ask = (
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<{ readonly place: string; readonly reply: Reply }>;
 
 /** GETs within the time limits; the bodies of 200 and 404 are read. */
 export function askFor(
@@ -13,7 +16,7 @@ export function askFor(
   limits: TimeLimits,
   signal: AbortSignal | undefined,
 ): Ask {
-  return async (path) => {
+  return async (path, headers) => {
     const place = connection.place('GET', path);
     const timeout = timeLeft(connection.clock, limits, connection.timeout);
     if (timeout <= 0) {
@@ -23,6 +26,7 @@ export function askFor(
       method: 'GET',
       path,
       body: null,
+      ...(headers === undefined ? {} : { headers }),
       timeout,
       signal,
       wantsBody: (status) => status === 200 || status === 404,

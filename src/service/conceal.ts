@@ -27,6 +27,24 @@ export function concealCommand(command: Value): Value {
   return words.some(isSecret) ? sealed(command) : command;
 }
 
+/** Mcp servers by their names: all of them is wrapped but the members that are known to hold no secret. */
+export function concealServers(config: Value): Value {
+  if (!isRecord(config)) return sealed(config);
+  return mapRecord(config, (server) =>
+    isRecord(server) ? mapRecord(server, concealSetting) : sealed(server),
+  );
+}
+
+const HARMLESS = new Set(['transport', 'timeout', 'sse_read_timeout', 'keep_alive', 'enabled']);
+
+function concealSetting(value: Value, name: string): Value {
+  if (name === 'url') return concealAddress(value);
+  if (name === 'auth' && isRecord(value))
+    return mapRecord(value, (member, key) => (key === 'strategy' ? member : sealed(member)));
+  if (HARMLESS.has(name)) return value;
+  return name === 'command' ? concealCommand(value) : sealed(value);
+}
+
 /** A member of which nothing is known but its name. */
 export function concealMember(value: Value, name: string): Value {
   return isSensitiveName(name) ? sealed(value) : unknown(value);

@@ -6,7 +6,7 @@ import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
-import { exchange, type WireAnswer } from './exchange.ts';
+import { exchange, type Method, type WireAnswer } from './exchange.ts';
 import { mayProxy, notCertificates, openNetwork, proxyAddress } from './network.ts';
 import { requestHeaders, sendsKey } from './request-headers.ts';
 
@@ -34,10 +34,12 @@ interface RequestCounts {
 }
 
 interface ConnectionRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   /** From the root of the service; the path prefix of its address is prepended. */
   readonly path: string;
   readonly body: string | null;
+  /** Headers of this request alone, besides those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds; the phases of the request have limits of their own besides. */
   readonly timeout: number;
   /** Milliseconds until an answer begins. Default: 10,000. */
@@ -67,7 +69,7 @@ export interface Connection {
   readonly secrets: readonly Secret[];
   readonly random: () => number;
   /** A request as messages name it: method, and the address as far as it may be shown. */
-  place(method: 'GET' | 'POST', path: string): string;
+  place(method: Method, path: string): string;
   send(request: ConnectionRequest): Promise<WireAnswer>;
 }
 
@@ -118,7 +120,11 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
       return exchange(await open(), base.origin, {
         method,
         path: `${prefix}${path}`,
-        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          ...request.headers,
+          ...(body === null ? {} : { 'content-type': 'application/json' }),
+        },
         body,
         deadlines: {
           connect: Math.min(CONNECT_MS, request.timeout),

@@ -11,6 +11,9 @@ import type { ObservedState } from '../model/state.ts';
 
 const [FIRST, ...LATER] = [DIALECTS['settings-v0'], DIALECTS['app-server']] as const;
 
+/** The dialects that have the path which is asked first, and tell by the answer. */
+const AT_FIRST_PATH = Object.values(DIALECTS).filter(({ path }) => path === FIRST.path);
+
 /** The dialect that a service is asked in first: the declared one, or the specification's. */
 export function firstDialect({ dialect }: Connection): DialectModule {
   return dialect === 'auto' ? FIRST : DIALECTS[dialect];
@@ -28,15 +31,28 @@ export async function readAnyDialect(
 ): Promise<ObservedState | SetpointError> {
   const first = spoken === null ? firstDialect(connection) : DIALECTS[spoken];
   const { place, reply } = await ask(first.path);
-  if (!isMissingPath(place, reply)) return first.read(connection, place, reply, ask);
+  const isKnown = spoken !== null || connection.dialect !== 'auto';
+  if (!isMissingPath(place, reply)) {
+    const claiming = isKnown ? undefined : claimedBy(place, reply);
+    return (claiming ?? first).read(connection, place, reply, ask);
+  }
   if (spoken !== null) return first.read(connection, place, reply, ask);
-  if (connection.dialect !== 'auto') return notSpoken(connection, place, reply);
+  if (isKnown) return notSpoken(connection, place, reply);
   for (const later of LATER) {
     const other = await ask(later.path);
     if (!isMissingPath(other.place, other.reply))
       return later.read(connection, other.place, other.reply, ask);
   }
   return first.read(connection, place, reply, ask);
+}
+
+/** The dialect whose tell-tale the answer of the first path has. */
+function claimedBy(place: string, reply: Reply): DialectModule | undefined {
+  if (reply.status !== 200) return undefined;
+  const read = jsonOf(place, reply);
+  if ('error' in read || !isRecord(read.json)) return undefined;
+  const body = read.json;
+  return AT_FIRST_PATH.find(({ claims }) => claims?.(body) === true);
 }
 
 /**

@@ -3,13 +3,19 @@ import type { SetpointError } from '../model/error.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import type { WriteAnswer } from '../model/ports.ts';
 import type { ObservedState } from '../model/state.ts';
-import type { ValueRecord } from '../model/value.ts';
+import { recordOf, type ValueRecord } from '../model/value.ts';
+import * as agentServer from './agent-server/dialect.ts';
+import * as agentServerRead from './agent-server/read.ts';
+import { SERVER_INFO } from './agent-server/release.ts';
+import { revealed } from './agent-server/reveal.ts';
+import * as agentServerWrite from './agent-server/write.ts';
 import * as appServer from './app-server/dialect.ts';
 import * as appServerRead from './app-server/read.ts';
 import * as appServerWrite from './app-server/write.ts';
 import type { Ask } from './ask.ts';
 import type { Connection } from './connect.ts';
 import type { Reply } from './json-reply.ts';
+import type { ReleaseNaming } from './release.ts';
 import type { TimeLimits } from './retry.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
@@ -20,6 +26,10 @@ export interface DialectModule {
   readonly dialect: Dialect;
   /** The path of the GET that reads the settings. */
   readonly path: string;
+  /** Where these services name their release, if they are asked. */
+  readonly release: ReleaseNaming;
+  /** Whether an answer is in this dialect, if another dialect has the same path. */
+  readonly claims?: (body: ValueRecord) => boolean;
   /** The observed state in a reply to that GET, or an error that names what answered instead. */
   read(
     connection: Connection,
@@ -27,17 +37,27 @@ export interface DialectModule {
     reply: Reply,
     ask: Ask,
   ): ObservedState | SetpointError | Promise<ObservedState | SetpointError>;
+  /** An observed state with the secrets that these services show only on request, for comparing. */
+  readonly reveal?: (
+    connection: Connection,
+    state: ObservedState,
+    ask: Ask,
+  ) => Promise<ObservedState | SetpointError>;
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
   /** Sends one write. Never throws for what a service can do. */
   write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
 }
 
+/** The description of its API has a server's release, and asks no key. */
+const OPENAPI: ReleaseNaming = { path: '/openapi.json', at: ['info', 'version'] };
+
 /** Every dialect, in the order in which a service is asked which one it speaks. */
 export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
   'settings-v0': {
     dialect: SETTINGS_V0,
     path: SETTINGS_PATH,
+    release: OPENAPI,
     read: settingsIn,
     saved: (answer) =>
       answer === null ? { ...EMPTY_STORE, saved: true } : observedState(answer, true),
@@ -46,11 +66,22 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
   'app-server': {
     dialect: appServer.APP_SERVER,
     path: appServer.SETTINGS_PATH,
+    release: OPENAPI,
     read: appServerRead.settingsIn,
     saved: (answer) =>
       answer === null
         ? { ...appServerRead.EMPTY_STORE, saved: true }
         : appServerRead.observedState(answer, true),
     write: appServerWrite.storeSettings,
+  },
+  'agent-server': {
+    dialect: agentServer.AGENT_SERVER,
+    path: agentServer.SETTINGS_PATH,
+    release: SERVER_INFO,
+    claims: (body) => agentServer.KEY_FLAG in body,
+    read: agentServerRead.settingsIn,
+    reveal: revealed,
+    saved: (answer) => agentServerRead.observedState(answer ?? recordOf([]), true),
+    write: agentServerWrite.storeSettings,
   },
 };

@@ -3,8 +3,10 @@ import type { Dispatcher } from 'undici';
 import { contentEncoding, unpack, type ContentEncoding } from './content-encoding.ts';
 import { faultOf, type FaultDetail, type Phase, type WireFault } from './wire-fault.ts';
 
+export type Method = 'GET' | 'POST' | 'PATCH';
+
 interface WireRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;

@@ -8,10 +8,20 @@ import { ServiceError } from './service-error.ts';
 export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
 /** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
-export function jsonOf(
-  place: string,
-  reply: Reply,
-): { readonly json: Value } | { readonly error: SetpointError } {
+export function jsonOf(place: string, reply: Reply): ReadReply {
+  const before = READ.get(reply);
+  if (before !== undefined) return before;
+  const read = readJson(place, reply);
+  READ.set(reply, read);
+  return read;
+}
+
+type ReadReply = { readonly json: Value } | { readonly error: SetpointError };
+
+/** Whoever looks at a reply, its text is decoded once. */
+const READ = new WeakMap<Reply, ReadReply>();
+
+function readJson(place: string, reply: Reply): ReadReply {
   const contentType = headerOf(reply.headers, 'content-type') ?? '';
   if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType)) {
     return { error: notJson(place, reply.status, contentType) };

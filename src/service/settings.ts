@@ -12,9 +12,14 @@ import { retrying, UNLIMITED, type TimeLimits } from './retry.ts';
 /**
  * Reads the settings of a service, and tries again within the deadline if that may help. Throws a SetpointError that names the
  * request and its problem: unreachable, tls, timed-out, redirected, unauthorized, rate-limited, server-error, bad-response,
- * response-too-large, not-this-service, dialect-not-spoken, interrupted.
+ * response-too-large, not-this-service, dialect-not-spoken, unfit-for-service, interrupted. `reveals`: the service is asked for
+ * the secrets that it masks, so that they can be compared.
  */
-export function settingsObserver(connection: Connection, limits: TimeLimits = UNLIMITED): Observer {
+export function settingsObserver(
+  connection: Connection,
+  limits: TimeLimits = UNLIMITED,
+  reveals = false,
+): Observer {
   const { clock, random } = connection;
   const place = connection.place('GET', firstDialect(connection).path);
   let spoken: DialectName | null = null;
@@ -24,7 +29,7 @@ export function settingsObserver(connection: Connection, limits: TimeLimits = UN
         const state = await readSettings(connection, limits, signal, spoken);
         // What a service speaks does not change under a run: it is found out once.
         spoken = state.dialect.name;
-        return state;
+        return reveals ? await revealedState(connection, state, limits, signal) : state;
       },
       { clock, place, random },
       limits,
@@ -52,6 +57,29 @@ async function readSettings(
   const state = await readAnyDialect(connection, askFor(connection, limits, signal), spoken);
   if (state instanceof SetpointError) throw state;
   return state;
+}
+
+/** The state with the secrets that the service shows on request. Throws a SetpointError if it shows none. */
+async function revealedState(
+  connection: Connection,
+  state: ObservedState,
+  limits: TimeLimits,
+  signal: AbortSignal | undefined,
+): Promise<ObservedState> {
+  const { name } = state.dialect;
+  const { reveal } = DIALECTS[name];
+  if (reveal === undefined) {
+    throw new SetpointError(
+      'unfit-for-service',
+      `This service speaks ${name}, which shows no secret that it hides, and server.compare_secrets asks for that.`,
+      {
+        hint: 'Remove server.compare_secrets for this environment: only agent-server can compare secrets.',
+      },
+    );
+  }
+  const found = await reveal(connection, state, askFor(connection, limits, signal));
+  if (found instanceof SetpointError) throw found;
+  return found;
 }
 
 /** What reading the settings once shows of a service, whatever it answers. */

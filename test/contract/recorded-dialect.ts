@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonRecord;
+/** Numbers as they are written: 30.0 is not 30. */
+export type Json = null | boolean | string | LosslessNumber | readonly Json[] | JsonRecord;
 
 export interface JsonRecord {
   readonly [name: string]: Json;
@@ -31,7 +33,7 @@ export type RecordedDialectStep =
   | { readonly server: 'restarted'; readonly env?: Readonly<Record<string, string>> }
   /** A file is changed behind the server's back; null removes it. */
   | { readonly file: string; readonly content: Json }
-  | { readonly parallel: readonly RecordedRequest[]; readonly statuses: readonly number[] };
+  | { readonly parallel: readonly RecordedRequest[]; readonly statuses: readonly LosslessNumber[] };
 
 export interface RecordedRequest {
   readonly method: string;
@@ -50,7 +52,7 @@ export interface RecordedRequest {
 }
 
 export interface RecordedResponse {
-  readonly status: number;
+  readonly status: LosslessNumber;
   readonly contentType: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Json;
@@ -60,7 +62,7 @@ export interface RecordedResponse {
 
 export function recordedDialect(name: 'agent-server'): RecordedDialect {
   const text = readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8');
-  return JSON.parse(text) as RecordedDialect;
+  return parse(text) as RecordedDialect;
 }
 
 /** A record with some members different, level by level. */
@@ -75,5 +77,7 @@ export function recordThatDiffers(base: JsonRecord, differs: JsonRecord): JsonRe
 }
 
 function isMap(value: Json | undefined): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
+  );
 }

@@ -13,6 +13,7 @@ export interface Received {
   /** Without parameters; empty if there is none. */
   readonly mediaType: string;
   readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /** One request on a connection of its own. */
@@ -21,7 +22,9 @@ export function send(url: string, sent: Sent = {}): Promise<Received> {
   const start = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const target = `${url.replace(/\/$/, '')}${path}`;
-    const request = start(target, { method, headers: { ...headers }, agent: false }, (response) => {
+    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+    const options = { method, headers: { ...length, ...headers }, agent: false };
+    const request = start(target, options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -30,6 +33,7 @@ export function send(url: string, sent: Sent = {}): Promise<Received> {
           status: response.statusCode ?? 0,
           mediaType: (response.headers['content-type'] ?? '').split(';', 1)[0] ?? '',
           text: Buffer.concat(chunks).toString('utf8'),
+          headers: response.headers,
         }),
       );
     });

@@ -65,8 +65,6 @@ afterEach(async () => {
 const stdio = (rest: string) =>
   `  mcp_config: { stdio_servers: [{ name: files, command: npx, ${rest} }] }`;
 const shttp = (rest: string) => `  mcp_config: { shttp_servers: [{ ${rest} }] }`;
-const secrets = (name: string) =>
-  `  secrets_store: { provider_tokens: { ${name}: { token: "\${env:MCP}" } } }`;
 
 describe('an approval covers what it shows, masked values too: another value in the file is exit 6', () => {
   it.each([
@@ -99,7 +97,6 @@ describe('an approval covers what it shows, masked values too: another value in 
       stdio('env: { A_KEY: "${env:MCP}", B_KEY: "${env:OTHER}", C_KEY: "${env:OTHER}" }'),
     ],
     ['a literal for a reference', stdio('env: { MODE: "${env:MCP}" }'), stdio('env: { MODE: x }')],
-    ['another provider of the same token', secrets('github'), secrets('gitlab')],
   ])('%s', async (_name, planned, now) => {
     put(planned);
     await save();

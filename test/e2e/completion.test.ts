@@ -138,7 +138,12 @@ for (const shell of SHELLS) {
       expect(offered(shell, 'setpoint apply --allow max')).toEqual(['max-changes']);
       expect(offered(shell, 'setpoint drift --fail-on ')).toEqual(FAIL_ON.toSorted());
       expect(offered(shell, 'setpoint serve --becomes fl')).toEqual(['flapping']);
-      expect(offered(shell, 'setpoint get s')).toEqual(['sandboxes', 'settings', 'specs']);
+      expect(offered(shell, 'setpoint get s')).toEqual([
+        'sandboxes',
+        'server',
+        'settings',
+        'specs',
+      ]);
       expect(offered(shell, 'setpoint schema ')).toEqual(SCHEMAS.toSorted());
       expect(offered(shell, 'setpoint completion ')).toEqual(SHELLS.toSorted());
       expect(offered(shell, 'setpoint help sc')).toEqual(['schema']);
@@ -148,7 +153,7 @@ for (const shell of SHELLS) {
       const words = offered(shell, 'setpoint get settings,s').map((word) =>
         word.replace('settings,', ''),
       );
-      expect(words).toEqual(['sandboxes', 'specs']);
+      expect(words).toEqual(['sandboxes', 'server', 'specs']);
     });
 
     completes('names of fields, for explain and for --rotate', () => {

@@ -61,7 +61,7 @@ function unsound(list: readonly Check[]): string[] {
 const UNREACHED = ['key skipped', 'dialect skipped', 'clock skipped'];
 
 describe('a target that is well', () => {
-  it('prints one line for each check, after one GET and nothing else', async () => {
+  it('prints one line for each check, after a GET of the settings, one of the release, and nothing else', async () => {
     const { code, stdout, stderr } = await run();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`This machine
@@ -76,11 +76,12 @@ default  ${store.url}
   ✓ proxy         HTTPS_PROXY is not set: reached directly
   ✓ reach         GET ${store.url}/api/settings was answered (status 200)
   ✓ key           accepted
-  ✓ dialect       settings-v0
+  ✓ dialect       settings-v0, release 0.62 or earlier
   ✓ clock         the same as that of the service
 `);
     expect(store.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /api/settings',
+      'GET /openapi.json',
     ]);
   });
 

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import type { ObservedDocument } from '../../src/model/observed.ts';
+import { startAppServer, storedRecord } from '../fixture/app-server.ts';
 import { setpoint } from '../fixture/command-here.ts';
 import { folderWith, type Ended } from '../fixture/command.ts';
 
@@ -35,6 +36,64 @@ async function post(path: string, body?: object): Promise<Record<string, unknown
   return (await response.json()) as Record<string, unknown>;
 }
 
+const accepts = new Ajv2020({ strict: false }).compile(
+  JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../schemas/observed.schema.json'), 'utf8'),
+  ) as object,
+);
+
+describe('get server', () => {
+  it('shows what the service speaks, its release and what it can hold', async () => {
+    const { code, stdout } = await run('get', 'server');
+    expect(code).toBe(0);
+    const lines = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
+    expect(lines).toContainEqual(['default', service.url]);
+    expect(lines).toContainEqual(['dialect', 'settings-v0']);
+    expect(lines).toContainEqual(['release', 'unknown']);
+    expect(lines).toContainEqual(['llm_api_key', 'whether one is stored', 'clears']);
+  });
+
+  it('is data, exact where the service names its release, for one request more', async () => {
+    const server = await startAppServer(storedRecord({ language: 'de' }));
+    const file = `version: 1\nserver: { url: "${server.url}", api_key: "\${env:KEY}" }\nsettings: { language: en }\n`;
+    const other = folderWith({ 'settings.yaml': file });
+    const cwd = other.path;
+    const env = { KEY: 'contract-key' };
+    try {
+      const plan = await setpoint(['plan', '-o', 'json'], { cwd, env });
+      expect(JSON.parse(plan.stdout)).toMatchObject({
+        environments: [{ dialect: 'app-server', release: '1.11' }],
+      });
+      expect(server.requests.map(({ path }) => path)).not.toContain('/openapi.json');
+      const { code, stdout } = await setpoint(['get', 'server,settings', '-o', 'json'], {
+        cwd,
+        env,
+      });
+      expect(code).toBe(0);
+      const document = JSON.parse(stdout) as ObservedDocument;
+      accepts(document);
+      expect(accepts.errors ?? []).toEqual([]);
+      const [observed] = document.environments;
+      expect(observed).toMatchObject({
+        dialect: 'app-server',
+        release: '1.11.0',
+        status: 'stored',
+      });
+      expect(observed?.server?.writes).toBe('fields');
+      expect(observed?.server?.lacks.map(({ name }) => name)).toContain('secrets_store');
+      expect(observed?.server?.fields).toContainEqual({
+        name: 'llm_model',
+        reads: 'value',
+        on_null: 'refuses',
+        loses: null,
+      });
+    } finally {
+      await server.close();
+      other.remove();
+    }
+  });
+});
+
 describe('get', () => {
   it('reports that there is nothing', async () => {
     const { code, stdout } = await run('get', 'sandboxes,conversations');
@@ -58,12 +117,8 @@ describe('get', () => {
     await post('app-conversations', {});
     const { stdout } = await run('get', 'settings,sandboxes,specs,conversations', '-o', 'json');
     const document = JSON.parse(stdout) as ObservedDocument;
-    const path = join(import.meta.dirname, '../../schemas/observed.schema.json');
-    const validate = new Ajv2020({ strict: false }).compile(
-      JSON.parse(readFileSync(path, 'utf8')) as object,
-    );
-    validate(document);
-    expect(validate.errors ?? []).toEqual([]);
+    accepts(document);
+    expect(accepts.errors ?? []).toEqual([]);
     expect(document.environments).toMatchObject([
       {
         status: 'stored',

@@ -282,31 +282,6 @@ describe('clear-secret refuses what takes a stored secret away, however the file
     );
   });
 
-  it('a provider token that the declared store does not name', async () => {
-    store = await startStore({}, {});
-    store.intercept = (seen, response, proceed) => {
-      if (seen.method !== 'GET') return false;
-      const answer = { llm_api_key_set: false, search_api_key_set: false };
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify({ ...answer, provider_tokens_set: { github: null, gitlab: null } }),
-      );
-      return proceed !== undefined;
-    };
-    const settings = `  secrets_store: { provider_tokens: { github: { token: "\${env:HELD}" } } }\n${SETTLED}`;
-    const { environments } = await plan(
-      request(store.url, settings, {
-        guards: '{ clear_secret: true }',
-        rotate: ['secrets_store'],
-        env: { SETPOINT_API_KEY: 'k', HELD: 'a-stored-key' },
-      }),
-    );
-    expect(environments[0]?.refusals.map(({ rule, path }) => [rule, path])).toEqual([
-      ['clear-secret', ['secrets_store', 'provider_tokens', 'gitlab']],
-      ['lose-unreadable', ['secrets_store', 'provider_tokens', 'gitlab']],
-    ]);
-  });
-
   it.each<[string, JsonRecord, string]>([
     ['another key', held, shttp(`${A}, api_key: "\${env:OTHER}"`)],
     ['another argument', runs, stdio('args: [--token, another]')],

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DialectName } from '../../src/model/dialect.ts';
 import { EMPTY_STORE } from '../../src/service/app-server/read.ts';
 import { startAppServer, storedRecord, type Frontend } from '../fixture/app-server.ts';
-import { startStore } from '../fixture/store-server.ts';
+import { startStore, type JsonRecord } from '../fixture/store-server.ts';
 import { answer, rawServer } from './raw-server.ts';
 import { failure, serviceAt } from './service.ts';
 import { Secret } from '../../src/model/secret.ts';
@@ -79,7 +79,7 @@ describe('which dialect a service speaks', () => {
   });
 
   it.each([
-    ['{"llm_api_key_is_set":true,"agent_settings":{}}', 'not-this-service', 'agent server'],
+    ['{"llm_api_key_is_set":true,"agent_settings":{}}', 'dialect-not-spoken', 'agent server'],
     ['{"agent_settings":{},"llm_api_key_set":true}', 'dialect-not-spoken', 'agent_settings'],
   ])('%s under /api/settings is not asked further', async (body, code, words) => {
     const server = await rawServer((socket) => socket.write(answer(200, body)));
@@ -119,6 +119,35 @@ describe('an answer that is no app-server as setpoint knows it', () => {
     expect(error.code).toBe(code);
     expect(error.message).toContain(words);
     expect(error.message).not.toContain('canary');
+  });
+
+  describe('of a later release', () => {
+    const read = async (record: JsonRecord) => {
+      const body = JSON.stringify({ ...record, ...flags });
+      const server = await rawServer((socket) => socket.write(answer(200, body)));
+      return serviceAt(server.url, { server: { dialect: 'app-server' } });
+    };
+    const later = storedRecord({ agent_settings: { schema_version: 5 } });
+
+    it('is treated as the newest known one if every member is where it was, and said', async () => {
+      const { observer } = await read({ ...later, further: 1 });
+      const state = await observer.observe();
+      expect(state.release).toBe('later than 1.11');
+      expect(state.newer).toContain('agent_settings.schema_version is 5');
+      expect(state.newer).toContain('treated as release 1.11');
+    });
+
+    it.each(['language', 'search_api_key', 'conversation_settings'])(
+      'is refused by name without %s',
+      async (name) => {
+        const error = await failure(
+          await read(Object.fromEntries(Object.entries(later).filter(([key]) => key !== name))),
+        );
+        expect(error.code).toBe('dialect-not-spoken');
+        expect(error.message).toContain('by a release later than 1.11 with ');
+        expect(error.message).toContain(name);
+      },
+    );
   });
 
   it('a record that the server cannot read is an error of the service', async () => {

@@ -297,7 +297,8 @@ describe('an observation answered by something else', () => {
     ['{"language":"canary"}', 'not-this-service', 'llm_api_key_set'],
     ['{"llm_api_key_set":"canary"}', 'not-this-service', 'llm_api_key_set'],
     ['{"agent_settings":{},"llm_api_key_set":true}', 'dialect-not-spoken', '/api/v1/settings'],
-    ['{"llm_api_key_is_set":true,"agent_settings":{}}', 'not-this-service', 'agent server'],
+    ['{"llm_api_key_is_set":true,"agent_settings":{}}', 'dialect-not-spoken', 'before 1.31'],
+    ['{"llm_api_key_is_set":"canary"}', 'not-this-service', 'agent server'],
   ])('200 with %s: %s', async (body, code, words) => {
     const server = await rawServer((socket) => socket.write(answer(200, body)));
     const error = await failure(serviceAt(server.url));

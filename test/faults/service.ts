@@ -57,6 +57,7 @@ export function serverAt(url: string, server: Partial<ServerSettings> = {}): Ser
     dialect: 'auto',
     headers: new Map(),
     caFile: null,
+    compareSecrets: false,
     ...server,
   };
 }

@@ -56,10 +56,10 @@ describe('what comments cite is in the repository', () => {
   });
 
   it('a trap of docs/traps.md for every id in the title of a test, and a test for every trap', () => {
-    const traps = [...read('docs', 'traps.md').matchAll(/^\| ([MT]\d+) \|/gm)].map(([, id]) => id);
+    const traps = [...read('docs', 'traps.md').matchAll(/^\| ([AMT]\d+) \|/gm)].map(([, id]) => id);
     const used = sources('test').flatMap(([, text]) =>
-      [...text.matchAll(/['"`]((?:[MT]\d+(?:, |:))+) /g)].flatMap(([, ids = '']) =>
-        [...ids.matchAll(/[MT]\d+/g)].map(([id]) => id),
+      [...text.matchAll(/['"`]((?:[AMT]\d+(?:, |:))+) /g)].flatMap(([, ids = '']) =>
+        [...ids.matchAll(/[AMT]\d+/g)].map(([id]) => id),
       ),
     );
     expect(new Set(used)).toEqual(new Set(traps));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { beginAgain, beginSandbox, makeRoom, noRoom } from '../sandboxes/sandbox-changes.ts';
-import { memberOf } from '../json.ts';
 import type { Knobs } from '../options.ts';
 import type { StartRequest } from './start-request.ts';
+import { heldModel } from '../store/held-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { StoredSandbox, StoredStartTask } from '../store/stored-records.ts';
 
@@ -26,7 +26,7 @@ export function beginStartTask(
   now: number,
 ): { readonly contents: StoreContents; readonly task: StoredStartTask } {
   const { contents, sandbox, problem } = placeConversation(before, request, knobs, now);
-  const model = before.settings && memberOf(before.settings.values, 'llm_model');
+  const { settings } = before;
   const task: StoredStartTask = {
     id: newUuid(),
     conversationId: newUuid(),
@@ -35,8 +35,8 @@ export function beginStartTask(
     title: request.title,
     runs: request.runs,
     sandbox: sandbox && { id: sandbox.id, startedAt: sandbox.startedAt },
-    settingsStored: before.settings !== undefined,
-    model: request.model ?? (typeof model === 'string' ? model : null),
+    settingsStored: settings !== undefined,
+    model: request.model ?? (settings === undefined ? null : heldModel(settings)),
     failure: problem === null ? null : { at: now, detail: problem },
   };
   return { contents: { ...contents, startTasks: [...contents.startTasks, task] }, task };

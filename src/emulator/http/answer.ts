@@ -5,6 +5,7 @@ import type { Problem } from '../validation/rule.ts';
 /** What the service answers. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
 export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly body: Json; readonly allow?: string }
+  | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'crash' };
 
 export function json(status: number, body: Json): Answer {
@@ -31,6 +32,11 @@ function item({ type, loc, msg, input, ctx }: Problem): Json {
 
 export function sendAnswer(answer: Answer, response: ServerResponse): void {
   if (answer.kind === 'crash') return sendCrash(response);
+  if (answer.kind === 'redirect') {
+    response.writeHead(307, { location: answer.to, 'content-length': 0 });
+    response.end();
+    return;
+  }
   const body = Buffer.from(writeJson(answer.body));
   response.writeHead(answer.status, {
     'content-type': 'application/json',

@@ -3,6 +3,7 @@ import type { Call } from '../call.ts';
 import { decodeBody } from '../http/body.ts';
 import type { JsonObject } from '../json.ts';
 import { loadAnswer, mergeSettings } from './stored-settings.ts';
+import { heldFields } from '../store/held-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Store } from '../store/store.ts';
 import { validateSettings } from './settings-fields.ts';
@@ -13,7 +14,10 @@ export async function loadSettings({ service, authorized }: Call): Promise<Answe
   const contents = await readStore(service.store);
   if (contents === undefined) return { kind: 'crash' };
   if (contents.settings === undefined) return json(404, { error: 'Settings not found' });
-  return json(200, loadAnswer(contents.settings, service.serverMcp));
+  const fields = heldFields(contents.settings);
+  return fields === undefined
+    ? { kind: 'crash' }
+    : json(200, loadAnswer(fields, service.serverMcp));
 }
 
 /** POST /api/settings: the body is read as JSON before the key is checked. Source: specification 4.2; contract "body is not JSON". */
@@ -40,10 +44,14 @@ export async function resetSettings({ authorized }: Call): Promise<Answer> {
 
 async function keep(store: Store, sent: JsonObject): Promise<Answer> {
   try {
-    return await store.update((before) => ({
-      contents: { ...before, settings: mergeSettings(before.settings, sent) },
-      answer: json(200, { message: 'Settings stored' }),
-    }));
+    return await store.update((before) => {
+      const fields = before.settings && heldFields(before.settings);
+      const settings = { dialect: 'settings-v0', ...mergeSettings(fields, sent) } as const;
+      return {
+        contents: { ...before, settings },
+        answer: json(200, { message: 'Settings stored' }),
+      };
+    });
   } catch {
     return json(500, { error: 'Something went wrong storing settings' });
   }

@@ -1,13 +1,5 @@
-import {
-  isJsonList,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  memberOf,
-  readJson,
-  writeJson,
-} from '../json.ts';
-import { mergeSettings, type StoredSettings } from '../settings/stored-settings.ts';
+import { isJsonList, isJsonObject, type Json, memberOf, readJson, writeJson } from '../json.ts';
+import { readHeldSettings, type HeldSettings, writeHeldSettings } from './held-settings.ts';
 import {
   readStoredSandbox,
   readStoredStartTask,
@@ -16,14 +8,13 @@ import {
   writeStoredSandbox,
   writeStoredStartTask,
 } from './stored-records.ts';
-import { validateSettings } from '../settings/settings-fields.ts';
 
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;
 
 /** All that the service remembers; `settings` is undefined until the first store. Both lists are oldest first. */
 export interface StoreContents {
-  readonly settings: StoredSettings | undefined;
+  readonly settings: HeldSettings | undefined;
   readonly sandboxes: readonly StoredSandbox[];
   readonly startTasks: readonly StoredStartTask[];
 }
@@ -35,11 +26,10 @@ export type StoreReading =
 export const emptyStore: StoreContents = { settings: undefined, sandboxes: [], startTasks: [] };
 
 export function writeStoreDocument({ settings, sandboxes, startTasks }: StoreContents): string {
-  const stored = settings && { values: settings.values, passwords_set: settings.passwordsSet };
   const document = {
     written_by: writtenBy,
     format_version: formatVersion,
-    settings: stored ?? null,
+    settings: settings === undefined ? null : writeHeldSettings(settings),
     sandboxes: sandboxes.map(writeStoredSandbox),
     start_tasks: startTasks.map(writeStoredStartTask),
   };
@@ -60,7 +50,7 @@ export function readStoreDocument(text: string): StoreReading {
   if (memberOf(document, 'format_version') !== formatVersion) {
     return unusable(`its format_version is not ${formatVersion}`);
   }
-  const settings = storedSettings(memberOf(document, 'settings'));
+  const settings = readHeldSettings(memberOf(document, 'settings'));
   if (settings === 'unusable') return unusable('its settings are not what the service writes');
   const sandboxes = listOf(memberOf(document, 'sandboxes') ?? [], readStoredSandbox);
   if (sandboxes === undefined) return unusable('its sandboxes are not what the service writes');
@@ -77,21 +67,4 @@ function listOf<T>(value: Json, read: (item: Json) => T | undefined): readonly T
   if (!isJsonList(value)) return undefined;
   const items = value.map(read).filter((item) => item !== undefined);
   return items.length < value.length ? undefined : items;
-}
-
-function storedSettings(settings: Json | undefined): StoredSettings | undefined | 'unusable' {
-  if (settings === null) return undefined;
-  if (settings === undefined || !isJsonObject(settings)) return 'unusable';
-  const passwordsSet = memberOf(settings, 'passwords_set');
-  const values = validValues(memberOf(settings, 'values') ?? null);
-  if (values === undefined || passwordsSet === undefined || !isJsonList(passwordsSet))
-    return 'unusable';
-  const names = passwordsSet.filter((name) => typeof name === 'string');
-  if (names.length < passwordsSet.length) return 'unusable';
-  return { values: mergeSettings(undefined, values).values, passwordsSet: names };
-}
-
-function validValues(values: Json): JsonObject | undefined {
-  const verdict = validateSettings(values);
-  return verdict.kind === 'good' ? verdict.value : undefined;
 }

@@ -83,12 +83,6 @@ function causeOf(change: Change): { reason: string; hint: string } {
       hint: `Leave it to the server: unmanaged: [${JSON.stringify(formatPath(change.path).replace(/#\d+\]$/, ']'))}]`,
     };
   }
-  if (change.path[0] === 'secrets_store') {
-    return {
-      reason: 'the service drops what it is sent here',
-      hint: 'Set these secrets by other means; remove secrets_store from the file.',
-    };
-  }
   return {
     reason: 'the service does not keep what it is sent',
     hint: 'Run setpoint plan to see what is left; the service may rewrite or refuse this value.',

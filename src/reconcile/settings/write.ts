@@ -159,7 +159,7 @@ function finishedFirst(stopped: SetpointError, error: SetpointError | null): Set
 
 function resultOf(change: Change, { remaining, unknown, observed }: Verification): Result {
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
-  if (isConfirmedStored(change, observed)) return 'set';
+  if (!isShown(change, observed) && isConfirmedStored(change, observed)) return 'set';
   const isBlind =
     unknown.some(({ path }) => samePath(path, change.path)) || isNeverReported(change, observed);
   return isBlind ? 'unverifiable' : 'verified';
@@ -168,6 +168,11 @@ function resultOf(change: Change, { remaining, unknown, observed }: Verification
 /** Whether no service of the dialect reports what the field holds. */
 function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
   return dialect.fields.get(name)?.reads === 'nothing';
+}
+
+/** Whether the service has shown a secret that it masks. */
+function isShown({ path: [name = ''] }: Change, { revealed }: ObservedState): boolean {
+  return revealed?.has(name) === true;
 }
 
 /** A secret that was not stored and is now: that one is stored is confirmed, and not which. */

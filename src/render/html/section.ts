@@ -4,7 +4,7 @@ import { formatPath } from '../../model/path.ts';
 import type { ErrorReport, Unknown } from '../../model/plan.ts';
 import { changeName } from '../change.ts';
 import { unlistedError, type Section } from '../section.ts';
-import { refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
+import { refusalSentence, refusalTitle, sentenceText, spokenText } from '../wording.ts';
 import { changeHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
@@ -25,10 +25,11 @@ ${sections.map(
 /** An environment's section; `index` is its position in the document, from 0. */
 export function sectionHtml(section: Section, index: number): Markup {
   const { command, name, origin, seen, verdict, sentence, changes, unknown, remaining } = section;
+  const about = [origin, spokenText(section)].filter((text) => text !== null).join(', ');
   const id = sectionId(index);
   return markup`<section aria-labelledby="${id}">
 <h2 id="${id}">${name} ${chipHtml(verdict)}</h2>
-${origin === null ? null : softHtml(origin)}<p class="sentence">${sentenceText(sentence)}</p>
+${about === '' ? null : softHtml(about)}<p class="sentence">${sentenceText(sentence)}</p>
 ${[
   seen === null ? null : softHtml(`Against the service ${seen}.`),
   legendHtml(section),

@@ -1,12 +1,5 @@
-import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
-import {
-  concealAddress,
-  concealCommand,
-  concealMember,
-  mapRecord,
-  open,
-  sealed,
-} from '../conceal.ts';
+import { isRecord, type ValueRecord } from '../../model/value.ts';
+import { concealMember, concealServers, mapRecord, open, sealed } from '../conceal.ts';
 import { PLACES, TOKEN_NAMES } from './dialect.ts';
 
 /** Members of a record or of its llm that hold nothing but a secret, by name or because they are shown in clear. */
@@ -41,21 +34,3 @@ const PARTS = new Set([
   'agent_settings.condenser',
   'conversation_settings',
 ]);
-
-/** The mcp servers of an answer, wrapped as those of the settings are. */
-export function concealServers(config: Value): Value {
-  if (!isRecord(config)) return sealed(config);
-  return mapRecord(config, (server) =>
-    isRecord(server) ? mapRecord(server, concealSetting) : sealed(server),
-  );
-}
-
-const HARMLESS = new Set(['transport', 'timeout', 'sse_read_timeout', 'keep_alive']);
-
-function concealSetting(value: Value, name: string): Value {
-  if (name === 'url') return concealAddress(value);
-  if (name === 'auth' && isRecord(value))
-    return mapRecord(value, (member, key) => (key === 'strategy' ? member : sealed(member)));
-  if (HARMLESS.has(name)) return value;
-  return name === 'command' ? concealCommand(value) : sealed(value);
-}

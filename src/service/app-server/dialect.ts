@@ -3,6 +3,7 @@ import { fields, type Field, type FieldName } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
 import type { Path } from '../../model/path.ts';
 import { recordOf } from '../../model/value.ts';
+import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
 
 /** Where this dialect has its settings. GET reads the record, POST merges into it. */
 export const SETTINGS_PATH = '/api/v1/settings';
@@ -23,30 +24,6 @@ interface Here {
 const LLM = ['agent_settings', 'llm'];
 const CONDENSER = ['agent_settings', 'condenser'];
 const CONVERSATION = 'conversation_settings';
-
-/** The addresses that a load answers as null: none at all, and the default of the model's provider, asked of release 1.11.0. */
-const PROVIDER_DEFAULTS: ReadonlyMap<string, string> = new Map([
-  ['', ''],
-  ['anthropic/', 'https://api.anthropic.com'],
-  ['claude-', 'https://api.anthropic.com'],
-  ['openai/', 'https://api.openai.com'],
-  ['gpt-', 'https://api.openai.com'],
-  ['openhands/', 'https://llm-proxy.app.all-hands.dev'],
-  ['mistral/', 'https://api.mistral.ai/v1'],
-  ['deepseek/', 'https://api.deepseek.com/beta'],
-  ['groq/', 'https://api.groq.com/openai/v1'],
-  ['xai/', 'https://api.x.ai/v1'],
-  ['ollama/', 'http://localhost:11434'],
-  ['together_ai/', 'https://api.together.xyz/v1'],
-  ['moonshot/', 'https://api.moonshot.ai/v1'],
-  ['fireworks_ai/', 'https://api.fireworks.ai/inference/v1'],
-  ['perplexity/', 'https://api.perplexity.ai'],
-  ['nvidia_nim/', 'https://integrate.api.nvidia.com/v1'],
-  ['dashscope/', 'https://dashscope.aliyuncs.com/compatible-mode/v1'],
-  ['cerebras/', 'https://api.cerebras.ai/v1'],
-  ['novita/', 'https://api.novita.ai/v3/openai'],
-  ['deepinfra/', 'https://api.deepinfra.com/v1/openai'],
-]);
 
 const HERE: Readonly<Partial<Record<FieldName, Here>>> = {
   agent: {
@@ -81,7 +58,7 @@ const HERE: Readonly<Partial<Record<FieldName, Here>>> = {
     field: {
       onNull: 'clears',
       clearWith: null,
-      shownAsNull: { field: 'llm_model', values: PROVIDER_DEFAULTS },
+      shownAsNull: PROVIDER_DEFAULTS,
     },
   },
   enable_default_condenser: { at: [...CONDENSER, 'enabled'] },
@@ -120,6 +97,8 @@ export const PLACES: ReadonlyMap<FieldName, Path> = new Map(
 export const APP_SERVER: Dialect = {
   name: 'app-server',
   writes: 'fields',
+  mcp: 'config',
+  sandboxes: true,
   nullsMayHide: false,
   lacks: LACKS,
   fields: new Map(

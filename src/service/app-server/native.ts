@@ -1,11 +1,5 @@
-import {
-  isList,
-  isRecord,
-  recordOf,
-  sameValue,
-  type Value,
-  type ValueRecord,
-} from '../../model/value.ts';
+import type { Value, ValueRecord } from '../../model/value.ts';
+import { differing } from '../set-parts.ts';
 
 /** What the parts of a record that setpoint has no names for are if nobody has set them, as release 1.11.0 makes them. */
 const DEFAULTS: ValueRecord = {
@@ -76,18 +70,5 @@ const OF_THE_SERVER = new Set(['llm_profiles', 'current_datetime', 'schema_versi
 
 /** What somebody has set of a part that setpoint has no name for; null if it is as the server makes it. */
 export function setPart(name: string, value: Value): Value {
-  return OF_THE_SERVER.has(name) ? null : differing(value, DEFAULTS[name]);
-}
-
-function differing(value: Value, otherwise: Value | undefined): Value {
-  if (isRecord(value)) {
-    const defaults = isRecord(otherwise) ? otherwise : {};
-    const members = Object.entries(value).flatMap(([key, member]) => {
-      const set = OF_THE_SERVER.has(key) ? null : differing(member, defaults[key]);
-      return set === null ? [] : [[key, set] as const];
-    });
-    return members.length === 0 ? null : recordOf(members);
-  }
-  if (isList(value) && value.length === 0) return null;
-  return value === '' || sameValue(value, otherwise) ? null : value;
+  return differing(name, value, DEFAULTS[name], OF_THE_SERVER);
 }

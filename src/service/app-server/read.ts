@@ -1,17 +1,20 @@
-import { fieldNamed, type FieldName } from '../../model/field.ts';
+import { fieldNamed } from '../../model/field.ts';
 import type { Path } from '../../model/path.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
-import { isRecord, recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
+import { isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
+import { flatRecord, unlikePlace, valueAt } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
-import { conceal, concealServers } from './conceal.ts';
+import { concealServers } from '../conceal.ts';
+import { conceal } from './conceal.ts';
 import { APP_SERVER, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
-import { listsOf } from './mcp.ts';
+import { listsOf } from '../mcp-servers.ts';
 import { setPart } from './native.ts';
+import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -31,7 +34,7 @@ export async function settingsIn(
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
   const record = conceal(read.json);
-  const servers = at(record, MCP);
+  const servers = valueAt(record, MCP);
   if (!isRecord(servers) || Object.keys(servers).length === 0) return observedState(flat(record));
   const masked = await maskedServers(connection, servers, ask);
   return masked instanceof SetpointError ? masked : observedState(flat(record, masked));
@@ -54,7 +57,7 @@ async function maskedServers(
   if (reply.status !== 200) return statusError(connection, place, reply);
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
-  const found = isRecord(read.json) ? concealServers(at(read.json, MCP) ?? null) : null;
+  const found = isRecord(read.json) ? concealServers(valueAt(read.json, MCP) ?? null) : null;
   const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
   if (isRecord(found) && names(found) === names(servers)) return found;
   return new ServiceError(
@@ -83,10 +86,10 @@ function problemOf(place: string, body: Value): ServiceError | null {
     );
   }
   const version = settings['schema_version'];
-  if (typeof version !== 'number' || version < OLDEST_SCHEMA) {
+  if (typeof version !== 'number' || version < KNOWN_SCHEMA) {
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered by release 1.7 or 1.8, whose mcp_config has another form (agent_settings.schema_version is below ${OLDEST_SCHEMA}).`,
+      `${place} was answered by release 1.7 or 1.8, whose mcp_config has another form (agent_settings.schema_version is below ${KNOWN_SCHEMA}).`,
       { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
     );
   }
@@ -97,61 +100,30 @@ function problemOf(place: string, body: Value): ServiceError | null {
       { hint: 'setpoint keeps services whose agent_settings.agent_kind is openhands.' },
     );
   }
-  const unlike = [...PLACES].find(([name, path]) => !fits(name, at(body, path)));
-  if (unlike === undefined) return null;
+  // A later release may have moved what it does not show: there every member must be where it was.
+  const later = version > KNOWN_SCHEMA;
+  const unlike = unlikePlace(body, PLACES, () => later);
+  if (unlike === null) return null;
+  const by = later ? ` by a release later than ${NEWEST}` : '';
   return new ServiceError(
     'dialect-not-spoken',
-    `${place} was answered with ${unlike[1].join('.')} in a form that this version of setpoint does not know.`,
+    `${place} was answered${by} with ${unlike.join('.')} in a form that this version of setpoint does not know.`,
     {
       hint: 'The service may be of a later release than setpoint knows: look for a later setpoint.',
     },
   );
 }
 
-const OLDEST_SCHEMA = 4;
-
-/** Whether a value has the type of its field; a member that is not there is as good as null. */
-function fits(name: FieldName, value: Value | undefined): boolean {
-  if (value === undefined || value === null) return true;
-  const type = fieldNamed(name)?.type;
-  if (type === 'object') return isRecord(value);
-  if (type === 'integer' || type === 'number')
-    return typeof value === 'number' || value instanceof WireNumber;
-  return typeof value === type;
-}
-
-function at(record: ValueRecord, path: Path): Value | undefined {
-  return path.reduce<Value | undefined>(
-    (inner, key) => (isRecord(inner) ? inner[key] : undefined),
-    record,
-  );
-}
-
-/** A record under setpoint's own names, what it has no name for behind them, in the nesting of the server. */
+/** A record under setpoint's own names; its mcp servers are the masked ones, if it has any. */
 function flat(record: ValueRecord, masked?: ValueRecord): ValueRecord {
-  const named = [...PLACES].map(([name, path]): readonly [string, Value] => {
-    const value = at(record, path) ?? null;
-    if (name !== 'mcp_config') return [name, value];
-    return [name, listsOf(masked ?? (isRecord(value) ? value : recordOf([])))];
-  });
-  const taken = new Set([...PLACES.values()].map((path) => path.join('.')));
-  const rest = without(record, taken, '');
-  return recordOf([...named, ...Object.entries(rest)]);
-}
-
-function without(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
-  return recordOf(
-    Object.entries(record)
-      .filter(([name]) => !taken.has(`${path}${name}`))
-      .map(([name, value]) => [
-        name,
-        isRecord(value) ? without(value, taken, `${path}${name}.`) : value,
-      ]),
+  return flatRecord(record, PLACES, (name, value) =>
+    name === 'mcp_config' ? listsOf(masked ?? (isRecord(value) ? value : recordOf([]))) : value,
   );
 }
 
 export const EMPTY_STORE: ObservedState = {
   dialect: APP_SERVER,
+  release: null,
   stored: false,
   values: recordOf([]),
   secrets: new Map(),
@@ -169,14 +141,17 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     return set === null ? [] : [[name, set]];
   });
   const tokens = answer[TOKEN_NAMES];
+  const newer = newerThanKnown(answer);
   return {
     dialect: APP_SERVER,
+    release: releaseOf(answer),
     stored: true,
     values: recordOf(values),
     secrets: secretsOf(answer),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: [],
     answer,
+    ...(newer === null ? {} : { newer }),
     ...(saved ? { saved } : {}),
   };
 }

@@ -3,14 +3,15 @@ import { holdsMask } from '../../model/mask.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { isRecord, recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
+import { recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { encode } from '../json.ts';
-import { post } from '../post.ts';
+import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
-import { serversIn } from './mcp.ts';
+import { serversIn } from '../mcp-servers.ts';
+import { placed } from '../places.ts';
 
 /**
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent
@@ -28,7 +29,8 @@ export async function storeSettings(
     const error = new ServiceError('settings-refused', message);
     return { kind: 'not-applied', retry: false, reached: false, error };
   }
-  const answer = await post(connection, {
+  const answer = await sendOnce(connection, {
+    method: 'POST',
     path: SETTINGS_PATH,
     body: encode(body.record),
     timeout: connection.timeout,
@@ -100,15 +102,4 @@ function isStorable({ name, type, nullable }: Field, value: Value): boolean {
     Number.isFinite(bare) &&
     (type === 'number' || Number.isInteger(bare))
   );
-}
-
-function placed(
-  record: ValueRecord,
-  [key = '', ...inner]: readonly string[],
-  value: Value,
-): ValueRecord {
-  const before = record[key];
-  const member =
-    inner.length === 0 ? value : placed(isRecord(before) ? before : recordOf([]), inner, value);
-  return recordOf([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
 }

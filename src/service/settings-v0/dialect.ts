@@ -1,5 +1,7 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
-import { fields, type Field } from '../../model/field.ts';
+import { fields, type Field, type FieldName } from '../../model/field.ts';
+import type { ValueRecord } from '../../model/value.ts';
+import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
 
 /** Where this dialect has its settings. GET reads the record, POST replaces it. Source: specification 3. */
 export const SETTINGS_PATH = '/api/settings';
@@ -7,14 +9,54 @@ export const SETTINGS_PATH = '/api/settings';
 /** The member of an answer whose keys name the provider tokens that are stored. */
 export const TOKEN_NAMES = 'provider_tokens_set';
 
-/** Each field as the specification defines it. */
+const LOST: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
+  sandbox_api_key: {
+    loses: 'the service stores asterisks in its place, so that the key never works',
+  },
+  secrets_store: {
+    loses: 'the service drops what it is sent here; set these secrets by other means',
+  },
+};
+
+/** Each field as the specification defines it, and what every release that was asked does to two of them. */
 export const SETTINGS_V0: Dialect = {
   name: 'settings-v0',
   writes: 'record',
+  mcp: 'config',
+  sandboxes: true,
   nullsMayHide: true,
   lacks: new Map(),
-  fields: new Map(fields().map((field) => [field.name, specified(field)])),
+  fields: new Map(
+    fields().map((field) => [field.name, { ...specified(field), ...LOST[field.name] }]),
+  ),
 };
+
+/** The dialect as the services of a record have it. Source: behaviour 4.5. */
+export function dialectOf(record: ValueRecord): Dialect {
+  if (!('user_version' in record)) return SETTINGS_V0;
+  return record['v1_enabled'] === null ? KEEPING : INFERRING;
+}
+
+/** Releases from 1.2 on. 1.1 clears the key, and cannot be told from them. */
+const KEEPING = changed(SETTINGS_V0, {
+  search_api_key: { onNull: 'keeps', clearWith: null, kept: 'releases from 1.2 on' },
+});
+
+/** Releases from 1.4 on. In earlier ones nothing is inferred, and no address is the provider's, too. */
+const INFERRING = changed(KEEPING, {
+  llm_model: { renews: ['llm_base_url'] },
+  llm_base_url: { shownAsNull: PROVIDER_DEFAULTS },
+});
+
+function changed(
+  dialect: Dialect,
+  changes: Readonly<Partial<Record<FieldName, Partial<DialectField>>>>,
+): Dialect {
+  const altered = [...dialect.fields.values()].map(
+    (field) => [field.name, { ...field, ...changes[field.name] }] as const,
+  );
+  return { ...dialect, fields: new Map(altered) };
+}
 
 function specified(field: Field): DialectField {
   const { name, onNull, clearWith } = field;

@@ -16,7 +16,8 @@ import { jsonOf, type Reply } from '../json-reply.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { conceal } from './conceal.ts';
-import { flaggedField, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
+import { dialectOf, flaggedField, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
+import { releaseOf } from './release.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
 export function settingsIn(
@@ -40,6 +41,7 @@ function isEmptyStore(body: Value): boolean {
 
 export const EMPTY_STORE: ObservedState = {
   dialect: SETTINGS_V0,
+  release: null,
   stored: false,
   values: recordOf([]),
   secrets: new Map(),
@@ -54,7 +56,8 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
   const tokens = answer[TOKEN_NAMES];
   const secrets = secretsOf(answer);
   return {
-    dialect: SETTINGS_V0,
+    dialect: dialectOf(answer),
+    release: releaseOf(answer),
     stored: true,
     values: recordOf(values),
     secrets,
@@ -111,8 +114,8 @@ function isMaskOrHoldsOne(value: Value | undefined): boolean {
 
 /**
  * The observed state in the body of a 200, or an error that names what answered instead. No other request is needed to distinguish them:
- * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; the agent server inside a sandbox
- * has `llm_api_key_is_set` under the same path.
+ * settings-v0 has `llm_api_key_set` and no `agent_settings`, which the later dialect has; an agent server has
+ * `llm_api_key_is_set` under the same path.
  */
 export function recordIn(place: string, body: Value): ObservedState | SetpointError {
   if (!isRecord(body)) {
@@ -123,9 +126,9 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
   }
   if ('llm_api_key_is_set' in body) {
     return new ServiceError(
-      'not-this-service',
-      `${place} was answered by an agent server, the one inside a sandbox (it reports llm_api_key_is_set).`,
-      { hint: 'Set server.url to the service that runs the sandboxes.' },
+      'dialect-not-spoken',
+      `${place} was answered in the dialect agent-server (it has llm_api_key_is_set): the service does not speak settings-v0, which server.dialect names.`,
+      { hint: 'Remove server.dialect, so that setpoint finds out; or check server.url.' },
     );
   }
   if ('agent_settings' in body) {

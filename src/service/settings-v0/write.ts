@@ -16,7 +16,7 @@ import {
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
 import { encode } from '../json.ts';
-import { post } from '../post.ts';
+import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
@@ -28,7 +28,8 @@ export async function storeSettings(
   limits: TimeLimits,
 ): Promise<WriteAnswer> {
   const record = recordToStore(write);
-  const answer = await post(connection, {
+  const answer = await sendOnce(connection, {
+    method: 'POST',
     path: SETTINGS_PATH,
     body: encode(record),
     timeout: connection.timeout,

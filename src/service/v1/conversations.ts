@@ -2,7 +2,7 @@ import type { Conversing, StartTask } from '../../model/ports.ts';
 import { isList } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { startTaskIn } from './records.ts';
-import { ambiguous, post } from '../post.ts';
+import { ambiguous, sendOnce } from '../send.ts';
 import { ServiceError } from '../service-error.ts';
 import { getV1, listLimits, startTimeout } from './request.ts';
 
@@ -15,7 +15,8 @@ export function conversing(connection: Connection): Conversing {
     start: async (message) => {
       const timeout = startTimeout(connection);
       const content = [{ type: 'text', text: message }];
-      const answer = await post(connection, {
+      const answer = await sendOnce(connection, {
+        method: 'POST',
         path: CONVERSATIONS,
         body: JSON.stringify({ initial_message: { role: 'user', content, run: true } }),
         timeout,

@@ -7,7 +7,7 @@ import type {
 import type { Conversation } from '../../model/sandbox.ts';
 import { isList, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { ambiguous, post } from '../post.ts';
+import { ambiguous, sendOnce } from '../send.ts';
 import { ServiceError } from '../service-error.ts';
 import { conversationIn, sandboxIn, specIn } from './records.ts';
 import { itemsIn, listPages, pageIn } from './list.ts';
@@ -79,7 +79,8 @@ export function sandboxActuator(connection: Connection): SandboxActuator {
 async function startSandbox(connection: Connection, spec: string | null): Promise<StartAnswer> {
   const query = spec === null ? '' : `?sandbox_spec_id=${encodeURIComponent(spec)}`;
   const timeout = startTimeout(connection);
-  const answer = await post(connection, {
+  const answer = await sendOnce(connection, {
+    method: 'POST',
     path: `${SANDBOXES}${query}`,
     body: null,
     timeout,
@@ -99,7 +100,8 @@ async function setState(
   id: string,
   what: 'pause' | 'resume',
 ): Promise<WriteAnswer> {
-  const answer = await post(connection, {
+  const answer = await sendOnce(connection, {
+    method: 'POST',
     path: `${SANDBOXES}/${encodeURIComponent(id)}/${what}`,
     body: null,
     timeout: connection.timeout,

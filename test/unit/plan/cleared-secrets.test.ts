@@ -4,19 +4,16 @@ import { Identity } from '../../../src/model/identity.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/model/value.ts';
 import { clearedSecrets, removedEntries } from '../../../src/plan/cleared-secrets.ts';
-import { change, observed, settingsPlan } from './hand-made.ts';
+import { change, settingsPlan } from './hand-made.ts';
 import { writeOf } from '../../fixture/observed.ts';
 
 const ENTRY = ['mcp_config', 'shttp_servers', 'https://a.example'];
 const KEY = new Secret('stored-key');
 
-function cleared(
-  changes: readonly Change[],
-  more: Partial<SettingsPlan> = {},
-  stored: ValueRecord = {},
-) {
-  return clearedSecrets(settingsPlan(changes, more), observed(stored));
+function cleared(changes: readonly Change[], more: Partial<SettingsPlan> = {}) {
+  return clearedSecrets(settingsPlan(changes, more));
 }
+
 /** The paths that a change of an entry clears. */
 function lost(before: Value, after: Value, path: readonly string[] = ENTRY): string[] {
   return cleared([change(path, { before, after })]).map((one) =>
@@ -36,37 +33,6 @@ describe('a secret field', () => {
   it('is not one that holds no secret', () => {
     expect(cleared([change(['agent'], { action: 'clear', before: 'A' })])).toEqual([]);
     expect(cleared([change([], { action: 'clear', before: 'A' })])).toEqual([]);
-  });
-});
-
-describe('provider tokens', () => {
-  const write = (store: Value | undefined, stored: Value = { github: true, gitlab: true }) =>
-    cleared(
-      [change(['secrets_store'])],
-      { write: writeOf(store === undefined ? {} : { secrets_store: store }) },
-      { provider_tokens_set: stored },
-    ).map(({ path }) => path.join('.'));
-  const [GITHUB, GITLAB] = [
-    'secrets_store.provider_tokens.github',
-    'secrets_store.provider_tokens.gitlab',
-  ];
-
-  it('are dropped if the store that is written does not name them', () => {
-    expect(write({ provider_tokens: { github: {} } })).toEqual([GITLAB]);
-    expect(write({ provider_tokens: {} })).toEqual([GITHUB, GITLAB]);
-    expect(write({ provider_tokens: { github: {}, gitlab: {} } })).toEqual([]);
-  });
-
-  it('are all dropped by a store without tokens, or none', () => {
-    expect(write({})).toEqual([GITHUB, GITLAB]);
-    expect(write(null)).toEqual([GITHUB, GITLAB]);
-  });
-
-  it('are not touched if no store is written, nothing is written, or none are stored', () => {
-    expect(write(undefined)).toEqual([]);
-    expect(write({}, null)).toEqual([]);
-    const stored = { provider_tokens_set: { github: true } };
-    expect(cleared([change(['secrets_store'])], { write: null }, stored)).toEqual([]);
   });
 });
 

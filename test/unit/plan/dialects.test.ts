@@ -8,6 +8,8 @@ import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../../../src/model/state.ts';
 import type { Value } from '../../../src/model/value.ts';
 import { misfit } from '../../../src/plan/fit.ts';
+import { planEnvironment } from '../../../src/plan/plan-environment.ts';
+import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { DIALECTS } from '../../../src/service/dialects.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
@@ -81,11 +83,27 @@ describe('planning reads from the dialect', () => {
   });
 });
 
+describe('a service of a later release than setpoint knows', () => {
+  const terms = { ...NOTHING_KNOWN, base: null, allowed: [] };
+  const planned = (observed: ObservedState) =>
+    planEnvironment({ ...terms, desired: desired({ language: 'en' }) }, observed, NO_SANDBOXES)
+      .warnings;
+
+  it('is said in every plan, also if nothing differs', () => {
+    const observed = observedOf(STORED);
+    expect(planned(observed)).toEqual([]);
+    expect(planned({ ...observed, newer: 'It is newer.' })).toEqual([
+      { code: 'later-release', message: 'It is newer.', path: [] },
+    ]);
+  });
+});
+
 describe('a dialect that keeps what a write leaves out', () => {
   const inferring = merging({
     llm_model: { renews: ['llm_base_url'], onNull: 'refuses', accepts: { filled: true } },
     llm_base_url: {
       onNull: 'clears',
+      clearWith: null,
       shownAsNull: { field: 'llm_model', values: new Map([['a/', 'https://a.example.com']]) },
     },
     max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },

@@ -1,11 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/model/value.ts';
 import { movedEndpoints } from '../../../src/plan/moved-endpoints.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const STORED = observed({ llm_api_key_set: true });
+
+describe('llm_model', () => {
+  const INFERRING = { llm_api_key_set: true, user_version: null, v1_enabled: true };
+  const moves = (
+    before: Value,
+    after: Value,
+    record: ValueRecord = INFERRING,
+    more: Change[] = [],
+  ) =>
+    movedEndpoints(
+      settingsPlan([change(['llm_model'], { before, after }), ...more]),
+      observed(record),
+    ).map(({ path }) => path);
+  const model = (text: string) => new Secret(text, '${env:MODEL}');
+
+  it.each<[Value, Value]>([
+    ['anthropic/a', 'openai/b'],
+    ['claude-a', 'gpt-b'],
+    ['gpt-a', 'bedrock/b'],
+    ['bedrock/a', 'azure/b'],
+    ['anthropic/a', model('openai/b')],
+    [model('anthropic/a'), model('bedrock/b')],
+  ])('of another provider takes the stored key there: %s to %s', (before, after) => {
+    expect(moves(before, after)).toEqual([['llm_model']]);
+  });
+
+  it.each<[string, Value, Value]>([
+    ['the same provider', 'anthropic/a', 'claude-b'],
+    ['another name of no known provider', 'a', 'b'],
+    ['none before', null, 'openai/b'],
+    ['a reference without a value', 'anthropic/a', new UnseenSecret('${env:MODEL}')],
+  ])('takes none along with %s', (_, before, after) => {
+    expect(moves(before, after)).toEqual([]);
+  });
+
+  it('takes none to an address of its own, with another key, or from a service that infers nothing', () => {
+    const [a, b] = ['anthropic/a', 'openai/b'];
+    expect(moves(a, b, { ...INFERRING, llm_base_url: 'https://own.example' })).toEqual([]);
+    expect(moves(a, b, INFERRING, [change(['llm_api_key'])])).toEqual([]);
+    expect(moves(a, b, { ...INFERRING, llm_api_key_set: false })).toEqual([]);
+    expect(moves(a, b, { llm_api_key_set: true })).toEqual([]);
+  });
+});
 
 describe('llm_base_url', () => {
   const found = (before: Value, after: Value, state = STORED, ...more: Change[]) =>

@@ -117,72 +117,34 @@ describe('a plain field', () => {
 describe('secrets_store', () => {
   const TEXT =
     'secrets_store: { provider_tokens: { github: { token: "${env:A}" }, gitlab: { token: "${env:B}" } } }';
-  const CUSTOM = 'secrets_store: { custom_secrets: { C: "${env:C}" } }';
-  const desired = declared(TEXT, { A: 'a', B: 'b' });
-  const stored = (...names: string[]) => ({
-    language: 'en',
-    provider_tokens_set: Object.fromEntries(names.map((name) => [name, null])),
-  });
 
-  it('is set if nothing is stored, and named by all that is missing', () => {
-    const { changes } = planned(desired, stored());
-    expect(changes).toMatchObject([
-      {
-        resource: 'settings',
-        action: 'set',
-        before: null,
-        reason: 'not set: github, gitlab',
-        ref: '${env:A}, ${env:B}',
-        sensitive: true,
-      },
-    ]);
-  });
-
-  it('is changed if something is stored, and what the file leaves out would be lost', () => {
-    const found = planned(desired, stored('github', 'other'));
-    expect(found.changes).toMatchObject([{ action: 'change', reason: 'not set: gitlab' }]);
-    expect(found.changes[0]?.before).toBeInstanceOf(Secret);
-    expect(found.changes[0]?.before).toSatisfy((before: Secret) => before.isEmpty());
-    expect(found.unpreservable).toContainEqual({
-      path: ['secrets_store', 'provider_tokens', 'other'],
-      stops: 'always',
-      remedy: 'Declare secrets_store.provider_tokens.other',
-    });
-  });
-
-  it('is rotated if that is asked for', () => {
-    const all = planned(desired, stored('github', 'gitlab'), { rotation: 'all' });
-    expect(all.changes).toMatchObject([{ action: 'rotate', reason: 'will be rotated' }]);
-    const named = planned(desired, stored('github', 'gitlab'), { rotation: [['secrets_store']] });
-    expect(named.changes).toHaveLength(1);
-    const within = planned(desired, stored('github', 'gitlab'), {
-      rotation: [['secrets_store', 'provider_tokens', 'github']],
-    });
-    expect(within.changes).toHaveLength(1);
-    const other = planned(desired, stored('github', 'gitlab'), { rotation: [['llm_api_key']] });
-    expect(other.changes).toEqual([]);
-  });
-
-  it('cannot be read back, and its missing references are listed instead of that', () => {
-    const reasonOf = (text: string, record: object, variables = {}) =>
-      planned(declared(text, variables), record as {}).unknown.map(({ path, reason }) => [
-        path.join('.'),
-        reason,
+  it('is never sent, because no service keeps it; the plan says so', () => {
+    for (const record of [{ provider_tokens_set: {} }, { provider_tokens_set: { github: null } }]) {
+      const found = planned(declared(TEXT, { A: 'a', B: 'b' }), record, { rotation: 'all' });
+      expect(found).toMatchObject({ changes: [], unknown: [], write: null, unpreservable: [] });
+      expect(found.warnings).toEqual([
+        {
+          code: 'not-kept',
+          message:
+            'secrets_store is lost: the service drops what it is sent here; set these secrets by other means.',
+          path: ['secrets_store'],
+        },
       ]);
-    expect(reasonOf(CUSTOM, stored(), { C: 'c' })).toEqual([
-      ['secrets_store', 'cannot be read back'],
-    ]);
-    expect(reasonOf(TEXT, stored('github', 'gitlab'))).toEqual([
-      ['secrets_store.provider_tokens.github.token', 'the variable A is not set'],
-      ['secrets_store.provider_tokens.gitlab.token', 'the variable B is not set'],
-    ]);
-    expect(planned(declared(TEXT), stored()).changes).toHaveLength(1);
+    }
   });
 
-  it('is set with the rest if the store is empty', () => {
-    const empty = { ...observedOf({}), stored: false };
-    const found = planSettings(declared(CUSTOM, { C: 'c' }), empty, NOTHING_KNOWN);
-    expect(found.changes).toMatchObject([{ action: 'set', reason: 'not set, will be set' }]);
+  it('is not in a write that something else makes', () => {
+    const found = planned(declared(`${TEXT}\nlanguage: en`, { A: 'a', B: 'b' }), {
+      language: 'fr',
+    });
+    expect(Object.keys(found.write?.fields ?? {})).toEqual(['language']);
+  });
+
+  it('has its missing references listed', () => {
+    expect(planned(declared(TEXT), {}).unknown.map(({ path }) => path.join('.'))).toEqual([
+      'secrets_store.provider_tokens.github.token',
+      'secrets_store.provider_tokens.gitlab.token',
+    ]);
   });
 });
 
@@ -279,6 +241,7 @@ describe('an environment', () => {
     expect(failedEnvironment(about, error as never, [warning])).toEqual({
       ...about,
       dialect: null,
+      release: null,
       status: 'error',
       complete: false,
       changes: [],

@@ -30,6 +30,7 @@ function planned(
   known: 'same' | 'different' | 'none',
   rotation: Rotation = [],
   more: DesiredState['fields'] = [],
+  shown?: string,
 ) {
   const record = recordOf([
     ['llm_api_key', null],
@@ -38,25 +39,30 @@ function planned(
   const state = desired('llm_api_key', declared ?? null);
   return planSettings(
     { ...state, fields: [...(declared === undefined ? [] : state.fields), ...more] },
-    observedOf(record),
+    {
+      ...observedOf(record),
+      ...(shown === undefined ? {} : { revealed: new Map([['llm_api_key', new Secret(shown)]]) }),
+    },
     { rotation, fingerprints: { compare: () => known } },
   );
 }
 
 /** What a write that something else makes necessary carries of the field. */
 function sentWith(...given: Parameters<typeof planned>): Value | undefined {
-  const [flag, declared, known, rotation] = given;
+  const [flag, declared, known, rotation, , shown] = given;
   const { fields } = desired('language', 'en');
-  return planned(flag, declared, known, rotation, fields).write?.fields['llm_api_key'];
+  return planned(flag, declared, known, rotation, fields, shown).write?.fields['llm_api_key'];
 }
 
 /** The rows of the table in docs/secrets.md. */
 const ROWS = readFileSync(join(import.meta.dirname, '../../../docs/secrets.md'), 'utf8')
   .split('\n')
-  .filter((line) => /^\| (any|yes|no|not reported) \|/.test(line))
+  .filter((line) => /^\| (any|yes|no|not reported|compared: \w+) \|/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-const CASES = (['yes', 'no', 'not reported'] as const).flatMap((stored) =>
+const STORED = ['yes', 'no', 'not reported', 'compared: equal', 'compared: differs'] as const;
+
+const CASES = STORED.flatMap((stored) =>
   (['same', 'different', 'none'] as const).flatMap((known) =>
     (['reference', 'null', 'no'] as const).flatMap((declared) =>
       (['yes', 'no'] as const).map((rotate) => ({ stored, known, declared, rotate })),
@@ -74,15 +80,18 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
       );
       expect(fits).toHaveLength(1);
       const [, , , , , action, words, written] = fits[0] ?? [];
-      const flag = { yes: true, no: false, 'not reported': undefined }[stored];
+      const flag = stored === 'not reported' ? undefined : stored !== 'no';
+      const shown = { 'compared: equal': 'new-value', 'compared: differs': 'other' }[
+        String(stored)
+      ];
       const value = { reference: REFERENCE, null: null, no: undefined }[declared];
-      const plan = planned(flag, value, known, rotate === 'yes' ? 'all' : []);
+      const plan = planned(flag, value, known, rotate === 'yes' ? 'all' : [], [], shown);
       expect(plan.changes.map((change) => change.action)).toEqual(action === '–' ? [] : [action]);
       expect([...plan.changes, ...plan.unknown].map(({ reason }) => reason)).toEqual(
         words === '–' ? [] : [words],
       );
       const always = written?.endsWith('along with every write') === true;
-      const sent = sentWith(flag, value, known, rotate === 'yes' ? 'all' : []);
+      const sent = sentWith(flag, value, known, rotate === 'yes' ? 'all' : [], [], shown);
       expect(sent).toBe(
         written === 'left out'
           ? undefined
@@ -134,18 +143,14 @@ describe('sandbox_api_key, which no answer ever shows', () => {
   };
 
   it.each([
-    ['null', null, null],
-    ['a reference', KEY, KEY],
-  ])('declared as %s is silent, and sent with every write', (_, value, sent) => {
-    expect(plan(value, [])).toMatchObject({
-      changes: [],
-      unknown: [],
-      warnings: [],
-      unpreservable: [],
-      write: null,
-    });
+    ['null', null, null, []],
+    ['a reference', KEY, KEY, ['not-kept']],
+  ])('declared as %s is no change, and sent with every write', (_, value, sent, codes) => {
+    const silent = plan(value, []);
+    expect(silent).toMatchObject({ changes: [], unknown: [], unpreservable: [], write: null });
+    expect(silent.warnings.map(({ code }) => code)).toEqual(codes);
     const writing = plan(value, change);
-    expect(writing).toMatchObject({ unknown: [], warnings: [], unpreservable: [] });
+    expect(writing).toMatchObject({ unknown: [], unpreservable: [] });
     expect(writing.changes.map(({ path }) => path)).toEqual([['language']]);
     expect(bodyOf(writing)).toHaveProperty('sandbox_api_key', sent);
   });
@@ -161,52 +166,5 @@ describe('sandbox_api_key, which no answer ever shows', () => {
           'This write clears sandbox_api_key, which the service does not show. Declare it under settings: (a reference to keep it, null to clear it).',
       },
     ]);
-  });
-});
-
-describe('secrets_store', () => {
-  const declared = recordOf([
-    ['provider_tokens', recordOf([['github', recordOf([['token', REFERENCE]])]])],
-  ]);
-  const options = { rotation: [], fingerprints: { compare: () => 'none' as const } };
-  const observed = (tokens: Value) => observedOf({ provider_tokens_set: tokens });
-
-  it('is a change while provider_tokens_set does not name what is declared', () => {
-    const plan = planSettings(desired('secrets_store', declared), observed(recordOf([])), options);
-    expect(plan.changes).toMatchObject([
-      {
-        path: ['secrets_store'],
-        action: 'set',
-        reason: 'not set: github',
-        ref: '${env:LLM_API_KEY}',
-      },
-    ]);
-    expect(plan.write?.fields['secrets_store']).toBe(declared);
-  });
-
-  it('is of unknown origin once it does, a host of null included', () => {
-    const plan = planSettings(
-      desired('secrets_store', declared),
-      observed(recordOf([['github', null]])),
-      options,
-    );
-    expect(plan.changes).toEqual([]);
-    expect(plan.unknown).toMatchObject([
-      { path: ['secrets_store'], reason: 'set; cannot tell whether it is this value' },
-    ]);
-  });
-
-  it('would lose a token that the file does not name', () => {
-    const plan = planSettings(
-      desired('secrets_store', declared),
-      observed(recordOf([['gitlab', 'gitlab.com']])),
-      options,
-    );
-    expect(plan.unpreservable).toContainEqual(
-      expect.objectContaining({
-        path: ['secrets_store', 'provider_tokens', 'gitlab'],
-        stops: 'always',
-      }),
-    );
   });
 });

@@ -114,18 +114,12 @@ describe('a result of settings', () => {
     expect(end.status).toBe('applied');
   });
 
-  it('of a store that drops its secrets says so', async () => {
+  it('sends no secrets_store, which the store would drop, and says so', async () => {
     const text = `secrets_store: { provider_tokens: { github: { token: "\${env:KEY}" } } }${SILENT}`;
     const { end, results } = await run(text, [EN]);
-    expect(results).toEqual(['unknown']);
-    expect(end.remaining).toMatchObject([
-      {
-        resource: 'settings',
-        path: ['secrets_store'],
-        reason: 'the service drops what it is sent here',
-        hint: 'Set these secrets by other means; remove secrets_store from the file.',
-      },
-    ]);
+    expect(results).toEqual([]);
+    expect(end).toMatchObject({ status: 'in-sync', remaining: [] });
+    expect(end.warnings.map(({ code }) => code)).toEqual(['not-kept']);
   });
 
   it('names all that remains', async () => {

@@ -18,7 +18,8 @@ async function ended(sandboxes: readonly DesiredSandboxes[], script: Script) {
     { ...declared('language: fr'), sandboxes },
     { shows: [FR], ...script },
   );
-  const { results, started: ids, error, plan: _, dialect: __, ...end } = await reconcile(input);
+  const reconciled = await reconcile(input);
+  const { results, started: ids, error, plan: _, dialect: __, release: ___, ...end } = reconciled;
   return {
     ...end,
     warnings: end.warnings.filter(({ code }) => code !== 'lose-unreadable'),

@@ -1,12 +1,13 @@
-import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../../model/mcp.ts';
-import { Secret } from '../../model/secret.ts';
-import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { Secret } from '../model/secret.ts';
+import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 
 /** Members of a config that are no list of the specification: servers of which nobody can tell how they are reached. */
 const OTHERS = 'other_servers';
 
 /** Strategies whose secret is one value, which the lists of the specification call api_key. */
 const KEYED: ReadonlySet<Value> = new Set(['api_key', 'bearer']);
+const API_KEY = recordOf([['strategy', 'api_key']]);
 
 /**
  * The servers of an answer as the lists of the specification. The name of a server goes along as `name`, and so does every member
@@ -16,7 +17,7 @@ export function listsOf(servers: ValueRecord): ValueRecord {
   const lists = new Map<string, ValueRecord[]>(MCP_LISTS.map((list) => [list, []]));
   const others: [string, Value][] = [];
   for (const [name, server] of Object.entries(servers)) {
-    const list = isRecord(server) ? listFor(server) : null;
+    const list = isRecord(server) && isPlainName(name) ? listFor(server) : null;
     if (list === null || !isRecord(server)) others.push([name, server]);
     else lists.get(list)?.push(entryOf(list, name, server));
   }
@@ -24,6 +25,11 @@ export function listsOf(servers: ValueRecord): ValueRecord {
     ...lists,
     ...(others.length === 0 ? [] : [[OTHERS, recordOf(others)] as const]),
   ]);
+}
+
+/** A name that an entry can be called by: blanks around it do not count there. */
+function isPlainName(name: string): boolean {
+  return name !== '' && name === name.trim();
 }
 
 /** Without a transport the server infers one: by the path of the address, or from the command. */
@@ -90,7 +96,8 @@ export function serversIn(config: Value): Servers {
   return { servers: recordOf(servers) };
 }
 
-function nameOf({ name }: ValueRecord): string | null {
+/** What a server is called: the name of its entry, without blanks around it. Null if it has none. */
+export function nameOf({ name }: ValueRecord): string | null {
   const text = name instanceof Secret ? String(name.reveal()) : name;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
 }
@@ -113,11 +120,10 @@ function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key = null, auth, transport, ...rest } = entry;
   const members = Object.entries(rest).filter(([, value]) => !isNothing(value));
   if (list === 'stdio_servers') return recordOf(members);
-  const how = isRecord(auth) ? auth : recordOf([['strategy', 'api_key']]);
-  const isKeyed = KEYED.has(how['strategy'] ?? null);
-  const keyed =
-    isKeyed && !isEmpty(key) ? recordOf([...Object.entries(how), ['value', key]]) : null;
-  const sent = isKeyed || auth === undefined ? keyed : auth;
+  const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
+  const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key]]);
+  // A key takes the place of any other way to authenticate.
+  const sent = keyed ?? (how === auth ? null : (auth ?? null));
   return recordOf([
     ...members,
     ['transport', transport ?? (list === 'sse_servers' ? 'sse' : 'http')],

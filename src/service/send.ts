@@ -8,7 +8,8 @@ import { timeLeft, UNLIMITED, type TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 import { statusError } from './status-error.ts';
 
-interface Post {
+interface Sending {
+  readonly method: 'POST' | 'PATCH';
   readonly path: string;
   readonly body: string | null;
   /** Milliseconds; an answer must begin within `headersTimeout` (default: 10 s). */
@@ -22,15 +23,15 @@ interface Post {
 }
 
 /** `done`: the service confirmed it, with the object that it answered. */
-export type PostAnswer = { readonly kind: 'done'; readonly answer: ValueRecord } | WriteFailure;
+export type SendAnswer = { readonly kind: 'done'; readonly answer: ValueRecord } | WriteFailure;
 
 /**
- * Sends one POST, once, and reports whether it took effect. A status alone is no proof of success: the body may have been cut,
+ * Sends one request that changes something, once, and reports whether it took effect. A status alone is no proof of success: the body may have been cut,
  * or written by something in between. A request under way is ended by its own deadline alone.
  */
-export async function post(connection: Connection, request: Post): Promise<PostAnswer> {
-  const { path, body, refused, refusals = [422] } = request;
-  const place = connection.place('POST', path);
+export async function sendOnce(connection: Connection, request: Sending): Promise<SendAnswer> {
+  const { method, path, body, refused, refusals = [422] } = request;
+  const place = connection.place(method, path);
   const timeout = timeLeft(connection.clock, request.limits ?? UNLIMITED, request.timeout);
   if (timeout <= 0) {
     return notApplied(
@@ -39,7 +40,7 @@ export async function post(connection: Connection, request: Post): Promise<PostA
     );
   }
   const answer = await connection.send({
-    method: 'POST',
+    method,
     path,
     body,
     timeout,
@@ -60,7 +61,7 @@ export async function post(connection: Connection, request: Post): Promise<PostA
     : notApplied(error, true);
 }
 
-function confirmed(place: string, reply: Reply): PostAnswer {
+function confirmed(place: string, reply: Reply): SendAnswer {
   const read = jsonOf(place, reply);
   if ('error' in read) return ambiguous(read.error);
   if (isRecord(read.json)) return { kind: 'done', answer: read.json };

@@ -1,0 +1,86 @@
+import { type Json, readJson } from '../json.ts';
+import type { Call } from '../call.ts';
+import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
+
+export type SentBody =
+  | { readonly kind: 'body'; readonly value: Json }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+const missing = unprocessable([
+  { type: 'missing', loc: ['body'], msg: 'Field required', input: null },
+]);
+
+/**
+ * The JSON of a request's body, in UTF-8 or UTF-16. What is no JSON is refused before the key is looked at, and a content type
+ * after it. Source: contract "PATCH: bytes", "PATCH: content types", "PATCH: NaN and Infinity", "store without a key".
+ */
+export function readSentBody({ body, contentType, authorized }: Call): SentBody {
+  const isJson = isJsonType(contentType);
+  const read = isJson && body.length > 0 ? decoded(body) : undefined;
+  if (read?.kind === 'refused') return read;
+  if (!authorized) return { kind: 'refused', answer: unauthorized };
+  if (body.length === 0) return { kind: 'refused', answer: missing };
+  return read ?? { kind: 'refused', answer: notSerializable() };
+}
+
+function decoded(bytes: Buffer): SentBody {
+  const text = decodedText(bytes);
+  const reading = text === undefined ? undefined : readJson(withNumbers(text));
+  if (reading?.kind === 'json') return { kind: 'body', value: reading.value };
+  if (reading?.kind !== 'malformed')
+    return { kind: 'refused', answer: detail(400, 'There was an error parsing the body') };
+  const problem = {
+    type: 'json_invalid',
+    loc: ['body', BigInt(reading.position)],
+    msg: 'JSON decode error',
+    input: {},
+    ctx: { error: sentenceFor(reading.reason) },
+  };
+  return { kind: 'refused', answer: unprocessable([problem]) };
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return (
+    contentType !== undefined && /^\s*application\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(contentType)
+  );
+}
+
+/** What a server answers whose own code fails. Source: contract "PATCH: content types". */
+export function failure(exception: string): Answer {
+  const error_id = crypto.randomUUID().replaceAll('-', '');
+  return json(500, { detail: 'Internal Server Error', exception, error_id });
+}
+
+function notSerializable(): Answer {
+  return failure('Object of type bytes is not JSON serializable');
+}
+
+/** The text of bytes that begin with a mark of their encoding, or of UTF-16 without one, or of UTF-8. */
+function decodedText(bytes: Buffer): string | undefined {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
+  const encoding = isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON whose numbers that are none are beyond what a number holds: Python reads `NaN` and `Infinity`. */
+function withNumbers(text: string): string {
+  return text.replaceAll(
+    /"(?:[^"\\]|\\.)*"|(-?)(?:NaN|Infinity)/gs,
+    (found, sign: string | undefined) => (found.startsWith('"') ? found : `${sign ?? ''}1e999`),
+  );
+}
+
+/** Python's sentence for a place where the text is no JSON. */
+function sentenceFor(reason: string): string {
+  if (/key/i.test(reason)) return 'Expecting property name enclosed in double quotes';
+  if (/^Expected end of input/i.test(reason)) return 'Extra data';
+  if (/colon/i.test(reason)) return "Expecting ':' delimiter";
+  if (/comma/i.test(reason)) return "Expecting ',' delimiter";
+  return 'Expecting value';
+}

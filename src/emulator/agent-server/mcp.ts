@@ -1,0 +1,84 @@
+import type { Call } from '../call.ts';
+import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { fit } from '../native/fit.ts';
+import type { Verdict } from '../validation/rule.ts';
+import { readSentBody } from './body.ts';
+import { change, invalid } from './handlers.ts';
+import { patched } from './patch.ts';
+import { type Kind, readingOf } from './record.ts';
+import { mcpProblem } from './rules.ts';
+
+/** POST /api/settings/mcp/{key}: one more entry. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
+export async function addEntry(kind: Kind, call: Call): Promise<Answer> {
+  const body = readSentBody(call);
+  if (body.kind === 'refused') return body.answer;
+  const verdict = checkedEntry(kind, body.value);
+  if (verdict.kind !== 'good') return problemsOf(verdict);
+  return change(kind, call, 201, (record, now) => {
+    if (memberOf(entriesOf(record), call.id) !== undefined)
+      return detail(409, `MCP server '${call.id}' already exists`);
+    return patched(kind, record, diffOf(call.id, body.value), now) ?? invalid;
+  });
+}
+
+/** PATCH /api/settings/mcp/{key}: merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole. */
+export async function changeEntry(kind: Kind, call: Call): Promise<Answer> {
+  const body = readSentBody(call);
+  if (body.kind === 'refused') return body.answer;
+  const { value } = body;
+  const verdict = fitEntry(kind, isJsonObject(value) ? withoutNulls(value) : value);
+  if (verdict.kind !== 'good') return problemsOf(verdict);
+  return change(kind, call, 200, (record, now) => {
+    if (memberOf(entriesOf(record), call.id) === undefined) return notFound(call.id);
+    return patched(kind, record, diffOf(call.id, value), now) ?? invalid;
+  });
+}
+
+export async function removeEntry(kind: Kind, call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  return change(kind, call, 200, (record, now) => {
+    if (memberOf(entriesOf(record), call.id) === undefined) return notFound(call.id);
+    return patched(kind, record, diffOf(call.id, null), now) ?? invalid;
+  });
+}
+
+function notFound(key: string): Answer {
+  return detail(404, `MCP server '${key}' was not found`);
+}
+
+function withoutNulls(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== null)
+      .map(([name, one]) => [name, isJsonObject(one) ? withoutNulls(one) : one]),
+  );
+}
+
+function fitEntry(kind: Kind, entry: Json): Verdict {
+  return fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, entry, ['body']);
+}
+
+function checkedEntry(kind: Kind, entry: Json): Verdict {
+  const verdict = fitEntry(kind, entry);
+  if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
+  const problem = mcpProblem(verdict.value);
+  if (problem === undefined) return verdict;
+  const msg = `Value error, ${problem}`;
+  const found = { type: 'value_error', loc: ['body'], msg, input: entry, ctx: { error: problem } };
+  return { kind: 'bad', problems: [found] };
+}
+
+function problemsOf(verdict: Verdict): Answer {
+  return verdict.kind === 'bad' ? unprocessable(verdict.problems) : invalid;
+}
+
+function entriesOf(record: JsonObject): JsonObject {
+  const agent = memberOf(record, 'agent_settings') ?? null;
+  const entries = isJsonObject(agent) ? (memberOf(agent, 'mcp_config') ?? null) : null;
+  return isJsonObject(entries) ? entries : {};
+}
+
+function diffOf(key: string, entry: Json) {
+  return { agent: { mcp_config: { [key]: entry } }, pointers: {} };
+}

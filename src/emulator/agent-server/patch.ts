@@ -1,0 +1,117 @@
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { mergePatch } from '../native/merge.ts';
+import { completed, fitPart, type Kind } from './record.ts';
+import { isContradictory, isRefused, isWrongStart, mcpProblem, settledLlm } from './rules.ts';
+
+/** The parts of a PATCH, checked for their shape; absent if they say nothing. */
+export interface Diffs {
+  readonly agent?: JsonObject;
+  readonly conversation?: JsonObject;
+  readonly misc?: JsonObject;
+  readonly pointers: JsonObject;
+}
+
+/** The record after a PATCH, all of it or nothing; undefined if one of its values is refused. */
+export function patched(
+  kind: Kind,
+  record: JsonObject,
+  { agent, conversation, misc, pointers }: Diffs,
+  now: number,
+): JsonObject | undefined {
+  const after: Record<string, Json> = { ...record, ...pointers };
+  if (agent !== undefined) {
+    const next = patchedAgent(kind, part(record, 'agent_settings'), agent, now);
+    if (next === undefined) return undefined;
+    after['agent_settings'] = next;
+    if (memberOf(next, 'agent_kind') === 'acp') after['active_meta_profile'] = null;
+  }
+  if (conversation !== undefined) {
+    const next = patchedConversation(kind, part(record, 'conversation_settings'), conversation);
+    if (next === undefined) return undefined;
+    after['conversation_settings'] = next;
+  }
+  if (misc !== undefined) after['misc_settings'] = patchedMisc(part(record, 'misc_settings'), misc);
+  const router = memberOf(pointers, 'active_meta_profile');
+  if (router !== undefined) after['agent_settings'] = routed(after['agent_settings'] ?? {}, router);
+  return after;
+}
+
+function part(record: JsonObject, name: string): JsonObject {
+  const value = memberOf(record, name) ?? null;
+  return isJsonObject(value) ? value : {};
+}
+
+/** The other name of the kind `openhands`; to write it counts as a change of the kind. */
+const OLD_NAME = 'llm';
+
+/** Source: contract "agent_kind: acp and back …", "agent_kind: null, a wrong one, llm". */
+function patchedAgent(
+  kind: Kind,
+  before: JsonObject,
+  diff: JsonObject,
+  now: number,
+): JsonObject | undefined {
+  const was = memberOf(before, 'agent_kind') ?? null;
+  const sent = memberOf(diff, 'agent_kind') ?? null;
+  const isOther = sent !== null && sent !== was;
+  const { schema_version: _, ...rest } = mergePatch(isOther ? {} : before, diff);
+  const merged: JsonObject = sent === OLD_NAME ? { ...rest, agent_kind: 'openhands' } : rest;
+  const now_is = memberOf(merged, 'agent_kind');
+  if (isRefused(diff, typeof now_is === 'string' ? now_is : 'openhands')) return undefined;
+  const verdict = fitPart(kind, 'agent_settings', merged);
+  if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return undefined;
+  if (!entriesOf(verdict.value).every((entry) => mcpProblem(entry) === undefined)) return undefined;
+  const dated = completed(verdict.value, now);
+  if (!isJsonObject(dated)) return undefined;
+  const llm = memberOf(dated, 'llm');
+  if (llm === undefined || !isJsonObject(llm)) return dated;
+  const settled = settledLlm(llm, part(merged, 'llm'));
+  return settled && { ...dated, llm: settled };
+}
+
+function entriesOf(agent: JsonObject): readonly JsonObject[] {
+  return Object.values(part(agent, 'mcp_config')).filter(isJsonObject);
+}
+
+/** A flat merge in which null is a value. Source: contract "conversation.security_analyzer: null, …". */
+function patchedConversation(
+  kind: Kind,
+  before: JsonObject,
+  diff: JsonObject,
+): JsonObject | undefined {
+  const { schema_version: version = null, ...rest } = diff;
+  if (version !== null && version !== 0n && version !== 1n) return undefined;
+  if (isWrongStart(diff)) return undefined;
+  const verdict = fitPart(kind, 'conversation_settings', { ...before, ...rest });
+  if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return undefined;
+  return isContradictory(verdict.value) ? undefined : verdict.value;
+}
+
+/** Free JSON: at its top null is a value, below it removes. Source: contract "misc_settings: null at the top is kept …". */
+function patchedMisc(before: JsonObject, diff: JsonObject): JsonObject {
+  const after = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(diff)) {
+    const was = after.get(name);
+    const merges = was !== undefined && isJsonObject(was) && isJsonObject(value);
+    after.set(name, finite(merges ? mergePatch(was, value) : value));
+  }
+  return Object.fromEntries(after);
+}
+
+/** A number beyond what JSON can hold is stored as null. Source: contract "PATCH: NaN and Infinity". */
+function finite(value: Json): Json {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (isJsonList(value)) return value.map(finite);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, finite(one)]));
+}
+
+/** The agent settings that the choice of a meta profile switches on, or off. */
+function routed(agent: Json, profile: Json): Json {
+  if (!isJsonObject(agent) || memberOf(agent, 'agent_kind') === 'acp') return agent;
+  return {
+    ...agent,
+    active_meta_profile: profile,
+    enable_classify_and_switch_llm_tool: profile !== null,
+  };
+}

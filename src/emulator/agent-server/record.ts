@@ -1,0 +1,105 @@
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { fit, type Reading } from '../native/fit.ts';
+import { MASK } from '../native/secret-text.ts';
+import type { Snapshot } from '../native/schema.ts';
+import { isSet, withSecrets } from '../native/secrets-of.ts';
+import type { Vault } from '../native/vault.ts';
+import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
+import { ACP_FILES } from './rules.ts';
+
+/** What a service of this dialect works with. */
+export interface Kind {
+  readonly snapshot: Snapshot;
+  readonly vault: Vault;
+}
+
+export type Part = 'agent_settings' | 'conversation_settings' | 'misc_settings';
+
+const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_profile'] as const;
+const STORE_VERSION = 6n;
+
+/** How a part of the record is read. `maps`: how a value that is no object is called. */
+export function readingOf({ snapshot, vault }: Kind): Reading {
+  const openToken = (text: string) => vault.open(text);
+  return { snapshot, openToken, maps: 'attributes' };
+}
+
+/** A part with every default; null for the time of the first write, which is none yet. */
+export function fitPart(kind: Kind, part: Part, value: Json) {
+  const node = kind.snapshot.properties?.[part] ?? {};
+  return fit(readingOf(kind), node, value, [part]);
+}
+
+/** The record of a service of which nothing was asked to be stored. Source: contract "load on an empty store". */
+export function emptyRecord(kind: Kind, now: number): JsonObject {
+  const agent = fitPart(kind, 'agent_settings', {});
+  const conversation = fitPart(kind, 'conversation_settings', {});
+  return {
+    agent_settings: agent.kind === 'good' ? completed(agent.value, now) : {},
+    conversation_settings: conversation.kind === 'good' ? conversation.value : {},
+    ...Object.fromEntries(POINTERS.map((name) => [name, null])),
+    misc_settings: {},
+  };
+}
+
+/** Agent settings with what the server itself fills in: the time of the first write, and where an ACP agent finds its files. */
+export function completed(agent: Json, now: number): Json {
+  if (!isJsonObject(agent)) return agent;
+  const context = memberOf(agent, 'agent_context') ?? null;
+  const time = new Date(now).toISOString().replace('Z', '000Z');
+  const dated =
+    isJsonObject(context) && memberOf(context, 'current_datetime') === null
+      ? { ...context, current_datetime: time }
+      : context;
+  const files = memberOf(agent, 'acp_file_secrets');
+  const filed = Array.isArray(files) && files.length === 0 ? { acp_file_secrets: ACP_FILES } : {};
+  return { ...agent, ...filed, agent_context: dated };
+}
+
+/**
+ * What another service, or this one, has stored, its secrets opened. What it holds of this dialect is read as a server reads an
+ * older file: the rest is dropped. Undefined if a part cannot be read.
+ */
+export function openRecord(kind: Kind, held: HeldSettings, now: number): JsonObject | undefined {
+  const stored = heldRecord(held);
+  const empty = emptyRecord(kind, now);
+  const record: Record<string, Json> = { ...empty };
+  for (const part of ['agent_settings', 'conversation_settings'] as const) {
+    const found = memberOf(stored, part);
+    if (found === undefined) continue;
+    const opened = withSecrets(
+      kind.snapshot,
+      kind.snapshot.properties?.[part] ?? {},
+      found,
+      (token) => kind.vault.load(token),
+    );
+    const verdict = fitPart(kind, part, opened);
+    if (verdict.kind !== 'good') return undefined;
+    record[part] = part === 'agent_settings' ? completed(verdict.value, now) : verdict.value;
+  }
+  if (held.dialect !== 'agent-server') return record;
+  for (const name of [...POINTERS, 'misc_settings'])
+    record[name] = memberOf(stored, name) ?? record[name] ?? null;
+  return record;
+}
+
+/** The record as the store keeps it. */
+export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
+  const sealed = withSecrets(kind.snapshot, kind.snapshot, record, (text) => kind.vault.seal(text));
+  const versioned = { schema_version: STORE_VERSION, ...(isJsonObject(sealed) ? sealed : {}) };
+  return { dialect: 'agent-server', record: versioned };
+}
+
+/** How secrets are answered. */
+export type Exposure = 'masked' | 'plaintext' | 'encrypted';
+
+/** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
+export function answered(kind: Kind, record: JsonObject, exposure: Exposure): Json {
+  const { vault } = kind;
+  const shown = withSecrets(kind.snapshot, kind.snapshot, record, (text) => {
+    if (exposure === 'encrypted') return vault.seal(text);
+    return exposure === 'masked' || vault.isUnknown(text) ? MASK : text;
+  });
+  const isKeySet = isSet(record, ['agent_settings', 'llm', 'api_key']);
+  return isJsonObject(shown) ? { ...shown, llm_api_key_is_set: isKeySet } : shown;
+}

@@ -1,0 +1,199 @@
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  readJson,
+} from '../json.ts';
+import { allOf, bad, crash, good, type Location, type Verdict } from '../validation/rule.ts';
+import { fitScalar } from './fit-scalar.ts';
+import { keptSecret, type SecretPlace } from './secret-text.ts';
+import {
+  allowsNull,
+  type Named,
+  resolved,
+  type SchemaNode,
+  type Snapshot,
+  typeOf,
+  variantsOf,
+} from './schema.ts';
+
+/** How a server reads what it was sent. */
+export interface Reading {
+  readonly snapshot: Snapshot;
+  /** The secret in a text that the server has encrypted itself; null if the text is no such token. */
+  readonly openToken: (text: string) => string | null;
+  /** What a map must be in this place: an object of any kind, or an instance of the server's own class. */
+  readonly maps: 'attributes' | 'instances';
+}
+
+/** An entry of an mcp map refuses what it does not know; every other object drops it. */
+const STRICT = 'MCPServer';
+
+/** Parts of an mcp entry are answered only if they are set. */
+const SPARSE = /^MCP/;
+
+/** These two keep what they do not know. */
+const OPEN = new Set(['MCPOAuthTokenState', 'MCPOAuthClientInfoState']);
+
+/**
+ * A value as a server stores it: types coerced, defaults filled in, unknown members dropped; or every problem of it. The rules are
+ * those of the snapshot. Source: contract "unknown keys are dropped without a word", "condenser_kind: no_op and back".
+ */
+export function fit(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+  const { name, node: target } = resolved(reading.snapshot, node);
+  if (value === null && (allowsNull(node) || allowsNull(target))) return good(null);
+  if (target.anyOf !== undefined) return fitUnion(reading, target, value, at);
+  if (target.properties !== undefined) return fitObject(reading, { name, node: target }, value, at);
+  if (typeOf(target) === 'object') return fitMap(reading, target, value, at);
+  if (typeOf(target) === 'array') return fitList(reading, target, value, at);
+  if (target.format === 'password') return fitSecret(reading, value, at);
+  return fitScalar(target, { isNamed: name !== '' }, value, at);
+}
+
+function fitUnion(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+  const variants = variantsOf(reading.snapshot, node);
+  if (variants === undefined) return fitAny(reading, node.anyOf ?? [], value, at);
+  if (!isJsonObject(value)) {
+    const msg = 'Input should be a valid dictionary or object to extract fields from';
+    return bad('model_attributes_type', at, msg, value);
+  }
+  const { tag, byTag } = variants;
+  const [usual] = byTag.values();
+  const otherwise = usual?.node.properties?.[tag]?.default;
+  const sent = memberOf(value, tag) ?? otherwise ?? null;
+  const name = typeof sent === 'string' ? sent : '';
+  const variant = byTag.get(name);
+  if (variant !== undefined) return fitObject(reading, variant, value, [...at, name]);
+  const tags = [...byTag.keys()].map((one) => `'${one}'`).join(', ');
+  const msg = `Input tag found using '${tag}' does not match any of the expected tags: ${tags}`;
+  return bad('union_tag_invalid', at, msg, value);
+}
+
+function fitAny(
+  reading: Reading,
+  nodes: readonly SchemaNode[],
+  value: Json,
+  at: Location,
+): Verdict {
+  const verdicts = nodes.map((one) => fit(reading, one, value, at));
+  return verdicts.find(({ kind }) => kind === 'good') ?? allOf(verdicts);
+}
+
+function fitObject(reading: Reading, { name, node }: Named, value: Json, at: Location): Verdict {
+  if (!isJsonObject(value)) return noObject(reading, name, value, at);
+  const members = Object.entries(node.properties ?? {});
+  const fitted: [string, Json][] = [];
+  const verdicts: Verdict[] = [];
+  for (const [key, member] of members) {
+    const verdict = fitMember(reading, { node, key, member }, value, at);
+    verdicts.push(verdict);
+    if (verdict.kind === 'good' && !(SPARSE.test(name) && isNothing(verdict.value)))
+      fitted.push([key, verdict.value]);
+  }
+  for (const [key, other] of Object.entries(value)) {
+    if (Object.hasOwn(node.properties ?? {}, key)) continue;
+    if (name === STRICT)
+      verdicts.push(bad('extra_forbidden', [...at, key], 'Extra inputs are not permitted', other));
+    else if (OPEN.has(name) || node.additionalProperties === true) fitted.push([key, other]);
+  }
+  const whole = allOf(verdicts);
+  return whole.kind === 'good' ? good(Object.fromEntries(fitted)) : whole;
+}
+
+function isNothing(value: Json): boolean {
+  return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+function noObject(reading: Reading, name: string, value: Json, at: Location): Verdict {
+  const what = 'Input should be a valid dictionary or';
+  if (reading.maps === 'instances')
+    return bad('model_type', at, `${what} instance of ${name}`, value);
+  return bad('model_attributes_type', at, `${what} object to extract fields from`, value);
+}
+
+interface MemberOf {
+  readonly node: SchemaNode;
+  readonly key: string;
+  readonly member: SchemaNode;
+}
+
+function fitMember(
+  reading: Reading,
+  { node, key, member }: MemberOf,
+  object: JsonObject,
+  at: Location,
+): Verdict {
+  const value = memberOf(object, key);
+  if (value !== undefined) return fit(reading, member, value, [...at, key]);
+  if (node.required?.includes(key) === true)
+    return bad('missing', [...at, key], 'Field required', object);
+  return good(defaultOf(reading, member));
+}
+
+/** The value of a member that was left out. An object without a default of its own is made of those of its members. */
+function defaultOf(reading: Reading, member: SchemaNode): Json {
+  const { node } = resolved(reading.snapshot, member);
+  const given = member.default !== undefined ? member.default : node.default;
+  if (given === null || (given === undefined && allowsNull(member))) return null;
+  const text = JSON.stringify(given ?? (typeOf(node) === 'array' ? [] : {}));
+  const read = readJson(text);
+  const verdict = read.kind === 'json' ? fit(reading, member, read.value, []) : crash;
+  if (verdict.kind !== 'good') throw new Error('The snapshot has a default that does not fit.');
+  return verdict.value;
+}
+
+function fitMap(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+  if (!isJsonObject(value))
+    return bad('dict_type', at, 'Input should be a valid dictionary', value);
+  const { additionalProperties: item } = node;
+  if (item === undefined || typeof item === 'boolean') return good(value);
+  const names = Object.keys(value);
+  const isSecret = item.format === 'password';
+  const verdicts = Object.entries(value).map(([name, one]) =>
+    isSecret ? fitSecretOfMap(reading, one, [...at, name]) : fit(reading, item, one, [...at, name]),
+  );
+  const whole = allOf(verdicts);
+  if (whole.kind !== 'good') return whole;
+  const pairs = names.map((name, index) => [name, whole.value[index] ?? null] as const);
+  return good(Object.fromEntries(pairs.filter(([, one]) => !isSecret || one !== null)));
+}
+
+function fitList(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+  if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
+  const { items = {} } = node;
+  return allOf(value.map((one, index) => fit(reading, items, one, [...at, BigInt(index)])));
+}
+
+/** The text of a secret; null if it stands for none. Source: contract "llm.api_key: a token of the server itself". */
+function fitSecret(reading: Reading, value: Json, at: Location): Verdict {
+  if (typeof value !== 'string') {
+    const msg = 'Input should be a valid string';
+    return allOf([
+      bad('string_type', [...at, 'str'], msg, value),
+      bad('string_type', [...at, SECRET_TEXT], msg, value),
+    ]);
+  }
+  return good(keptSecret(value, placeOf(at), reading.openToken));
+}
+
+/** How a server names its own reading of a secret, which it tries after that of a text. */
+const SECRET_TEXT = (() => {
+  const text = 'function-after[SecretStr(), str]';
+  const either = `json-or-python[json=${text},python=union[is-instance[SecretStr],${text}]]`;
+  return `lax-or-strict[lax=${either},strict=${either}]`;
+})();
+
+/** A value of a map of secrets. Those of an agent's context may be objects that hold one. */
+function fitSecretOfMap(reading: Reading, value: Json, at: Location): Verdict {
+  const isOfContext = placeOf(at) === 'context';
+  if (isOfContext && isJsonObject(value) && typeof memberOf(value, 'value') === 'string')
+    return good({ description: null, ...value });
+  if (typeof value === 'string') return fitSecret(reading, value, at);
+  return bad('string_type', at, 'Input should be a valid string', value);
+}
+
+function placeOf(at: Location): SecretPlace {
+  return at.at(-2) === 'secrets' && at.includes('agent_context') ? 'context' : 'elsewhere';
+}

@@ -1,0 +1,68 @@
+/** The part of JSON Schema that the snapshots of schemas/servers use. */
+export interface SchemaNode {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: string;
+  readonly enum?: readonly (string | null)[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly default?: unknown;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+}
+
+/** What a server of one release says of its own settings: the record at the root, and the schemas that it refers to. */
+export interface Snapshot extends SchemaNode {
+  readonly $defs: Readonly<Record<string, SchemaNode>>;
+}
+
+/** A schema with its own name, if the snapshot gives it one. */
+export interface Named {
+  readonly name: string;
+  readonly node: SchemaNode;
+}
+
+export function resolved({ $defs }: Snapshot, node: SchemaNode): Named {
+  const name = node.$ref?.slice('#/$defs/'.length) ?? '';
+  const target = $defs[name];
+  return target === undefined ? { name: '', node } : { name, node: target };
+}
+
+export function allowsNull(node: SchemaNode): boolean {
+  const { type, anyOf = [] } = node;
+  return type === 'null' || [type].flat().includes('null') || anyOf.some(allowsNull);
+}
+
+/** The type of a schema, null aside. */
+export function typeOf({ type }: SchemaNode): string | undefined {
+  return [type].flat().find((one) => one !== 'null');
+}
+
+/** The alternatives of a union that are told apart by one member, by the value of that member. */
+export interface Variants {
+  readonly tag: string;
+  readonly byTag: ReadonlyMap<string, Named>;
+}
+
+/** Undefined if no one member tells the alternatives apart. */
+export function variantsOf(snapshot: Snapshot, { anyOf = [] }: SchemaNode): Variants | undefined {
+  const named = anyOf.filter(({ type }) => type !== 'null').map((one) => resolved(snapshot, one));
+  const [first] = named;
+  const tag = Object.entries(first?.node.properties ?? {}).find(
+    ([, member]) => member.const !== undefined,
+  )?.[0];
+  if (tag === undefined) return undefined;
+  const byTag = new Map(
+    named.map((one) => [one.node.properties?.[tag]?.const ?? '', one] as const),
+  );
+  return { tag, byTag };
+}

@@ -1,0 +1,70 @@
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
+
+/** What becomes of a secret's text; null takes it away, with its name if it is one of a map or of an mcp entry. */
+export type OnSecret = (text: string) => Json;
+
+/** A record with each of its secrets replaced. The record fits the snapshot. */
+export function withSecrets(
+  snapshot: Snapshot,
+  node: SchemaNode,
+  value: Json,
+  onSecret: OnSecret,
+): Json {
+  const { name, node: target } = resolved(snapshot, node);
+  if (target.format === 'password') return secretReplaced(value, onSecret);
+  if (target.anyOf !== undefined) {
+    const variant = variantFor(snapshot, target, value);
+    return variant === undefined ? value : withSecrets(snapshot, variant, value, onSecret);
+  }
+  if (isJsonList(value) && target.items !== undefined) {
+    const { items } = target;
+    return value.map((one) => withSecrets(snapshot, items, one, onSecret));
+  }
+  if (!isJsonObject(value)) return value;
+  const { properties = {}, additionalProperties: others } = target;
+  const item = typeof others === 'object' ? others : undefined;
+  const isSparse = item?.format === 'password' || name.startsWith('MCP');
+  const replaced = Object.entries(value).map(([key, one]) => {
+    const member = Object.hasOwn(properties, key) ? properties[key] : item;
+    return [
+      key,
+      member === undefined ? one : withSecrets(snapshot, member, one, onSecret),
+    ] as const;
+  });
+  return Object.fromEntries(replaced.filter(([key, one]) => !isSparse || !isGone(value[key], one)));
+}
+
+/** Whether there was something that is nothing now: a secret that was taken away, or a map of them. */
+function isGone(before: Json | undefined, after: Json): boolean {
+  if (before === undefined || before === after) return false;
+  return after === null || (isJsonObject(after) && Object.keys(after).length === 0);
+}
+
+/** A secret is a text, or an object of an agent's context that has it as its value. */
+function secretReplaced(value: Json, onSecret: OnSecret): Json {
+  if (typeof value === 'string') return value === '' ? value : onSecret(value);
+  if (!isJsonObject(value)) return value;
+  const held = memberOf(value, 'value');
+  return typeof held === 'string' ? { ...value, value: onSecret(held) } : value;
+}
+
+function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): SchemaNode | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const variants = variantsOf(snapshot, node);
+  if (variants === undefined) return node.anyOf?.find(({ type }) => type !== 'null');
+  const tag = memberOf(value, variants.tag);
+  const [usual] = variants.byTag.values();
+  return (typeof tag === 'string' ? variants.byTag.get(tag) : usual)?.node;
+}
+
+/** Whether a record has a secret at a path. */
+export function isSet(record: JsonObject, path: readonly string[]): boolean {
+  let value: Json = record;
+  for (const name of path) {
+    const next: Json | undefined = isJsonObject(value) ? memberOf(value, name) : undefined;
+    if (next === undefined) return false;
+    value = next;
+  }
+  return value !== null;
+}

@@ -1,0 +1,85 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  randomBytes,
+  randomUUID,
+  scryptSync,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** Keeps secrets out of the store's text. */
+export interface Vault {
+  /** The token of a secret, another one each time. It begins `gAAAA`. */
+  seal(text: string): string;
+  /** The secret in a token; null if the token was not made with this vault's key. */
+  open(token: string): string | null;
+  /** The secret in a token of the store. What cannot be opened is a text of its own, which `seal` turns into the same token. */
+  load(token: string): string;
+  /** Whether a text stands for a secret that could not be opened. */
+  isUnknown(text: string): boolean;
+}
+
+const SALT = "setpoint's embedded service";
+
+/**
+ * A vault whose key comes from the service's API key. Without one the key is drawn anew at each start: then the store holds
+ * nothing that anybody can open, and a later service on it knows that a secret is set and not what it is.
+ */
+export function openVault(apiKey: string | undefined): Vault {
+  let drawn: Buffer | undefined;
+  const key = () =>
+    (drawn ??=
+      apiKey === undefined || apiKey === '' ? randomBytes(32) : scryptSync(apiKey, SALT, 32));
+  const unknown = new Map<string, string>();
+  const stands = new Map<string, string>();
+  const open = (token: string): string | null => opened(key(), token);
+  return {
+    seal: (text) => unknown.get(text) ?? sealed(key(), text),
+    open,
+    load: (token) => {
+      const text = open(token);
+      if (text !== null) return text;
+      const stand = stands.get(token) ?? `unknown ${randomUUID()}`;
+      stands.set(token, stand);
+      unknown.set(stand, token);
+      return stand;
+    },
+    isUnknown: (text) => unknown.has(text),
+  };
+}
+
+const VERSION = 0x80;
+const HEAD = 9;
+const IV = 16;
+const DIGEST = 32;
+
+/** A token as Python's cryptography makes it (Fernet), which is what a server answers and stores. */
+function sealed(key: Buffer, text: string): string {
+  const head = Buffer.alloc(HEAD);
+  head.writeUInt8(VERSION);
+  head.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000)), 1);
+  const iv = randomBytes(IV);
+  const cipher = createCipheriv('aes-128-cbc', key.subarray(16), iv);
+  const body = Buffer.concat([head, iv, cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([body, digestOf(key, body)]).toString('base64url');
+}
+
+function opened(key: Buffer, token: string): string | null {
+  if (!/^gAAAA[\w-]*=*$/.test(token)) return null;
+  const bytes = Buffer.from(token, 'base64url');
+  const body = bytes.subarray(0, -DIGEST);
+  const digest = bytes.subarray(-DIGEST);
+  if (body.length < HEAD + 2 * IV || digest.length !== DIGEST) return null;
+  if (!timingSafeEqual(digest, digestOf(key, body))) return null;
+  const decipher = createDecipheriv(
+    'aes-128-cbc',
+    key.subarray(16),
+    body.subarray(HEAD, HEAD + IV),
+  );
+  return Buffer.concat([decipher.update(body.subarray(HEAD + IV)), decipher.final()]).toString();
+}
+
+function digestOf(key: Buffer, body: Buffer): Buffer {
+  return createHmac('sha256', key.subarray(0, 16)).update(body).digest();
+}

@@ -1,0 +1,149 @@
+import type { Dialect, DialectField, Unstorable } from '../../model/dialect.ts';
+import { fields, type Field, type FieldName } from '../../model/field.ts';
+import { MCP_LISTS } from '../../model/mcp.ts';
+import { recordOf } from '../../model/value.ts';
+import type { Places } from '../places.ts';
+
+/** Where this dialect has its settings. GET reads the record, PATCH merges into it. */
+export const SETTINGS_PATH = '/api/settings';
+
+/** The member that tells this server's answer from every other; it reports whether llm_api_key is stored. */
+export const KEY_FLAG = 'llm_api_key_is_set';
+
+export const AGENT = 'agent_settings';
+export const CONVERSATION = 'conversation_settings';
+export const MISC = 'misc_settings';
+export const PREFERENCES = 'app_preferences';
+
+const RESET_LISTS = recordOf(MCP_LISTS.map((list) => [list, []]));
+
+/** The addresses that are dropped because the model's provider has them by itself, asked of release 1.57.0; and none at all. */
+const DROPPED = [
+  ['', ''],
+  ['openai/', 'https://api.openai.com'],
+  ['openai/', 'https://api.openai.com/'],
+] as const;
+
+/** Where an answer has each field. Those of app_preferences are kept there by the client that people use with this server. */
+export const PLACES: Places = new Map([
+  ['language', [MISC, PREFERENCES, 'language']],
+  ['agent', [AGENT, 'agent']],
+  ['max_iterations', [CONVERSATION, 'max_iterations']],
+  ['security_analyzer', [CONVERSATION, 'security_analyzer']],
+  ['confirmation_mode', [CONVERSATION, 'confirmation_mode']],
+  ['llm_model', [AGENT, 'llm', 'model']],
+  ['llm_api_key', [AGENT, 'llm', 'api_key']],
+  ['llm_base_url', [AGENT, 'llm', 'base_url']],
+  ['enable_default_condenser', [AGENT, 'condenser', 'enabled']],
+  ['enable_sound_notifications', [MISC, PREFERENCES, 'enable_sound_notifications']],
+  ['user_consents_to_analytics', [MISC, PREFERENCES, 'user_consents_to_analytics']],
+  ['mcp_config', [AGENT, 'mcp_config']],
+  ['condenser_max_size', [AGENT, 'condenser', 'max_size']],
+  ['git_user_name', [MISC, PREFERENCES, 'git_user_name']],
+  ['git_user_email', [MISC, PREFERENCES, 'git_user_email']],
+]);
+
+/** What a field is here; a member of app_preferences that is not listed is cleared by null, and is not set by itself. */
+const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
+  agent: { onNull: 'resets', absent: 'CodeActAgent' },
+  max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
+  security_analyzer: { storesNull: true, absent: 'llm', accepts: { oneOf: ['llm', 'none'] } },
+  confirmation_mode: { onNull: 'resets', absent: false },
+  llm_model: { onNull: 'refuses', absent: 'gpt-5.6', accepts: { filled: true } },
+  llm_base_url: { shownAsNull: { field: 'llm_model', values: DROPPED } },
+  enable_default_condenser: { onNull: 'resets', absent: true },
+  enable_sound_notifications: { absent: false },
+  mcp_config: { onNull: 'resets', absent: RESET_LISTS },
+  condenser_max_size: { onNull: 'resets', absent: 240, accepts: { least: 20 } },
+};
+
+const BOTH = 'settings-v0 and app-server have it';
+const IMAGE = `${BOTH}; this server takes the image of conversations from OH_CONVERSATION_IMAGE when it starts`;
+const KEY = `${BOTH}; declare what needs the key as an mcp server`;
+
+/** The fields that the agent server does not have, each with the services that do. */
+const LACKS: ReadonlyMap<FieldName, string> = new Map([
+  [
+    'remote_runtime_resource_factor',
+    `${BOTH}; nearest here are container_memory and container_cpus of conversation_settings`,
+  ],
+  [
+    'secrets_store',
+    'releases up to 1.6 of the service (settings-v0) have it; set these secrets by other means, at /api/settings/secrets',
+  ],
+  ['enable_proactive_conversation_starters', BOTH],
+  ['enable_solvability_analysis', 'releases up to 1.6 of the service (settings-v0) have it'],
+  ['sandbox_base_container_image', IMAGE],
+  ['sandbox_runtime_container_image', IMAGE],
+  ['search_api_key', KEY],
+  ['sandbox_api_key', KEY],
+  ['max_budget_per_task', BOTH],
+  ['email', BOTH],
+  ['email_verified', BOTH],
+]);
+
+/** Texts that this server does not keep, or that break it. */
+const UNSTORABLE: readonly Unstorable[] = [
+  {
+    of: 'texts',
+    form: /\p{Surrogate}/u,
+    because: 'it has half of a surrogate pair, after which no read of the settings works any more',
+  },
+  {
+    of: 'secrets',
+    form: /^gAAAA/,
+    because: 'it begins with gAAAA, which the server takes for a token of its own and clears',
+  },
+  { of: 'secrets', form: /^\s+$/, because: 'it is blank, which clears the secret' },
+];
+
+/** Each field as release 1.57.0 has been seen to treat it. */
+export const AGENT_SERVER: Dialect = {
+  name: 'agent-server',
+  writes: 'fields',
+  mcp: 'entries',
+  sandboxes: false,
+  nullsMayHide: false,
+  unstorable: UNSTORABLE,
+  lacks: LACKS,
+  fields: new Map(
+    fields()
+      .filter(({ name }) => PLACES.has(name))
+      .map((field) => [field.name, fieldHere(field)]),
+  ),
+};
+
+function fieldHere({ name, secret }: Field): DialectField {
+  const reads = secret ? 'presence' : 'value';
+  return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
+}
+
+/** The kinds of settings that lack some of the fields, with what lacks them. */
+export interface Kinds {
+  /** `agent_settings.agent_kind` is acp: an agent of another make, which brings its own model. */
+  readonly acp: boolean;
+  /** The condenser is of a kind that has no settings but whether it is enabled. */
+  readonly bareCondenser: boolean;
+}
+
+/** What a server with settings of these kinds can do: the server drops what they do not have without a word. */
+export function agentServerWith({ acp, bareCondenser }: Kinds): Dialect {
+  const lacks = new Map<string, string>(AGENT_SERVER.lacks);
+  if (bareCondenser && !acp) lacks.set('condenser_max_size', BARE_CONDENSER);
+  if (acp) for (const name of OF_OPENHANDS) lacks.set(name, ACP);
+  if (lacks.size === AGENT_SERVER.lacks.size) return AGENT_SERVER;
+  const own = [...AGENT_SERVER.fields].filter(([name]) => !lacks.has(name));
+  return { ...AGENT_SERVER, lacks, fields: new Map(own) };
+}
+
+const OF_OPENHANDS: readonly FieldName[] = [
+  'agent',
+  'llm_model',
+  'llm_api_key',
+  'llm_base_url',
+  'enable_default_condenser',
+  'condenser_max_size',
+];
+const ACP = 'agent_settings.agent_kind is acp on this server, and only openhands has it';
+const BARE_CONDENSER =
+  'agent_settings.condenser.condenser_kind is no_op on this server, and only llm_summarizing has it';

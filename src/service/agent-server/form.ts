@@ -1,0 +1,93 @@
+import type { SetpointError } from '../../model/error.ts';
+import type { Path } from '../../model/path.ts';
+import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import type { Ask } from '../ask.ts';
+import { unlikePlace, valueAt } from '../places.ts';
+import { ServiceError } from '../service-error.ts';
+import { AGENT, CONVERSATION, KEY_FLAG, MISC, PLACES, PREFERENCES } from './dialect.ts';
+import { isBefore131, KNOWN_SCHEMA, schemaVersion } from './release.ts';
+
+/** `agent_settings.schema_version` of the first release whose mcp_config may be a plain map. */
+const OLDEST_SCHEMA = 4;
+
+/** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
+export async function recordProblem(
+  place: string,
+  body: Value,
+  ask: Ask,
+): Promise<SetpointError | null> {
+  const settings = isRecord(body) ? body[AGENT] : undefined;
+  if (!isRecord(body) || !isRecord(settings) || typeof body[KEY_FLAG] !== 'boolean')
+    return otherService(place, body);
+  if (await isBeforePlainMap(settings, ask)) {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered by a release before 1.31 of the agent server, whose mcp_config has another form.`,
+      { hint: 'setpoint speaks agent-server as releases from 1.31 on do: upgrade the server.' },
+    );
+  }
+  const kind = settings['agent_kind'];
+  if (kind !== 'openhands' && kind !== 'acp') {
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered with an agent_kind other than openhands and acp, whose settings have other fields.`,
+      { hint: LATER },
+    );
+  }
+  // A later release may have moved what it does not show: there what every record has must be where it was.
+  const later = (schemaVersion(body) ?? 0) > KNOWN_SCHEMA;
+  const isRequired = ([first]: Path) => later && kind === 'openhands' && first !== MISC;
+  const unlike = unlikePart(body) ?? unlikePlace(body, PLACES, isRequired);
+  if (unlike === null) return null;
+  return new ServiceError(
+    'dialect-not-spoken',
+    `${place} was answered with ${unlike.join('.')} in a form that this version of setpoint does not know.`,
+    { hint: LATER },
+  );
+}
+
+const LATER =
+  'The server may be of a later release than setpoint knows: look for a later setpoint.';
+
+function otherService(place: string, body: Value): ServiceError {
+  if (isRecord(body) && typeof body['llm_api_key_set'] === 'boolean') {
+    const spoken = isRecord(body[AGENT]) ? 'app-server' : 'settings-v0';
+    return new ServiceError(
+      'dialect-not-spoken',
+      `${place} was answered in the dialect ${spoken} (it has llm_api_key_set): the service does not speak agent-server, which server.dialect names.`,
+      { hint: 'Remove server.dialect, so that setpoint finds out; or check server.url.' },
+    );
+  }
+  return new ServiceError(
+    'not-this-service',
+    `${place} was answered with JSON that has no agent_settings and ${KEY_FLAG}, so it is not the settings of an agent server.`,
+  );
+}
+
+/** Records that a write reaches into: one of another type would be replaced by it. */
+function unlikePart(body: ValueRecord): readonly string[] | null {
+  const required = [[CONVERSATION], [MISC]];
+  const optional = [[MISC, PREFERENCES]];
+  return (
+    required.find((path) => !isRecord(valueAt(body, path))) ??
+    optional.find((path) => {
+      const value = valueAt(body, path) ?? null;
+      return value !== null && !isRecord(value);
+    }) ??
+    null
+  );
+}
+
+/**
+ * Up to 1.30 the map of mcp servers was wrapped in `mcpServers`, and `{}` if there was none. Then only the release tells, which
+ * the server says without a key.
+ */
+async function isBeforePlainMap(settings: ValueRecord, ask: Ask): Promise<boolean> {
+  const version = settings['schema_version'];
+  if (typeof version !== 'number' || version < OLDEST_SCHEMA) return true;
+  if (version > OLDEST_SCHEMA) return false;
+  const config = settings['mcp_config'] ?? null;
+  if (!isRecord(config)) return config !== null;
+  if (Object.keys(config).length > 0) return isRecord(config['mcpServers']);
+  return isBefore131(ask);
+}

@@ -1,0 +1,69 @@
+import type { SetpointError } from '../../model/error.ts';
+import { isMasked } from '../../model/mask.ts';
+import { Secret } from '../../model/secret.ts';
+import type { ObservedState } from '../../model/state.ts';
+import { isList, isRecord, recordOf, sameValue, type Value } from '../../model/value.ts';
+import type { Ask } from '../ask.ts';
+import type { Connection } from '../connect.ts';
+import { jsonOf } from '../json-reply.ts';
+import { ServiceError } from '../service-error.ts';
+import { statusError } from '../status-error.ts';
+import { SETTINGS_PATH } from './dialect.ts';
+import { observedState, recordIn } from './read.ts';
+
+/** Any value of it but this one and `encrypted` is refused; without it the answer has masks. */
+const EXPOSE = { 'x-expose-secrets': 'plaintext' };
+
+/**
+ * An observed state with the secrets that its answer masks, for comparing and nothing else: they are in `values` and `revealed`, and
+ * not in `answer`. Everything but the masks must read the same a second time.
+ */
+export async function revealed(
+  connection: Connection,
+  state: ObservedState,
+  ask: Ask,
+): Promise<ObservedState | SetpointError> {
+  const { place, reply } = await ask(SETTINGS_PATH, EXPOSE);
+  if (reply.status !== 200) return statusError(connection, place, reply);
+  const read = jsonOf(place, reply);
+  if ('error' in read) return read.error;
+  const found = isRecord(read.json) ? unmasked(state.answer, recordIn(read.json)) : undefined;
+  if (!isRecord(found)) {
+    return new ServiceError(
+      'contended',
+      `${place} was answered with other settings than a moment before.`,
+      { retry: 'again' },
+    );
+  }
+  const key = found['llm_api_key'];
+  return {
+    ...state,
+    values: observedState(found).values,
+    revealed: new Map(key instanceof Secret ? [['llm_api_key', key]] : []),
+  };
+}
+
+/** The masked value with what the mask hides; undefined if the two differ in anything else. */
+function unmasked(shown: Value, clear: Value | undefined): Value | undefined {
+  if (clear === undefined) return undefined;
+  if (isMasked(shown)) return clear instanceof Secret ? clear : undefined;
+  if (isList(shown)) {
+    if (!isList(clear) || clear.length !== shown.length) return undefined;
+    const items: Value[] = [];
+    for (const [index, item] of shown.entries()) {
+      const found = unmasked(item, clear[index]);
+      if (found === undefined) return undefined;
+      items.push(found);
+    }
+    return items;
+  }
+  if (!isRecord(shown)) return sameValue(shown, clear) ? shown : undefined;
+  if (!isRecord(clear) || Object.keys(clear).length !== Object.keys(shown).length) return undefined;
+  const members: [string, Value][] = [];
+  for (const [name, member] of Object.entries(shown)) {
+    const found = unmasked(member, clear[name]);
+    if (found === undefined) return undefined;
+    members.push([name, found]);
+  }
+  return recordOf(members);
+}

@@ -1,0 +1,91 @@
+import { entriesOf, isMaskedMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import {
+  isEmpty,
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
+import { nameOf, serversIn } from '../mcp-servers.ts';
+
+/** What a PATCH says of mcp servers by their names: null resets the map; null for a name removes that server. */
+export type ServersDiff = { readonly servers: Value } | { readonly problem: string };
+
+/**
+ * What makes the observed servers those of a config, member by member. A member that the answer masks and the config leaves out is
+ * kept: neither it nor its mask is sent. What a server has of another list, or for another way to authenticate, is removed:
+ * the server would carry the old secret over.
+ */
+export function serversDiff(config: Value, observed: Value): ServersDiff {
+  if (config === null) return { servers: null };
+  const lists = isRecord(observed) ? observed : recordOf([]);
+  const before = serversIn(lists);
+  const after = serversIn(isRecord(config) ? withKept(config, lists) : config);
+  if ('twice' in before || 'twice' in after)
+    return {
+      problem: 'two servers of mcp_config have the same name, which names one server there',
+    };
+  const removed = Object.keys(before.servers)
+    .filter((name) => after.servers[name] === undefined)
+    .map((name) => [name, null] as const);
+  const changed = Object.entries(after.servers).flatMap(([name, server]) => {
+    const was = before.servers[name];
+    const diff = was === undefined ? server : serverDiff(was, withoutSecondKey(was, server));
+    return diff === undefined ? [] : [[name, diff] as const];
+  });
+  return { servers: recordOf([...removed, ...changed]) };
+}
+
+/** A config whose entries have the masked members that they leave out: an entry stands for the observed one of its name. */
+function withKept(config: ValueRecord, observed: ValueRecord): ValueRecord {
+  const kept = MCP_LISTS.flatMap((list) => {
+    if (config[list] === undefined) return [];
+    const names = new Map(
+      entriesOf(observed[list]).map((entry) => [nameOf(entry), entry] as const),
+    );
+    return [
+      [list, entriesOf(config[list]).map((entry) => keepingMasked(list, entry, names))] as const,
+    ];
+  });
+  return recordOf([...Object.entries(config), ...kept]);
+}
+
+function keepingMasked(
+  list: McpList,
+  entry: ValueRecord,
+  observed: ReadonlyMap<string | null, ValueRecord>,
+): ValueRecord {
+  const was = observed.get(nameOf(entry)) ?? recordOf([]);
+  const isKeyed = list !== 'stdio_servers' && !isEmpty(entry['api_key']);
+  const kept = Object.entries(was).filter(
+    ([name, value]) =>
+      entry[name] === undefined && isMaskedMember(value) && !(isKeyed && name === 'auth'),
+  );
+  return recordOf([...Object.entries(entry), ...kept]);
+}
+
+/** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
+function withoutSecondKey(before: Value, after: Value): Value {
+  if (!isRecord(before) || !isRecord(after) || !isRecord(after['headers'])) return after;
+  if (after['auth'] === undefined || before['auth'] !== undefined) return after;
+  const headers = Object.entries(after['headers']).filter(
+    ([name]) => !/^authorization$/i.test(name),
+  );
+  return recordOf([...Object.entries(after), ['headers', recordOf(headers)]]);
+}
+
+/** What differs; undefined if nothing does. A member that is gone is null, and a new one is free of nulls. */
+function serverDiff(before: Value, after: Value): Value | undefined {
+  if (sameValue(before, after)) return undefined;
+  if (!isRecord(before) || !isRecord(after)) return after;
+  const gone = Object.keys(before)
+    .filter((name) => after[name] === undefined)
+    .map((name) => [name, null] as const);
+  const changed = Object.entries(after).flatMap(([name, value]) => {
+    const was = before[name];
+    const diff = was === undefined ? value : serverDiff(was, value);
+    return diff === undefined ? [] : [[name, diff] as const];
+  });
+  return recordOf([...gone, ...changed]);
+}

@@ -1,0 +1,100 @@
+import { fieldNamed } from '../../model/field.ts';
+import { holdsMask } from '../../model/mask.ts';
+import type { SettingsWrite } from '../../model/plan.ts';
+import type { WriteAnswer } from '../../model/ports.ts';
+import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import type { Connection } from '../connect.ts';
+import { encode } from '../json.ts';
+import { placed } from '../places.ts';
+import type { TimeLimits } from '../retry.ts';
+import { sendOnce } from '../send.ts';
+import { ServiceError } from '../service-error.ts';
+import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
+import { serversDiff } from './servers-diff.ts';
+
+/**
+ * Sends one PATCH of what differs, and of nothing else: no member as it was read, because the server takes the mask of a secret for
+ * the order to clear it.
+ */
+export async function storeSettings(
+  connection: Connection,
+  write: SettingsWrite,
+  limits: TimeLimits,
+): Promise<WriteAnswer> {
+  const place = connection.place('PATCH', SETTINGS_PATH);
+  const body = bodyToStore(write);
+  if ('problem' in body) {
+    const message = `${place} was not sent: ${body.problem}.`;
+    const error = new ServiceError('settings-refused', message);
+    return { kind: 'not-applied', retry: false, reached: false, error };
+  }
+  const answer = await sendOnce(connection, {
+    method: 'PATCH',
+    path: SETTINGS_PATH,
+    body: encode(body.record),
+    timeout: connection.timeout,
+    limits,
+    refusals: [400, 404, 409, 422],
+    refused: (_, { status }) => refusal(place, status),
+  });
+  return answer.kind === 'done' ? { kind: 'stored' } : answer;
+}
+
+/** What the server answers may repeat what was sent: none of it is read. Of a wrong value it does not say which it is. */
+function refusal(place: string, status: number): ServiceError {
+  if (status === 409) {
+    return new ServiceError(
+      'settings-refused',
+      `${place} was refused: the server cannot read all that it has stored (status 409). Nothing was written.`,
+      {
+        hint: "Look at the server's OH_SECRET_KEY: its settings.json is encrypted with another key, or is corrupted. Put the former key back, or add it to OH_PREVIOUS_SECRET_KEYS.",
+      },
+    );
+  }
+  return new ServiceError(
+    'settings-refused',
+    `${place} was refused as invalid (status ${status}), and the server does not say which value it refuses. Nothing was written.`,
+    { hint: "Look for the reason in the server's logs." },
+  );
+}
+
+/** The members whose changes are sent, each with the name of those changes. */
+const DIFFS: ReadonlyMap<string, string> = new Map([
+  [AGENT, 'agent_settings_diff'],
+  [CONVERSATION, 'conversation_settings_diff'],
+  [MISC, 'misc_settings_diff'],
+]);
+
+/** The body of a write: each field in its place, or why the server must not be sent it. */
+export function bodyToStore({
+  fields,
+  observed,
+}: SettingsWrite): { readonly record: ValueRecord } | { readonly problem: string } {
+  let record: ValueRecord = recordOf([]);
+  for (const [name, declared] of Object.entries(fields)) {
+    const field = fieldNamed(name)?.name;
+    const at = field === undefined ? undefined : PLACES.get(field);
+    if (field === undefined || at === undefined)
+      return { problem: `these services have no ${name}` };
+    const [first = '', ...inner] = at;
+    if (field !== 'mcp_config') {
+      record = placed(
+        record,
+        [DIFFS.get(first) ?? first, ...inner],
+        toSend(field, first, declared),
+      );
+      continue;
+    }
+    const diff = serversDiff(declared, observed.values[name] ?? null);
+    if ('problem' in diff) return diff;
+    record = placed(record, [DIFFS.get(first) ?? first, ...inner], diff.servers);
+  }
+  return holdsMask(record) ? { problem: 'it would clear a secret by its mask' } : { record };
+}
+
+/** null resets a member of agent_settings and removes one of misc_settings; in conversation_settings it is stored or refused. */
+function toSend(name: string, part: string, value: Value): Value {
+  const field = AGENT_SERVER.fields.get(name);
+  if (part === CONVERSATION && value === null && field?.onNull === 'resets') return field.absent;
+  return name === 'llm_base_url' && value === '' ? null : value;
+}
