@@ -5,6 +5,13 @@ import { join } from 'node:path';
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
 
 const SERVERS = {
+  'app-server': {
+    schema: 'app-server-1.11.0',
+    answers: {
+      AGENT_SCHEMA: '/api/v1/settings/agent-schema',
+      CONVERSATION_SCHEMA: '/api/v1/settings/conversation-schema',
+    },
+  },
   'agent-server': {
     schema: 'agent-server-1.57.0',
     answers: {

@@ -194,7 +194,7 @@ export const COMMANDS = {
   },
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
-    example: 'setpoint serve --port 3000 --data dev-store.json',
+    example: 'setpoint serve --port 3000 --data dev-store.json --dialect app-server',
     flags: [
       '--port',
       '--host',
@@ -202,6 +202,7 @@ export const COMMANDS = {
       '--api-key',
       '--server-mcp',
       '--allow-host',
+      '--dialect',
       '--start-ms',
       '--becomes',
       '--max-running',

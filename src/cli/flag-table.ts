@@ -14,7 +14,8 @@ export type Completion =
   | 'secrets'
   | 'fields'
   | 'paths'
-  | 'sandbox outcomes';
+  | 'sandbox outcomes'
+  | 'dialects';
 
 export interface FlagSpec {
   readonly short?: `-${string}`;
@@ -126,6 +127,12 @@ export const FLAGS = {
     value: 'name',
     repeatable: true,
     about: 'answer to this Host too; repeatable',
+  },
+  '--dialect': {
+    value: 'name',
+    about:
+      'the settings API that it has: settings-v0, app-server or agent-server (default: settings-v0)',
+    completion: 'dialects',
   },
   '--start-ms': {
     value: 'n',

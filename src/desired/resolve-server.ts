@@ -1,3 +1,4 @@
+import { embeddedAddress, isEmbedded } from '../model/embedded-address.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
@@ -92,17 +93,17 @@ export function declaredAddress(target: Target): string | null {
   return url !== undefined && isAddress(url) ? url : null;
 }
 
-/** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded:. */
+/** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded: with a dialect that there is. */
 export function isAddress(text: string): boolean {
   return (
-    text.startsWith('embedded:') ||
+    embeddedAddress(text) !== null ||
     (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text))
   );
 }
 
 /** The origin of an address as documents name it. An `embedded:` address is its own origin. */
 export function urlOrigin(url: string): string {
-  return url.startsWith('embedded:') ? url : new URL(url).origin;
+  return isEmbedded(url) ? url : new URL(url).origin;
 }
 
 /** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would cause an error that quotes the value. */

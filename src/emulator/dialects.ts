@@ -4,7 +4,7 @@ import { sandboxRoutes } from './sandboxes/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 
 /** The dialects of the settings that the service speaks, each as one release does; a test compares them with those of settings.yaml. */
-export const emulatorDialects = ['settings-v0', 'agent-server'] as const;
+export const emulatorDialects = ['settings-v0', 'app-server', 'agent-server'] as const;
 
 export type EmulatorDialect = (typeof emulatorDialects)[number];
 
@@ -30,9 +30,11 @@ export async function dialogueOf(
     const { agentServerRoutes } = await import('./agent-server/routes.ts');
     return { routes: agentServerRoutes(apiKey), redirectsSlash: true, allows: 'first' };
   }
-  return {
-    routes: [...settingsRoutes, ...sandboxRoutes, ...conversationRoutes],
-    redirectsSlash: false,
-    allows: 'all',
-  };
+  const shared = [...sandboxRoutes, ...conversationRoutes];
+  if (dialect === 'app-server') {
+    const { appServerRoutes } = await import('./app-server/routes.ts');
+    const routes = [...appServerRoutes(apiKey), ...shared];
+    return { routes, redirectsSlash: true, allows: 'first' };
+  }
+  return { routes: [...settingsRoutes, ...shared], redirectsSlash: false, allows: 'all' };
 }

@@ -301,7 +301,7 @@ export interface SettingsFile {
  */
 export interface Server {
   /**
-   * The service's base address, with a path prefix if a proxy adds one; or embedded: (kept in .setpoint/embedded.json) or embedded:PATH for the service inside setpoint.
+   * The service's base address, with a path prefix if a proxy adds one; or embedded: (kept in .setpoint/embedded.json) or embedded:PATH for the service inside setpoint, with ?dialect=app-server or ?dialect=agent-server for a later one.
    */
   url?: Template;
   /**

@@ -10,6 +10,7 @@ import {
   type EnvironmentHealth,
   type TargetCheck,
 } from '../model/doctor.ts';
+import { isEmbedded } from '../model/embedded-address.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
 import type { ReferenceReport } from '../model/explain.ts';
 import { isLoopback } from '../model/address.ts';
@@ -102,7 +103,7 @@ function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check
 
 function proxyCheck({ server }: Prepared, env: Options['env']): Check<TargetCheck> {
   if (server instanceof SetpointError) return skippedCheck('proxy', whyNotReached(server));
-  if (server.url.startsWith('embedded:')) return passedCheck('proxy', 'embedded: needs none');
+  if (isEmbedded(server.url)) return passedCheck('proxy', 'embedded: needs none');
   try {
     const { url, bypass } = proxyVariables(env);
     const use = proxyUse(new URL(server.url), url, bypass);
@@ -122,7 +123,7 @@ function proxyCheck({ server }: Prepared, env: Options['env']): Check<TargetChec
 }
 
 function isOnThisMachine({ url }: ServerSettings): boolean {
-  return url.startsWith('embedded:') || isLoopback(new URL(url).hostname);
+  return isEmbedded(url) || isLoopback(new URL(url).hostname);
 }
 
 type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;

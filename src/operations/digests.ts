@@ -1,3 +1,4 @@
+import { isEmbedded } from '../model/embedded-address.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { declaredAddress, urlOrigin } from '../desired/resolve-server.ts';
@@ -33,7 +34,7 @@ export function declaredAddressDigest(target: Target, { quick }: Digests): strin
 }
 
 function addressText(url: string): string {
-  if (url.startsWith('embedded:')) return JSON.stringify(['address', url]);
+  if (isEmbedded(url)) return JSON.stringify(['address', url]);
   const { origin, pathname } = new URL(url);
   return JSON.stringify(['address', origin, pathname.replace(/\/+$/, '')]);
 }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import type { Observer, SandboxObserver } from '../model/ports.ts';
@@ -82,7 +83,8 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const folder = dirname(target.file);
   const store = embeddedStore(server, folder);
-  const embedded = store === null ? null : await startEmbedded(store);
+  const embedded =
+    store === null ? null : await startEmbedded(store, embeddedAddress(server.url)?.dialect);
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
     timeout,
     clock,
@@ -134,15 +136,18 @@ export function proxyVariables(env: Options['env']): {
 
 /** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */
 export function embeddedStore({ url }: Pick<ServerSettings, 'url'>, folder: string): string | null {
-  if (!url.startsWith('embedded:')) return null;
-  const path = url.slice('embedded:'.length);
-  return writePlace(resolve(folder, path === '' ? BARE_STORE : path), folder);
+  const address = embeddedAddress(url);
+  if (address === null) return null;
+  return writePlace(resolve(folder, address.path === '' ? BARE_STORE : address.path), folder);
 }
 
-async function startEmbedded(data: string): Promise<{ url: string; close(): Promise<void> }> {
+async function startEmbedded(
+  data: string,
+  dialect: EmbeddedDialect = 'settings-v0',
+): Promise<{ url: string; close(): Promise<void> }> {
   const { startEmulator } = await import('../emulator/start.ts');
   try {
-    return await startEmulator({ data });
+    return await startEmulator({ data, dialect });
   } catch (thrown) {
     throw new SetpointError(
       'unreachable',

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { member, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
+import { embeddedAddress } from '../model/embedded-address.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import { Secret } from '../model/secret.ts';
@@ -123,7 +124,7 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
 /** Masks the files that a server's references lead to: messages name them by their whole path. */
 function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: Resolved): void {
   const paths = {
-    url: url.startsWith('embedded:') ? url.slice('embedded:'.length) : null,
+    url: embeddedAddress(url)?.path ?? null,
     ca_file: caFile,
   };
   for (const [key, path] of Object.entries(paths)) {

@@ -60,7 +60,9 @@ export interface RecordedResponse {
   readonly differs?: JsonRecord;
 }
 
-export function recordedDialect(name: 'agent-server'): RecordedDialect {
+export type RecordedDialectName = 'app-server' | 'agent-server';
+
+export function recordedDialect(name: RecordedDialectName): RecordedDialect {
   const text = readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8');
   return parse(text) as RecordedDialect;
 }

@@ -6,6 +6,7 @@ import {
   type RecordedDialect,
   recordedDialect,
   type RecordedDialectCase,
+  type RecordedDialectName,
   type RecordedRequest,
   type RecordedResponse,
   recordThatDiffers,
@@ -16,7 +17,7 @@ const KEY = 'contract-key';
 
 /** Runs every recorded case of a dialect but those named, each with the reason why it is not run, and prints how many were. */
 export function replayDialect(
-  dialect: 'agent-server',
+  dialect: RecordedDialectName,
   skipped: Readonly<Record<string, string>>,
 ): void {
   const recorded = recordedDialect(dialect);
@@ -49,7 +50,7 @@ function reachesBehind({ given, steps }: RecordedDialectCase): boolean {
 }
 
 async function replay(
-  dialect: 'agent-server',
+  dialect: RecordedDialectName,
   { base }: RecordedDialect,
   { steps }: RecordedDialectCase,
 ): Promise<void> {
@@ -66,7 +67,7 @@ async function replay(
         );
         expect(received.map(({ status }) => status)).toEqual(step.statuses.map(Number));
       } else if ('request' in step) {
-        const received = await sendStep(server.url, step.request, answers);
+        const received = await followed(server.url, step.request, dialect, answers);
         const isJson = received.mediaType === 'application/json' && received.text !== '';
         answers.push(isJson ? parse(received.text) : null);
         if (step.request.path === '/openapi.json') expectOpenApi(received, step.response);
@@ -177,6 +178,20 @@ function diffsOf(answer: Resource | undefined): unknown {
     conversation_settings_diff: answer?.conversation_settings,
     misc_settings_diff: answer?.misc_settings,
   };
+}
+
+/** What recorded the app server followed redirects, and kept only where they led. */
+async function followed(
+  url: string,
+  request: RecordedRequest,
+  dialect: RecordedDialectName,
+  answers: readonly unknown[],
+): Promise<Received> {
+  const received = await sendStep(url, request, answers);
+  const { location } = received.headers;
+  if (dialect === 'agent-server' || typeof location !== 'string') return received;
+  expect(received.status).toBe(307);
+  return sendStep(url, { ...request, path: location }, answers);
 }
 
 function sendStep(

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 
+type Cases = readonly { readonly name: string }[];
+
 /** Each TypeScript file of a folder with its text. */
 function sources(folder: string): (readonly [string, string])[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -38,9 +40,12 @@ describe('what comments cite is in the repository', () => {
   });
 
   it('cases of the contract', () => {
-    const names = ['settings.json', 'settings-with-server-mcp.json'].flatMap((file) =>
-      (JSON.parse(read('test', 'contract', file)) as { name: string }[]).map(({ name }) => name),
-    );
+    const names = readdirSync(join(ROOT, 'test', 'contract'))
+      .filter((file) => file.endsWith('.json'))
+      .flatMap((file) => {
+        const recorded = JSON.parse(read('test', 'contract', file)) as Cases | { cases: Cases };
+        return ('cases' in recorded ? recorded.cases : recorded).map(({ name }) => name);
+      });
     let cited = 0;
     for (const [file, text] of sources('src')) {
       for (const [source] of text.matchAll(/Source:.*?contract "[^\n]*/g)) {

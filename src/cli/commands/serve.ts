@@ -1,3 +1,4 @@
+import { emulatorDialects, isEmulatorDialect } from '../../emulator/dialects.ts';
 import { isSandboxOutcome, sandboxOutcomes } from '../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../emulator/start.ts';
 import { readText } from '../../host/read-text.ts';
@@ -56,11 +57,14 @@ function hintFor(thrown: unknown): string {
 
 /** The options of behaviour that the flags give. */
 function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
-  const { becomes, requireIds, spec } = flags;
+  const { becomes, dialect, requireIds, spec } = flags;
+  if (dialect !== undefined && !isEmulatorDialect(dialect))
+    throw usageError(`--dialect takes one of ${emulatorDialects.join(', ')}.`);
   if (becomes !== undefined && !isSandboxOutcome(becomes))
     throw usageError(`--becomes takes one of ${sandboxOutcomes.join(', ')}.`);
   if (spec?.includes('') === true) throw usageError('--spec takes the id of a sandbox spec.');
   return {
+    ...(dialect === undefined ? {} : { dialect }),
     ...wholeNumber('startMs', '--start-ms', flags.startMs, { unit: ' of milliseconds' }),
     ...(becomes === undefined ? {} : { becomes }),
     ...wholeNumber('maxRunning', '--max-running', flags.maxRunning, { least: 1 }),

@@ -1,5 +1,6 @@
 import { plainPaths } from '../../desired/field-path.ts';
 import { sandboxOutcomes } from '../../emulator/options.ts';
+import { EMBEDDED_DIALECTS } from '../../model/embedded-address.ts';
 import { fields } from '../../model/field.ts';
 import { loadTargets } from '../../operations/load.ts';
 import type { Completion } from '../flag-table.ts';
@@ -21,6 +22,8 @@ export function choices(what: Computed, files: readonly string[], io: Io): reado
       return plainPaths();
     case 'sandbox outcomes':
       return sandboxOutcomes;
+    case 'dialects':
+      return EMBEDDED_DIALECTS;
   }
 }
 

@@ -1,3 +1,4 @@
+import { malformed } from '../http/body.ts';
 import { type Json, readJson } from '../json.ts';
 import type { Call } from '../call.ts';
 import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
@@ -29,14 +30,7 @@ function decoded(bytes: Buffer): SentBody {
   if (reading?.kind === 'json') return { kind: 'body', value: reading.value };
   if (reading?.kind !== 'malformed')
     return { kind: 'refused', answer: detail(400, 'There was an error parsing the body') };
-  const problem = {
-    type: 'json_invalid',
-    loc: ['body', BigInt(reading.position)],
-    msg: 'JSON decode error',
-    input: {},
-    ctx: { error: sentenceFor(reading.reason) },
-  };
-  return { kind: 'refused', answer: unprocessable([problem]) };
+  return { kind: 'refused', answer: malformed(reading.position, reading.reason) };
 }
 
 function isJsonType(contentType: string | undefined): boolean {
@@ -74,13 +68,4 @@ function withNumbers(text: string): string {
     /"(?:[^"\\]|\\.)*"|(-?)(?:NaN|Infinity)/gs,
     (found, sign: string | undefined) => (found.startsWith('"') ? found : `${sign ?? ''}1e999`),
   );
-}
-
-/** Python's sentence for a place where the text is no JSON. */
-function sentenceFor(reason: string): string {
-  if (/key/i.test(reason)) return 'Expecting property name enclosed in double quotes';
-  if (/^Expected end of input/i.test(reason)) return 'Extra data';
-  if (/colon/i.test(reason)) return "Expecting ':' delimiter";
-  if (/comma/i.test(reason)) return "Expecting ',' delimiter";
-  return 'Expecting value';
 }

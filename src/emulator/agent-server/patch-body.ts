@@ -22,7 +22,7 @@ export type ReadDiffs =
   | { readonly kind: 'diffs'; readonly diffs: Diffs }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** What a PATCH asks for. Members that it does not know say nothing. Source: contract "PATCH {}", `PATCH {"active_profile": 5}`. */
+/** What a PATCH asks for. Members that it does not know say nothing. Source: contract "PATCH {}". */
 export function readDiffs(kind: Kind, body: Json): ReadDiffs {
   if (!isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';

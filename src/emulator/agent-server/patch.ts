@@ -1,6 +1,7 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { filledIn } from '../native/filled-in.ts';
 import { mergePatch } from '../native/merge.ts';
-import { completed, fitPart, type Kind } from './record.ts';
+import { fitPart, type Kind } from './record.ts';
 import { isContradictory, isRefused, isWrongStart, mcpProblem, settledLlm } from './rules.ts';
 
 /** The parts of a PATCH, checked for their shape; absent if they say nothing. */
@@ -44,7 +45,7 @@ function part(record: JsonObject, name: string): JsonObject {
 /** The other name of the kind `openhands`; to write it counts as a change of the kind. */
 const OLD_NAME = 'llm';
 
-/** Source: contract "agent_kind: acp and back …", "agent_kind: null, a wrong one, llm". */
+/** Source: contract "agent_kind: acp and back: the llm, the condenser and mcp are gone", "agent_kind: null, a wrong one, llm". */
 function patchedAgent(
   kind: Kind,
   before: JsonObject,
@@ -58,10 +59,12 @@ function patchedAgent(
   const merged: JsonObject = sent === OLD_NAME ? { ...rest, agent_kind: 'openhands' } : rest;
   const now_is = memberOf(merged, 'agent_kind');
   if (isRefused(diff, typeof now_is === 'string' ? now_is : 'openhands')) return undefined;
+  const sentLlm = memberOf(merged, 'llm') ?? null;
+  if (isJsonObject(sentLlm) && memberOf(sentLlm, 'model') === undefined) return undefined;
   const verdict = fitPart(kind, 'agent_settings', merged);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return undefined;
   if (!entriesOf(verdict.value).every((entry) => mcpProblem(entry) === undefined)) return undefined;
-  const dated = completed(verdict.value, now);
+  const dated = filledIn(verdict.value, 'agent-server', now);
   if (!isJsonObject(dated)) return undefined;
   const llm = memberOf(dated, 'llm');
   if (llm === undefined || !isJsonObject(llm)) return dated;
@@ -73,7 +76,7 @@ function entriesOf(agent: JsonObject): readonly JsonObject[] {
   return Object.values(part(agent, 'mcp_config')).filter(isJsonObject);
 }
 
-/** A flat merge in which null is a value. Source: contract "conversation.security_analyzer: null, …". */
+/** A flat merge in which null is a value. */
 function patchedConversation(
   kind: Kind,
   before: JsonObject,
@@ -87,7 +90,7 @@ function patchedConversation(
   return isContradictory(verdict.value) ? undefined : verdict.value;
 }
 
-/** Free JSON: at its top null is a value, below it removes. Source: contract "misc_settings: null at the top is kept …". */
+/** Free JSON: at its top null is a value, below it removes. Source: contract "misc_settings: null at the top is kept as null, below it deletes". */
 function patchedMisc(before: JsonObject, diff: JsonObject): JsonObject {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(diff)) {

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit, type Reading } from '../native/fit.ts';
+import { filledIn } from '../native/filled-in.ts';
 import { MASK } from '../native/secret-text.ts';
 import type { Snapshot } from '../native/schema.ts';
 import { isSet, withSecrets } from '../native/secrets-of.ts';
 import type { Vault } from '../native/vault.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
-import { ACP_FILES } from './rules.ts';
 
 /** What a service of this dialect works with. */
 export interface Kind {
@@ -35,25 +35,11 @@ export function emptyRecord(kind: Kind, now: number): JsonObject {
   const agent = fitPart(kind, 'agent_settings', {});
   const conversation = fitPart(kind, 'conversation_settings', {});
   return {
-    agent_settings: agent.kind === 'good' ? completed(agent.value, now) : {},
+    agent_settings: agent.kind === 'good' ? filledIn(agent.value, 'agent-server', now) : {},
     conversation_settings: conversation.kind === 'good' ? conversation.value : {},
     ...Object.fromEntries(POINTERS.map((name) => [name, null])),
     misc_settings: {},
   };
-}
-
-/** Agent settings with what the server itself fills in: the time of the first write, and where an ACP agent finds its files. */
-export function completed(agent: Json, now: number): Json {
-  if (!isJsonObject(agent)) return agent;
-  const context = memberOf(agent, 'agent_context') ?? null;
-  const time = new Date(now).toISOString().replace('Z', '000Z');
-  const dated =
-    isJsonObject(context) && memberOf(context, 'current_datetime') === null
-      ? { ...context, current_datetime: time }
-      : context;
-  const files = memberOf(agent, 'acp_file_secrets');
-  const filed = Array.isArray(files) && files.length === 0 ? { acp_file_secrets: ACP_FILES } : {};
-  return { ...agent, ...filed, agent_context: dated };
 }
 
 /**
@@ -75,7 +61,8 @@ export function openRecord(kind: Kind, held: HeldSettings, now: number): JsonObj
     );
     const verdict = fitPart(kind, part, opened);
     if (verdict.kind !== 'good') return undefined;
-    record[part] = part === 'agent_settings' ? completed(verdict.value, now) : verdict.value;
+    record[part] =
+      part === 'agent_settings' ? filledIn(verdict.value, 'agent-server', now) : verdict.value;
   }
   if (held.dialect !== 'agent-server') return record;
   for (const name of [...POINTERS, 'misc_settings'])

@@ -1,32 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 
-/** Where the agents of other makers keep their keys, which the server fills in. Source: contract "agent_kind acp: its fields". */
-export const ACP_FILES: Json = [
-  acpFile('CODEX_AUTH_JSON', 'auth.json', 'CODEX_HOME', 'codex'),
-  {
-    ...acpFile(
-      'GOOGLE_APPLICATION_CREDENTIALS_JSON',
-      'gcloud-credentials.json',
-      'GOOGLE_APPLICATION_CREDENTIALS',
-      'gemini-cli',
-    ),
-    env_points_to: 'file',
-    warn_if_unset: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION'],
-  },
-  acpFile('KIMI_CODE_CONFIG_TOML', 'config.toml', 'KIMI_CODE_HOME', 'kimi-code'),
-  acpFile('PI_AUTH_JSON', 'auth.json', 'PI_CODING_AGENT_DIR', 'pi'),
-];
-
-function acpFile(
-  secret_name: string,
-  filename: string,
-  env_var: string,
-  subdir: string,
-): JsonObject {
-  return { secret_name, filename, env_var, subdir, env_points_to: 'dir', warn_if_unset: [] };
-}
-
-/** Names that were members once and are refused; null for them says nothing. Source: contract "agent.enable_sub_agents: …". */
+/** Names that were members once and are refused; null for them says nothing. Source: contract "agent.enable_sub_agents: null, false after true". */
 const GONE = ['enable_sub_agents', 'enable_switch_llm_tool'];
 
 const NEWEST = 9n;

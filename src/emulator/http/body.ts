@@ -43,15 +43,25 @@ const unreadable: DecodedBody = {
   answer: detail(400, 'There was an error parsing the body'),
 };
 
-function malformed(position: number, reason: string): Answer {
+/** The answer to a text that is no JSON from a character on. */
+export function malformed(position: number, reason: string): Answer {
   const problem = {
     type: 'json_invalid',
     loc: ['body', BigInt(position)],
     msg: 'JSON decode error',
     input: {},
-    ctx: { error: reason },
+    ctx: { error: sentenceFor(reason) },
   };
   return json(422, { detail: [problem] });
+}
+
+/** Python's sentence for a place where a text is no JSON. */
+function sentenceFor(reason: string): string {
+  if (reason.startsWith('Expected end of input')) return 'Extra data';
+  if (/key/.test(reason)) return 'Expecting property name enclosed in double quotes';
+  if (reason.startsWith('Colon')) return "Expecting ':' delimiter";
+  if (reason.startsWith('Comma')) return "Expecting ',' delimiter";
+  return 'Expecting value';
 }
 
 function decodeUtf8(bytes: Buffer): string | undefined {

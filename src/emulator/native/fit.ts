@@ -195,5 +195,6 @@ function fitSecretOfMap(reading: Reading, value: Json, at: Location): Verdict {
 }
 
 function placeOf(at: Location): SecretPlace {
+  if (at.length === 1) return 'top';
   return at.at(-2) === 'secrets' && at.includes('agent_context') ? 'context' : 'elsewhere';
 }

@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
+import { type Named, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
 
 /** What becomes of a secret's text; null takes it away, with its name if it is one of a map or of an mcp entry. */
 export type OnSecret = (text: string) => Json;
@@ -11,11 +11,19 @@ export function withSecrets(
   value: Json,
   onSecret: OnSecret,
 ): Json {
-  const { name, node: target } = resolved(snapshot, node);
+  return replaced(snapshot, resolved(snapshot, node), value, onSecret);
+}
+
+function replaced(
+  snapshot: Snapshot,
+  { name, node: target }: Named,
+  value: Json,
+  onSecret: OnSecret,
+): Json {
   if (target.format === 'password') return secretReplaced(value, onSecret);
   if (target.anyOf !== undefined) {
     const variant = variantFor(snapshot, target, value);
-    return variant === undefined ? value : withSecrets(snapshot, variant, value, onSecret);
+    return variant === undefined ? value : replaced(snapshot, variant, value, onSecret);
   }
   if (isJsonList(value) && target.items !== undefined) {
     const { items } = target;
@@ -25,14 +33,14 @@ export function withSecrets(
   const { properties = {}, additionalProperties: others } = target;
   const item = typeof others === 'object' ? others : undefined;
   const isSparse = item?.format === 'password' || name.startsWith('MCP');
-  const replaced = Object.entries(value).map(([key, one]) => {
+  const members = Object.entries(value).map(([key, one]) => {
     const member = Object.hasOwn(properties, key) ? properties[key] : item;
     return [
       key,
       member === undefined ? one : withSecrets(snapshot, member, one, onSecret),
     ] as const;
   });
-  return Object.fromEntries(replaced.filter(([key, one]) => !isSparse || !isGone(value[key], one)));
+  return Object.fromEntries(members.filter(([key, one]) => !isSparse || !isGone(value[key], one)));
 }
 
 /** Whether there was something that is nothing now: a secret that was taken away, or a map of them. */
@@ -49,13 +57,16 @@ function secretReplaced(value: Json, onSecret: OnSecret): Json {
   return typeof held === 'string' ? { ...value, value: onSecret(held) } : value;
 }
 
-function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): SchemaNode | undefined {
+function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): Named | undefined {
   if (!isJsonObject(value)) return undefined;
   const variants = variantsOf(snapshot, node);
-  if (variants === undefined) return node.anyOf?.find(({ type }) => type !== 'null');
+  if (variants === undefined) {
+    const only = node.anyOf?.find(({ type }) => type !== 'null');
+    return only && resolved(snapshot, only);
+  }
   const tag = memberOf(value, variants.tag);
   const [usual] = variants.byTag.values();
-  return (typeof tag === 'string' ? variants.byTag.get(tag) : usual)?.node;
+  return typeof tag === 'string' ? variants.byTag.get(tag) : usual;
 }
 
 /** Whether a record has a secret at a path. */

@@ -1,0 +1,50 @@
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+
+/** Older names of a way to transport. */
+const TRANSPORTS: Readonly<Record<string, string>> = { shttp: 'http' };
+
+/**
+ * A map of mcp servers as it is stored: without a wrapper around it, and each entry with its key in `auth`.
+ * Source: contract "mcp_config: the wrapper mcpServers", "mcp_config: an Authorization header", "mcp_config: type shttp".
+ */
+export function rewrittenServers(value: Json): Json {
+  if (!isJsonObject(value)) return value;
+  const wrapped = memberOf(value, 'mcpServers') ?? null;
+  const servers = isJsonObject(wrapped) ? wrapped : value;
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, one]) => [name, isJsonObject(one) ? rewritten(one) : one]),
+  );
+}
+
+function rewritten({ api_key: key, type, ...entry }: JsonObject): JsonObject {
+  const named = typeof type === 'string' ? { transport: TRANSPORTS[type] ?? type } : {};
+  return withAuth({ ...entry, ...named }, key);
+}
+
+function withAuth(entry: JsonObject, key: Json | undefined): JsonObject {
+  if (typeof key === 'string') return { ...entry, auth: { strategy: 'api_key', value: key } };
+  const auth = memberOf(entry, 'auth');
+  if (auth === 'oauth') return { ...entry, auth: { strategy: 'oauth2' } };
+  if (typeof auth === 'string') return { ...entry, auth: { strategy: 'bearer', value: auth } };
+  const headers = memberOf(entry, 'headers') ?? null;
+  if (auth !== undefined || !isJsonObject(headers)) return entry;
+  const { Authorization: authorization, ...others } = headers;
+  const [, token] =
+    /^Bearer (.*)$/.exec(typeof authorization === 'string' ? authorization : '') ?? [];
+  if (token === undefined) return entry;
+  return { ...entry, headers: others, auth: { strategy: 'bearer', value: token } };
+}
+
+/** What an entry lacks, as a sentence; undefined if it is in order. Source: contract "mcp_config: sse without url". */
+export function mcpProblem(entry: JsonObject): string | undefined {
+  const transport = memberOf(entry, 'transport');
+  if (transport === 'stdio' && memberOf(entry, 'command') === undefined)
+    return "stdio MCP servers require 'command'";
+  if (
+    typeof transport === 'string' &&
+    transport !== 'stdio' &&
+    memberOf(entry, 'url') === undefined
+  )
+    return "remote MCP servers require 'url'";
+  return undefined;
+}

@@ -1,0 +1,95 @@
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { fit } from '../native/fit.ts';
+import { filledIn } from '../native/filled-in.ts';
+import { MASK } from '../native/secret-text.ts';
+import { isSet, withSecrets } from '../native/secrets-of.ts';
+import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
+import { allOf, good, type Verdict } from '../validation/rule.ts';
+import {
+  ALWAYS_TRUE,
+  FLAGS,
+  type Kind,
+  nodeOf,
+  OWN,
+  PARTS,
+  readingOf,
+  settableNames,
+} from './kind.ts';
+import { withoutAddress } from './providers.ts';
+
+/**
+ * The record in a store, its secrets opened; members at the top are as they were sent, of any type. Of what another dialect has
+ * stored it holds the members that it knows by their names. Source: contract "a stored record of V0".
+ */
+export function openRecord(kind: Kind, held: HeldSettings): JsonObject {
+  const stored = heldRecord(held);
+  const known = [...settableNames(kind), ...PARTS].flatMap((name) => {
+    const value = memberOf(stored, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const opened = withSecrets(kind.snapshot, kind.snapshot, Object.fromEntries(known), (token) =>
+    kind.vault.load(token),
+  );
+  return isJsonObject(opened) ? opened : {};
+}
+
+/** The record as the store keeps it. */
+export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
+  const sealed = withSecrets(kind.snapshot, kind.snapshot, record, (text) => kind.vault.seal(text));
+  return { dialect: 'app-server', record: isJsonObject(sealed) ? sealed : {} };
+}
+
+/**
+ * The record as it is loaded: every value coerced, defaults filled in; or every problem that keeps it from being read.
+ * Source: contract "language: wrong type", "user_version: coerced, true".
+ */
+export function loadedRecord(kind: Kind, record: JsonObject, now: number): Verdict<JsonObject> {
+  const reading = readingOf(kind);
+  const names = Object.keys(kind.snapshot.properties ?? {}).filter((name) => !FLAGS.includes(name));
+  const own: JsonObject = OWN;
+  const verdicts = names.map((name): Verdict => {
+    const fixed = memberOf(own, name);
+    if (fixed !== undefined) return good(fixed);
+    const value = memberOf(record, name);
+    const held = value === undefined ? defaultOf(kind, name) : value;
+    const verdict = fit(reading, nodeOf(kind, name), held, [name]);
+    if (verdict.kind !== 'good') return verdict;
+    if (name === ALWAYS_TRUE) return good(true);
+    return name === 'agent_settings' ? good(filledIn(verdict.value, 'app-server', now)) : verdict;
+  });
+  const whole = allOf(verdicts);
+  if (whole.kind !== 'good') return whole;
+  return good(
+    Object.fromEntries(names.map((name, index) => [name, whole.value[index] ?? null] as const)),
+  );
+}
+
+/** What a member that was never written is; the two parts are made of the defaults of their own members. */
+function defaultOf(kind: Kind, name: string): Json {
+  const given = nodeOf(kind, name).default;
+  if (typeof given === 'boolean' || typeof given === 'string') return given;
+  if (Array.isArray(given)) return [];
+  return PARTS.some((part) => part === name) ? {} : null;
+}
+
+/** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
+export function answered(kind: Kind, record: JsonObject): JsonObject {
+  return {
+    ...shown(kind, record, () => null),
+    provider_tokens_set: {},
+    llm_api_key_set: isSet(record, ['agent_settings', 'llm', 'api_key']),
+    search_api_key_set: isSet(record, ['search_api_key']),
+  };
+}
+
+/** The answer of GET /api/v1/users/me: a mask in place of each secret. Source: contract "users/me". */
+export function answeredUser(kind: Kind, record: JsonObject): JsonObject {
+  return { ...shown(kind, record, () => MASK), id: null };
+}
+
+function shown(kind: Kind, record: JsonObject, onSecret: () => Json): JsonObject {
+  const replaced = withSecrets(kind.snapshot, kind.snapshot, record, onSecret);
+  if (!isJsonObject(replaced)) return {};
+  const agent = memberOf(replaced, 'agent_settings') ?? null;
+  return isJsonObject(agent) ? { ...replaced, agent_settings: withoutAddress(agent) } : replaced;
+}

@@ -1,0 +1,140 @@
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { fit } from '../native/fit.ts';
+import { filledIn } from '../native/filled-in.ts';
+import { mergePatch } from '../native/merge.ts';
+import { refusalText } from '../native/refusal-text.ts';
+import { MASK } from '../native/secret-text.ts';
+import { allOf, bad, badValue, type Verdict } from '../validation/rule.ts';
+import { type Kind, nodeOf, type Part, PASSWORDS, readingOf, settableNames } from './kind.ts';
+import { marketplaceProblem, scoped } from './marketplaces.ts';
+import { mcpProblem, rewrittenServers } from './mcp.ts';
+import { withAddress } from './providers.ts';
+
+export type Written =
+  | { readonly kind: 'record'; readonly record: JsonObject }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Members that null leaves as they are. Source: contract "user_consents_to_analytics: null after a value". */
+const KEPT_BY_NULL = ['user_consents_to_analytics', 'disabled_skills'];
+
+const TITLES: Readonly<Record<Part, string>> = {
+  agent_settings: 'tagged-union[OpenHandsAgentSettings,LLMAgentSettings,ACPAgentSettings]',
+  conversation_settings: 'ConversationSettings',
+};
+
+/**
+ * The record after a POST. Members at the top are set as they are, unchecked; the two parts are merged and validated.
+ * `before` is the stored record, `loaded` the same as it loads.
+ */
+export function writtenRecord(
+  kind: Kind,
+  before: JsonObject,
+  loaded: JsonObject,
+  body: JsonObject,
+  now: number,
+): Written {
+  const problem = marketplaceProblem(memberOf(body, 'registered_marketplaces'));
+  if (problem !== undefined) return { kind: 'refused', reason: problem };
+  const passwords = allOf(PASSWORDS.map((name) => checkedPassword(kind, name, body)));
+  if (passwords.kind === 'bad')
+    return { kind: 'refused', reason: refusalText('Settings', passwords.problems) };
+  const after: Record<string, Json> = { ...before, ...topLevel(kind, body) };
+  const parts = [
+    ['agent_settings', patchedAgent(kind, loaded, body)],
+    ['conversation_settings', patchedConversation(kind, loaded, body)],
+  ] as const;
+  for (const [part, made] of parts) {
+    if (typeof made === 'string') return { kind: 'refused', reason: made };
+    if (made.kind !== 'good')
+      return { kind: 'refused', reason: refusalText(TITLES[part], problemsOf(made)) };
+    after[part] = made.value;
+  }
+  const agent = filledIn(after['agent_settings'] ?? {}, 'app-server', now);
+  after['agent_settings'] = isJsonObject(agent) ? withAddress(agent) : agent;
+  return { kind: 'record', record: after };
+}
+
+function problemsOf(verdict: Verdict) {
+  return verdict.kind === 'bad' ? verdict.problems : [];
+}
+
+/** Source: contract "search_api_key: asterisks", "search_api_key: blanks". */
+function topLevel(kind: Kind, body: JsonObject): JsonObject {
+  const set = settableNames(kind).flatMap((name): (readonly [string, Json])[] => {
+    const value = memberOf(body, name);
+    if (value === undefined || (value === null && KEPT_BY_NULL.includes(name))) return [];
+    if (PASSWORDS.includes(name)) return [[name, password(name, value)]];
+    return [[name, name === 'registered_marketplaces' ? scoped(value) : value]];
+  });
+  return Object.fromEntries(set);
+}
+
+/** The key of the sandboxes' provider is stored as its own mask: it is lost. */
+function password(name: string, value: Json): Json {
+  if (typeof value !== 'string' || value.trim() === '') return null;
+  return name === 'sandbox_api_key' ? MASK : value;
+}
+
+function checkedPassword(kind: Kind, name: string, body: JsonObject): Verdict {
+  return fit(readingOf(kind), nodeOf(kind, name), memberOf(body, name) ?? null, [name]);
+}
+
+function part(record: JsonObject, name: string): JsonObject {
+  const value = memberOf(record, name) ?? null;
+  return isJsonObject(value) ? value : {};
+}
+
+/** The map of mcp servers is replaced whole. Source: contract "mcp_config: secrets left out", "mcp_config: null after a value". */
+const REPLACED = new Set(['mcp_config']);
+
+const NEWEST = 4n;
+
+function patchedAgent(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict | string {
+  const diff = part(body, 'agent_settings_diff');
+  const version = memberOf(diff, 'schema_version') ?? null;
+  if (typeof version === 'bigint' && version > NEWEST)
+    return `AgentSettings schema_version ${version} is newer than supported version ${NEWEST}.`;
+  const before = part(loaded, 'agent_settings');
+  const asked = memberOf(diff, 'agent_kind') ?? null;
+  const isOther = asked !== null && asked !== memberOf(before, 'agent_kind');
+  const { schema_version: _, ...merged } = mergePatch(isOther ? {} : before, diff, REPLACED);
+  const servers = memberOf(merged, 'mcp_config');
+  const rewritten =
+    servers === undefined ? merged : { ...merged, mcp_config: rewrittenServers(servers) };
+  const verdict = fit(readingOf(kind), nodeOf(kind, 'agent_settings'), rewritten, []);
+  const whole = allOf([verdict, ...unfit(kind, rewritten)]);
+  return whole.kind === 'good' ? verdict : whole;
+}
+
+/** What the classes of the server refuse although each of its members fits. */
+function unfit(kind: Kind, agent: JsonObject): readonly Verdict[] {
+  const name = memberOf(agent, 'agent_kind') ?? 'openhands';
+  const at = typeof name === 'string' ? name : '';
+  const llm = memberOf(agent, 'llm') ?? null;
+  const verdicts: Verdict[] = [];
+  if (isJsonObject(llm) && memberOf(llm, 'model') === undefined)
+    verdicts.push(badValue('model must be specified in LLM', [at, 'llm'], llm));
+  for (const [key, entry] of Object.entries(part(agent, 'mcp_config'))) {
+    const place = [at, 'mcp_config', key];
+    const fits = fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, entry, place).kind === 'good';
+    const problem = isJsonObject(entry) && fits ? mcpProblem(entry) : undefined;
+    if (problem !== undefined) verdicts.push(badValue(problem, place, entry));
+  }
+  return verdicts;
+}
+
+function patchedConversation(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict | string {
+  const diff = part(body, 'conversation_settings_diff');
+  const version = memberOf(diff, 'schema_version') ?? null;
+  if (typeof version === 'bigint' && version > 1n)
+    return `ConversationSettings schema_version ${version} is newer than supported version 1.`;
+  const { schema_version: _, ...merged } = mergePatch(part(loaded, 'conversation_settings'), diff);
+  return fit(readingOf(kind), nodeOf(kind, 'conversation_settings'), merged, []);
+}
+
+/** Whether a body is what the endpoint takes: an object. */
+export function checkedBody(body: Json): Verdict {
+  if (body === null) return bad('missing', ['body'], 'Field required', null);
+  if (isJsonObject(body)) return { kind: 'good', value: body };
+  return bad('dict_type', ['body'], 'Input should be a valid dictionary', body);
+}
