@@ -2,6 +2,7 @@ import { parse, stringify } from 'lossless-json';
 import { afterAll, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import {
+  type Json,
   type JsonRecord,
   type RecordedDialect,
   recordedDialect,
@@ -14,6 +15,17 @@ import {
 import { type Received, send } from './send.ts';
 
 const KEY = 'contract-key';
+
+/** A server that is asked what another was recorded to answer: it holds nothing when a case begins. */
+export interface ReplayServer {
+  /** Its address now; a restart may change it. */
+  readonly url: string;
+  /** The folder of its store, which recordings name `(store)`; null if it has none. */
+  readonly folder: string | null;
+  restart(env: Readonly<Record<string, string>>): Promise<void>;
+  /** Puts a file into the folder of its store, as text or as JSON; null removes it. */
+  put(name: string, content: Json): void;
+}
 
 /** Runs every recorded case of a dialect but those named, each with the reason why it is not run, and prints how many were. */
 export function replayDialect(
@@ -29,7 +41,7 @@ export function replayDialect(
         expect(reachesBehind(one), 'only what reaches behind the server may be skipped').toBe(true);
         skip(reason);
       }
-      await replay(dialect, recorded, one);
+      await replayOnEmbedded(dialect, recorded, one);
       run.push(one.name);
     });
   }
@@ -49,33 +61,60 @@ function reachesBehind({ given, steps }: RecordedDialectCase): boolean {
   return given !== undefined || steps.some((step) => 'server' in step || 'file' in step);
 }
 
-async function replay(
+async function replayOnEmbedded(
+  dialect: RecordedDialectName,
+  recorded: RecordedDialect,
+  one: RecordedDialectCase,
+): Promise<void> {
+  let running: Emulator = await startEmulator({ dialect, apiKey: KEY });
+  const server: ReplayServer = {
+    get url() {
+      return running.url;
+    },
+    folder: null,
+    async restart(env) {
+      await running.close();
+      running = await startEmulator({ dialect, apiKey: env['KEY'] ?? KEY });
+    },
+    put() {
+      throw new Error('a step that changes files is skipped by the name of its case');
+    },
+  };
+  try {
+    await replayCase(dialect, recorded, one, server);
+  } finally {
+    await running.close();
+  }
+}
+
+/** Sends what a case has sent, and asserts that each answer is the recorded one. */
+export async function replayCase(
   dialect: RecordedDialectName,
   { base }: RecordedDialect,
-  { steps }: RecordedDialectCase,
+  { given = {}, steps }: RecordedDialectCase,
+  server: ReplayServer,
 ): Promise<void> {
-  let server: Emulator = await startEmulator({ dialect, apiKey: KEY });
-  try {
-    const answers: unknown[] = [];
-    for (const step of steps) {
-      if ('server' in step) {
-        await server.close();
-        server = await startEmulator({ dialect, apiKey: step.env?.['KEY'] ?? KEY });
-      } else if ('parallel' in step) {
-        const received = await Promise.all(
-          step.parallel.map((request) => sendStep(server.url, request, answers)),
-        );
-        expect(received.map(({ status }) => status)).toEqual(step.statuses.map(Number));
-      } else if ('request' in step) {
-        const received = await followed(server.url, step.request, dialect, answers);
-        const isJson = received.mediaType === 'application/json' && received.text !== '';
-        answers.push(isJson ? parse(received.text) : null);
-        if (step.request.path === '/openapi.json') expectOpenApi(received, step.response);
-        else expectAnswer(received, step.response, base);
-      } else throw new Error('a step that changes files is skipped by the name of its case');
+  const answers: unknown[] = [];
+  for (const [name, content] of Object.entries(given)) server.put(name, content);
+  for (const step of steps) {
+    if ('server' in step) await server.restart(step.env ?? {});
+    else if ('file' in step) server.put(step.file, step.content);
+    else if ('parallel' in step) {
+      const received = await Promise.all(
+        step.parallel.map((request) => sendStep(server.url, request, answers)),
+      );
+      expect(received.map(({ status }) => status)).toEqual(step.statuses.map(Number));
+    } else {
+      const asIs = await followed(server.url, step.request, dialect, answers);
+      const received = {
+        ...asIs,
+        text: asIs.text.replaceAll(server.folder ?? '(store)', '(store)'),
+      };
+      const isJson = received.mediaType === 'application/json' && received.text !== '';
+      answers.push(isJson ? parse(received.text) : null);
+      if (step.request.path === '/openapi.json') expectOpenApi(received, step.response);
+      else expectAnswer(received, step.response, base);
     }
-  } finally {
-    await server.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { startEmbedded } from '../fixture/loop/embedded.ts';
 import { describeLoop } from '../fixture/loop/whole-loop.ts';
 
-describeLoop('settings-v0, the embedded service', startEmbedded);
+for (const dialect of ['settings-v0', 'app-server', 'agent-server'] as const)
+  describeLoop(`${dialect}, the embedded service`, () => startEmbedded(dialect));

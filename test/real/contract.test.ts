@@ -1,24 +1,14 @@
+import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RecordedRequest } from '../contract/recorded-dialect.ts';
-import { send, type Received } from '../contract/send.ts';
-import {
-  bodyFrom,
-  casesOf,
-  casesWithServerMcp,
-  comparable,
-  isMap,
-  likeRecorded,
-  parseExactly,
-  stringifyExactly,
-  withoutAdded,
-  type Answer,
-  type Case,
-} from './exchanges.ts';
+import { recordedDialect, type Json } from '../contract/recorded-dialect.ts';
+import { recordedCases, type RecordedCase, type RecordedStep } from '../contract/recorded.ts';
+import { replayCase } from '../contract/replay-dialect.ts';
+import { send } from '../contract/send.ts';
 import { theRelease } from './releases.ts';
 import { startRealServer, type RealServer } from './real-server.ts';
 
 const { release, venv } = theRelease();
-const { added = [], differs = {} } = release;
+const { dialect, added = [], differs = {} } = release;
 
 /** The entry that the server of settings-with-server-mcp.json owns. It reads it only if it has a key of its own, too. */
 const OWN_ENTRY = `[llm]
@@ -27,21 +17,24 @@ api_key = "a-key-of-the-server"
 sse_servers = [{ url = "https://server-own.example.com/sse", api_key = "server-own-key" }]
 `;
 
+/** A recorded case, and how it is replayed on a server whose store is empty. */
+interface Case {
+  readonly name: string;
+  readonly replay: (server: RealServer) => Promise<void>;
+}
+
 describe('contract', () => {
-  const names = [...casesOf(release), ...ownEntryCases()].map(({ name }) => name);
-  it.each(Object.keys(differs))('is known to differ in a case that exists: %s', (name) => {
-    expect(names).toContain(name);
+  const cases = dialect === 'settings-v0' ? settingsV0('settings.json') : laterDialect();
+  const own = dialect === 'settings-v0' ? settingsV0('settings-with-server-mcp.json') : [];
+
+  it.each(Object.keys(differs))('is known to differ in a case that is there: %s', (name) => {
+    expect([...cases, ...own].map((one) => one.name)).toContain(name);
   });
 
-  describe('on an empty store', () => replayAll(casesOf(release)));
-  if (release.dialect === 'settings-v0')
-    describe('on a server with mcp entries of its own', () =>
-      replayAll(casesWithServerMcp(), OWN_ENTRY));
+  describe('on an empty store', () => replayAll(cases));
+  if (own.length > 0)
+    describe('on a server with mcp entries of its own', () => replayAll(own, OWN_ENTRY));
 });
-
-function ownEntryCases(): readonly Case[] {
-  return release.dialect === 'settings-v0' ? casesWithServerMcp() : [];
-}
 
 function replayAll(cases: readonly Case[], config?: string): void {
   let server: RealServer;
@@ -50,51 +43,38 @@ function replayAll(cases: readonly Case[], config?: string): void {
   });
   afterAll(() => server?.close());
 
-  for (const recorded of cases) {
-    const reason = differs[recorded.name];
+  for (const { name, replay } of cases) {
+    const reason = differs[name];
     // A difference that is gone is a failure, too: the list says what is so today.
     const test = reason === undefined ? it : it.fails;
-    test(reason === undefined ? recorded.name : `${recorded.name} (${reason})`, async () => {
+    test(reason === undefined ? name : `${name} (${reason})`, async () => {
       server.empty();
-      for (const [name, content] of Object.entries(recorded.given)) server.put(name, content);
-      await replay(server, recorded);
+      await replay(server);
     });
   }
 }
 
-async function replay(server: RealServer, { steps }: Case): Promise<void> {
-  const answers: string[] = [];
-  let isRestarted = false;
-  try {
-    for (const step of steps) {
-      switch (step.kind) {
-        case 'exchange': {
-          const received = await request(server, step.request, answers);
-          answers.push(received.text);
-          compare(server, received, step.answer);
-          break;
-        }
-        case 'restart':
-          isRestarted = true;
-          await server.stop();
-          await server.start(variables(step.env));
-          break;
-        case 'file':
-          server.put(step.name, step.content);
-          break;
-        case 'parallel': {
-          const all = step.requests.map((one) => request(server, one, []));
-          expect((await Promise.all(all)).map(({ status }) => status)).toEqual(step.statuses);
-          break;
-        }
+function laterDialect(): readonly Case[] {
+  if (dialect === 'settings-v0') return [];
+  const recorded = recordedDialect(dialect);
+  return recorded.cases.map((one) => ({
+    name: one.name,
+    async replay(server) {
+      let isRestarted = false;
+      const restart = async (env: Readonly<Record<string, string>>) => {
+        isRestarted = true;
+        await server.stop();
+        await server.start(variables(env));
+      };
+      const { url, store: folder } = server;
+      const put = (name: string, content: Json) => server.put(name, textOf(content));
+      try {
+        await replayCase(dialect, recorded, one, { url, folder, restart, put });
+      } finally {
+        if (isRestarted) await restart({});
       }
-    }
-  } finally {
-    if (isRestarted) {
-      await server.stop();
-      await server.start();
-    }
-  }
+    },
+  }));
 }
 
 /** The variables that a recording names for a restart, as the server reads them. */
@@ -107,61 +87,52 @@ function variables({ KEY, SERVER_ENV = '', ...others }: Readonly<Record<string, 
   };
 }
 
-function compare(
-  { store }: RealServer,
-  { status, mediaType, text }: Received,
-  expected: Answer,
-): void {
-  const isJson = mediaType === 'application/json' && text !== '';
-  const body = isJson ? comparable(parseExactly(text.replaceAll(store, '(store)'))) : text;
-  const shown = withoutAdded(inOutline(body), expected.body, added);
-  const seen = likeRecorded(status === 422 ? typesAndPlaces(shown) : shown, expected.body);
-  expect({ status, mediaType }).toEqual({ status: expected.status, mediaType: expected.mediaType });
-  if (expected.part !== undefined) expect(body).toMatchObject(expected.part);
-  else if (expected.body !== undefined)
-    expect(seen).toEqual(status === 422 ? typesAndPlaces(expected.body) : expected.body);
+function textOf(content: Json): string | null {
+  return content === null || typeof content === 'string' ? content : (stringify(content) ?? '');
 }
 
-/** Of openapi.json, the paths with their methods, as it is recorded. */
-function inOutline(body: unknown): unknown {
-  if (!isMap(body) || !isMap(body['paths']) || !isMap(body['info'])) return body;
-  const paths = Object.entries(body['paths']).map(
-    ([path, methods]) =>
-      [path, Object.keys(methods as object).map((method) => method.toUpperCase())] as const,
-  );
-  return { openapi: body['openapi'], info: body['info'], paths: Object.fromEntries(paths) };
+function settingsV0(file: string): readonly Case[] {
+  return recordedCases(file).map((recorded: RecordedCase) => ({
+    name: recorded.name,
+    async replay(server) {
+      for (const step of recorded.steps) await replayV0(server, step);
+    },
+  }));
 }
 
-/** Of a refusal with details, each one's type and place: their texts are the validator's, and change with its version. */
-function typesAndPlaces(body: unknown): unknown {
-  if (!isMap(body) || !Array.isArray(body['detail'])) return body;
-  const detail = body['detail'] as readonly { type: unknown; loc: unknown }[];
-  return { detail: detail.map(({ type, loc }) => ({ type, loc })) };
-}
-
-function request(
-  server: RealServer,
-  asked: RecordedRequest,
-  answers: readonly string[],
-): Promise<Received> {
-  const { method, path, auth = true, type = 'application/json', headers, body, raw } = asked;
-  const made = bodyFrom(body, answers);
-  const sent = asked.rawHex === undefined ? raw : Buffer.from(asked.rawHex, 'hex');
-  const bytes = sent ?? (made === undefined ? undefined : stringifyExactly(made));
-  return send(server.url, {
+async function replayV0(server: RealServer, { request, response }: RecordedStep): Promise<void> {
+  const { method, path, auth, body, raw } = request;
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const key = auth === 'wrong' ? `${server.key}-wrong` : server.key;
+  const received = await send(server.url, {
     method,
     path,
     headers: {
-      ...keyHeader(server.key, auth),
-      ...(bytes === undefined || type === null ? {} : { 'Content-Type': type }),
-      ...headers,
+      ...(auth === false ? {} : { 'X-Session-API-Key': key }),
+      ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
-    ...(bytes === undefined ? {} : { body: bytes }),
+    ...(text === undefined ? {} : { body: text }),
   });
+  const isJson = received.mediaType === 'application/json';
+  const seen: unknown = isJson ? JSON.parse(received.text) : received.text;
+  expect({
+    status: received.status,
+    contentType: received.mediaType,
+    body: received.status === 422 ? typesAndPlaces(seen) : withoutAdded(seen, response.body),
+  }).toEqual(response);
 }
 
-function keyHeader(key: string, auth: boolean | 'wrong' | 'bearer'): Record<string, string> {
-  if (auth === false) return {};
-  if (auth === 'bearer') return { Authorization: `Bearer ${key}` };
-  return { 'X-Session-API-Key': auth === 'wrong' ? `${key}-wrong` : key };
+/** Of a refusal, each detail's type and place: its text is the validator's, and changes with its version. */
+function typesAndPlaces(body: unknown): unknown {
+  const { detail } = body as { readonly detail: readonly { type: unknown; loc: unknown }[] };
+  return { detail: detail.map(({ type, loc }) => ({ type, loc })) };
+}
+
+/** A body without the members at its top that this release has added, unless the recording has them, too. */
+function withoutAdded(seen: unknown, recorded: unknown): unknown {
+  if (typeof seen !== 'object' || seen === null) return seen;
+  const known = Object.keys(recorded as object);
+  return Object.fromEntries(
+    Object.entries(seen).filter(([name]) => known.includes(name) || !added.includes(name)),
+  );
 }

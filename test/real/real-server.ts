@@ -34,8 +34,8 @@ export interface RealServer extends LoopServer {
   readonly store: string;
   /** Removes all that is stored. A server reads its files anew at each request. */
   empty(): void;
-  /** Writes a file of its store, as text or as JSON; null removes it. */
-  put(name: string, content: unknown): void;
+  /** Writes a file of its store; null removes it. */
+  put(name: string, text: string | null): void;
   /** With variables of its own, beside those that every start has. */
   start(variables?: Readonly<Record<string, string>>): Promise<void>;
 }
@@ -76,11 +76,11 @@ export async function startRealServer(
       for (const name of readdirSync(store).filter((one) => one !== 'cwd'))
         if (!name.endsWith('.db')) rmSync(join(store, name), { recursive: true });
     },
-    put(name, content) {
+    put(name, text) {
       const path = join(store, name);
       mkdirSync(dirname(path), { recursive: true });
-      if (content === null) rmSync(path, { force: true });
-      else writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+      if (text === null) rmSync(path, { force: true });
+      else writeFileSync(path, text);
     },
     async start(variables = {}) {
       const cwd = join(store, 'cwd');

@@ -6,7 +6,7 @@ export interface Release {
   readonly release: string;
   /** Its package on PyPI. */
   readonly server: 'openhands-ai' | 'openhands-agent-server';
-  readonly dialect: DialectName | 'agent-server';
+  readonly dialect: DialectName;
   /** Members of an answer that came after the recorded release: a case neither asks for them nor refuses them. */
   readonly added?: readonly string[];
   /** Recorded cases that this release is known to answer otherwise, each with the reason. */
