@@ -1,5 +1,5 @@
 import { code, prose, sentence, table } from './markdown.mjs';
-import { defaultWord, membersTable, typeWords } from './settings.mjs';
+import { defaultWord, membersTable, typeWords } from './schema-tables.mjs';
 
 /** The native parts of the settings: every member by its path, and the servers that have it. */
 export function nativeSection(schema) {

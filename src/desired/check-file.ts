@@ -5,6 +5,7 @@ import { checkReferences } from './check-references.ts';
 import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';
 import { diagnosticOf } from './report.ts';
 import type { PlacedFinding } from './source-file.ts';
+import { checkNative } from './native-findings.ts';
 import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';
 
@@ -15,7 +16,7 @@ import { validate } from './schema-validator.gen.ts';
 export function checkFile(root: MapNode): Diagnostic[] {
   const { findings: ofValues, reported } = checkReferences(root);
   const known = new Set([...reported, ...ofValues.map(({ path }) => path)].map(pointerTo));
-  const ofSchema = checkSchema(root).filter(
+  const ofSchema = [...checkSchema(root), ...checkNative(root)].filter(
     ({ finding: { code, path } }) => !OF_A_VALUE.has(code) || !known.has(pointerTo(path)),
   );
   const unknownKey = pointersOf(ofSchema, ['unknown-key']);

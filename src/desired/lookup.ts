@@ -96,7 +96,7 @@ function maskOr(text: string, what: string): { text: string } | { problem: strin
  * limits of the field.
  */
 export function readStrictly(name: FieldName, text: string, source: ReferenceSource): Secret {
-  return strictly(text, source, (value) => fits({ [name]: value }));
+  return readTyped(text, source, (value) => fits({ [name]: value }));
 }
 
 /** The same for the timeout of an mcp entry. */
@@ -104,10 +104,11 @@ export function readTimeout(text: string, source: ReferenceSource): Secret {
   const entry = (timeout: Scalar) => ({
     mcp_config: { shttp_servers: [{ url: 'https://x', timeout }] },
   });
-  return strictly(text, source, (value) => fits(entry(value)));
+  return readTyped(text, source, (value) => fits(entry(value)));
 }
 
-function strictly(
+/** A value that is written as a reference and is no text there: only `true`, `false`, or a JSON number that the place accepts. */
+export function readTyped(
   text: string,
   source: ReferenceSource,
   accepts: (value: Scalar) => boolean,

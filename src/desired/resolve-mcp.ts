@@ -1,13 +1,16 @@
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
 import { Identity } from '../model/identity.ts';
+import { faultsIn } from '../model/json-schema.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';
 import { recordOf, type Value } from '../model/value.ts';
 import { envPairs, shellWords } from './lines.ts';
-import { lookUp, readTimeout, resolveText, unseen } from './lookup.ts';
+import { lookUp, readTimeout, readTyped, resolveText, unseen } from './lookup.ts';
 import { member, type Node, textOf } from './node.ts';
+import { settingsNodes } from './schema-lookup.ts';
 
 /**
  * `mcp_config` in the one form the plan compares: every entry a map, urls and names trimmed, args a list, env a map. Secrets are
@@ -48,11 +51,41 @@ function resolveMember(list: McpList, key: string, node: Node, source: Reference
   const text = textOf(node);
   if (key === 'args') return resolveArgs(node, text, source);
   if (key === 'env') return resolveEnv(node, text, source);
-  if (text === undefined) return node.kind === 'scalar' ? node.value : null;
-  if (key === 'timeout') return readTimeout(text, source);
+  if (text === undefined) return resolvedInside(node, source);
+  if (key === 'timeout' && list === 'shttp_servers') return readTimeout(text, source);
+  if (TYPED.has(key)) return readTyped(text, source, (value) => fitsMember(key, value));
   if (key === 'url' || (key === 'name' && list === 'stdio_servers'))
     return identified(key, text, source);
   return resolveText(key === 'command' ? text.trim() : text, source);
+}
+
+/** Members of a server that are numbers or truth values. */
+const TYPED: ReadonlySet<string> = new Set([
+  'timeout',
+  'sse_read_timeout',
+  'keep_alive',
+  'enabled',
+]);
+
+function fitsMember(key: string, value: Value): boolean {
+  const nodes = settingsNodes([...NATIVE_SERVERS, '', key]);
+  return faultsIn(value, { anyOf: nodes }, {}).length === 0;
+}
+
+/** A map, a list or a scalar of a server as it is, texts with their references resolved. */
+function resolvedInside(node: Node, source: ReferenceSource): Value {
+  if (node.kind === 'scalar')
+    return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;
+  if (node.kind === 'list') return node.items.map((item) => resolvedInside(item, source));
+  return recordOf(
+    [...node.members.values()].map((one) => [one.key, resolvedInside(one.node, source)] as const),
+  );
+}
+
+/** A member of a server that a native map declares: a program's are those of a program, its name is the key of the map. */
+export function resolveServerMember(key: string, node: Node, source: ReferenceSource): Value {
+  const inProgram = key === 'args' || key === 'env' || key === 'command';
+  return resolveMember(inProgram ? 'stdio_servers' : 'sse_servers', key, node, source);
 }
 
 /** The url or name that identifies an entry. A secret one carries what may be shown of it. */

@@ -8,7 +8,14 @@ import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
 import { guardsOf } from './blocks/guards.ts';
 import { desiredSandboxes } from './blocks/sandboxes.ts';
 import { unmanagedOf } from './blocks/unmanaged.ts';
-import { member, type Node, nodeAt } from './node.ts';
+import { type Node, nodeAt } from './node.ts';
+import {
+  declaredPlace,
+  isServersPlace,
+  resolveNative,
+  resolveServers,
+  serverSource,
+} from './native.ts';
 import { resolveMcp } from './resolve-mcp.ts';
 import { readStrictly, resolveText } from './lookup.ts';
 import { locate } from './source-file.ts';
@@ -19,21 +26,36 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   const unmanaged = unmanagedOf(target.unmanaged);
   const resolved: DesiredField[] = [];
   for (const field of fields()) {
-    const node = member(target.settings, field.name);
-    if (node === undefined || isUnmanaged(unmanaged, [field.name])) continue;
-    const value =
-      field.name === 'mcp_config' ? resolveMcp(node, source) : resolveField(field, node, source);
-    resolved.push({ field, value, source: (path = []) => sourceIn(node, path) });
+    if (isUnmanaged(unmanaged, field.path)) continue;
+    const place = declaredPlace(target.settings, field);
+    if (place !== null) resolved.push(resolvedField(field, place, source));
   }
+  const native = resolveNative(target.settings, source);
+  resolved.push(...native.filter(({ field }) => !isUnmanaged(unmanaged, field.path)));
   return {
     fields: resolved,
     missing: resolved.flatMap(({ field, value }) =>
-      missingReferences([field.name], value, unmanaged),
+      missingReferences(field.path, value, unmanaged),
     ),
     unmanaged,
     sandboxes: desiredSandboxes(target.sandboxes),
     guards: guardsOf(target.guards),
   };
+}
+
+function resolvedField(
+  field: Field,
+  { path, node }: { readonly path: Path; readonly node: Node },
+  source: ReferenceSource,
+): DesiredField {
+  if (isServersPlace(path)) {
+    const value = resolveServers(node, source);
+    const at = (inner: Path) => serverSource(node, value, inner);
+    return { field, value, source: (inner = []) => sourceIn(at(inner), []) };
+  }
+  const value =
+    field.name === 'mcp_config' ? resolveMcp(node, source) : resolveField(field, node, source);
+  return { field, value, source: (inner = []) => sourceIn(node, inner) };
 }
 
 function resolveField(field: Field, node: Node, source: ReferenceSource): Value {

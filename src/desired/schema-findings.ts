@@ -170,10 +170,17 @@ function phrase(expected: Expectation): string {
   return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }
 
-function limits(type: string, { minimum, maximum, filled }: Expectation): string {
+function limits(type: string, { minimum, maximum, above, below, filled }: Expectation): string {
   if (filled && (type === 'string' || type === 'object')) return ' that is not empty';
-  if (type !== 'integer' || minimum === null) return '';
-  return maximum === null ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+  if (type !== 'integer' && type !== 'number') return '';
+  if (minimum !== null && maximum !== null) return ` from ${minimum} to ${maximum}`;
+  const bounds = [
+    ...(minimum === null ? [] : [`at least ${minimum}`]),
+    ...(above === null ? [] : [`more than ${above}`]),
+    ...(maximum === null ? [] : [`at most ${maximum}`]),
+    ...(below === null ? [] : [`less than ${below}`]),
+  ];
+  return bounds.length === 0 ? '' : ` of ${bounds.join(' and ')}`;
 }
 
 /** What text must be if the schema has a pattern for it, and how to write it. */

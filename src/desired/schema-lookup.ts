@@ -1,4 +1,7 @@
 import { suggest } from '../model/wording.ts';
+import { isPart, nodesAt, type NativeSchema } from '../model/native-schema.ts';
+import type { SchemaNode } from '../model/json-schema.ts';
+import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import type { Node } from './node.ts';
 import { SCHEMA } from './schema.gen.ts';
@@ -19,6 +22,9 @@ interface Schema {
   readonly default?: Json;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly pattern?: string;
   readonly minLength?: number;
   readonly minProperties?: number;
 }
@@ -42,6 +48,11 @@ export interface Expectation {
   readonly values: readonly string[];
   readonly minimum: number | null;
   readonly maximum: number | null;
+  /** A number must be more, or less, than these. */
+  readonly above: number | null;
+  readonly below: number | null;
+  /** The form of a text that is no reference. */
+  readonly pattern: string | null;
   /** Whether text or a map may not be empty. */
   readonly filled: boolean;
   readonly keys: readonly string[];
@@ -59,7 +70,7 @@ export function expectationAt(path: readonly string[]): Expectation {
     (branch) => branch.title === 'Reference' || branch.title === 'Template',
   );
   const own = branches.filter((branch) => !references.includes(branch));
-  const numbers = (key: 'minimum' | 'maximum') =>
+  const numbers = (key: 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum') =>
     own.map((branch) => branch[key]).find((n) => n !== undefined) ?? null;
   return {
     types: [...new Set(own.flatMap((branch) => branch.type ?? []))],
@@ -70,6 +81,11 @@ export function expectationAt(path: readonly string[]): Expectation {
     ),
     minimum: numbers('minimum'),
     maximum: numbers('maximum'),
+    above: numbers('exclusiveMinimum'),
+    below: numbers('exclusiveMaximum'),
+    pattern:
+      own.find(({ format, pattern }) => format === undefined && pattern !== undefined)?.pattern ??
+      null,
     filled: own.some(({ minLength, minProperties }) => (minLength ?? minProperties ?? 0) > 0),
     keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
     description: branches.find((branch) => branch.description !== undefined)?.description ?? '',
@@ -130,4 +146,29 @@ function keysIn(branch: Schema): string[] {
     ...(items === undefined ? [] : [items]),
   ];
   return [...Object.keys(properties), ...inner.flatMap(keysIn)];
+}
+
+/** What the schema has under `settings`: the fields and the native parts. */
+function ofSettings(): Pick<NativeSchema, 'properties' | '$defs'> {
+  const { $defs } = root();
+  const { properties = {} } = $defs['settings'] ?? {};
+  return { properties, $defs } as Pick<NativeSchema, 'properties' | '$defs'>;
+}
+
+/** What the schema has at a path under `settings`; none if it has nothing there. */
+export function settingsNodes(path: Path): readonly SchemaNode[] {
+  return nodesAt(ofSettings(), path);
+}
+
+/** The schema of a part of the settings, with the definitions that it refers to. */
+export function settingsPart(name: string): readonly [SchemaNode, NativeSchema['$defs']] {
+  const { properties, $defs } = ofSettings();
+  return [properties[name] ?? {}, $defs];
+}
+
+/** Whether a map has a key by name, and not because it takes any. */
+export function isNamedKey(path: Path): boolean {
+  const key = path.at(-1) ?? '';
+  const above = settingsNodes(path.slice(0, -1));
+  return isPart(above) && above.some(({ properties = {} }) => Object.hasOwn(properties, key));
 }

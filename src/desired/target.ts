@@ -2,6 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { eachBlock, type Blocks } from './blocks.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
+import { declaredTwice } from './native.ts';
 import { member, overlay, textOf, type MapNode, type Node } from './node.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
@@ -77,16 +78,20 @@ function targetsOf(
   if (environments === undefined) {
     return {
       targets: [{ name: nameOf(path, root, options), ...common, ...blocks }],
-      findings: options.serverGiven ? [] : missingServer(root, blocks.server, null),
+      findings: [
+        ...declaredTwice(blocks.settings),
+        ...(options.serverGiven ? [] : missingServer(root, blocks.server, null)),
+      ],
     };
   }
   const all = environments.kind === 'map' ? [...environments.members.values()] : [];
-  const parts = all.map((environment) => {
+  const parts = all.map((environment, index) => {
     const own = blocksOf(environment.node);
     const merged = eachBlock(({ name, overlay: lay = overlay }) => lay(blocks[name], own[name]));
     return {
       target: { name: environment.key, ...common, ...merged },
       findings: [
+        ...(own.settings === undefined && index > 0 ? [] : declaredTwice(merged.settings)),
         ...keysThatDoNotFollow(environment, blocks.server, own.server),
         ...(options.serverGiven ? [] : missingServer(root, merged.server, environment)),
       ],

@@ -98,6 +98,9 @@ const ENDINGS = new Set(")].,;:!?'}");
 /** The suffix of a path's second equal entry. */
 const ORDINAL = /^#\d{1,4}(?:$|\])/;
 
+/** The dialect of an embedded service: one of three words. */
+const DIALECT = /^\?dialect=(?:settings-v0|app-server|agent-server)$/;
+
 /** A text whose urls have lost their userinfo, query and fragment: what may be a secret in them is the mask. */
 export function withoutUrlSecrets(text: string): string {
   if (!mayHold(text)) return text;
@@ -115,7 +118,7 @@ function maskedWord(word: string): string {
   const address = word.slice(start, end);
   if (scheme === -1 && !isSensitiveUrl(address)) return word;
   const { prefix, userinfo, body, tail } = addressParts(address);
-  const harmless = ORDINAL.test(tail) || isMasked(tail.slice(1));
+  const harmless = ORDINAL.test(tail) || DIALECT.test(tail) || isMasked(tail.slice(1));
   if (isMasked(userinfo) && harmless) return word;
   const before = userinfo === '' ? '' : `${MASK}@`;
   const behind = harmless ? tail : `${tail.slice(0, 1)}${MASK}`;

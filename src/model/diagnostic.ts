@@ -21,6 +21,7 @@ export const DIAGNOSTICS = {
     'An alias or anchor. Environments share values through the blocks above them, not through aliases.',
   'bad-value': 'A value that its field does not allow.',
   'base-not-allowed': 'A base file has a key that only the file extending it may have.',
+  'declared-twice': 'A field under its name and at its native place.',
   directive: 'A YAML directive, which would change how the file is read.',
   'duplicate-entry': 'The same mcp server, sandbox or sandbox spec twice in one list.',
   'duplicate-key': 'The same key twice in one map.',

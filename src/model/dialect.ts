@@ -27,6 +27,8 @@ export interface Dialect {
   readonly nullsMayHide: boolean;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
+  /** What native fields are besides what their schema says, by their names; for services that have them. */
+  readonly native?: ReadonlyMap<string, Pick<DialectField, 'onNull'>>;
   /** The fields that these services do not have, each with the services that do, in words. */
   readonly lacks: ReadonlyMap<string, string>;
   /** Texts that these services do not keep as they are sent, or that break them. */
@@ -42,7 +44,7 @@ export interface Unstorable {
 }
 
 export interface DialectField {
-  readonly name: FieldName;
+  readonly name: string;
   /** What a read shows: the `value`, whether one is stored (`presence`), the `names` of what is stored, or `nothing`. */
   readonly reads: 'value' | 'presence' | 'names' | 'nothing';
   /** What a written null does; `resets` brings back what the field is if nobody has set it, which is `absent`. */

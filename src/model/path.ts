@@ -42,6 +42,11 @@ export function isWithin(path: Path, outer: Path): boolean {
   return outer.length <= path.length && outer.every((segment, index) => segment === path[index]);
 }
 
+/** The path of a field by its name: a native one is called by its path. */
+export function pathNamed(name: string): Path {
+  return name.includes('.') || name.includes('[') ? (parsePath(name) ?? [name]) : [name];
+}
+
 /** A segment in quotes, all but printable ASCII escaped, so that what is shown can be typed. */
 function quote(segment: string): string {
   const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;

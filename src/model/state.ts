@@ -1,5 +1,5 @@
 import type { Dialect, DialectName } from './dialect.ts';
-import type { Field } from './field.ts';
+import type { AnyField } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { Warning } from './plan.ts';
@@ -9,7 +9,7 @@ import { sameValue, type Value, type ValueRecord } from './value.ts';
 
 /** A declared field with its references resolved. */
 export interface DesiredField {
-  readonly field: Field;
+  readonly field: AnyField;
   readonly value: Value;
   /** The place of a value; the path is relative to settings, and an mcp entry is addressed by its index. */
   readonly source: (path?: Path) => Source;

@@ -1,34 +1,38 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
-import { fieldNamed } from '../model/field.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, DesiredState } from '../model/state.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { nativeMisfits } from './fit-native.ts';
 
 /**
  * Why a service cannot hold what the file declares: every field that it does not have, or whose value it would refuse or store as
  * something that it cannot read again. Null if it can. A field that the file lists as unmanaged is not judged.
  */
 export function misfit(
-  { fields, unmanaged, sandboxes }: DesiredState,
+  desired: DesiredState,
   dialect: Dialect,
+  observed: ObservedState | null = null,
 ): SetpointError | null {
-  const problems = fields
-    .filter(({ field }) => !isUnmanaged(unmanaged, [field.name]))
-    .flatMap((declared) => [
-      ...[problemOf(declared, dialect) ?? []].flat(),
-      ...unstorableIn(declared, dialect),
-    ]);
-  if (sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
+  const problems = [
+    ...desired.fields
+      .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
+      .flatMap((declared) => [
+        ...(declared.field.isNative ? [] : [problemOf(declared, dialect) ?? []].flat()),
+        ...unstorableIn(declared, dialect),
+      ]),
+    ...(observed === null ? [] : nativeMisfits(desired, observed)),
+  ];
+  if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
   return new SetpointError('unfit-for-service', message);
 }
 
 /** Throws the misfit, if there is one. */
-export function requireFit(desired: DesiredState, dialect: Dialect): void {
-  const unfit = misfit(desired, dialect);
+export function requireFit(desired: DesiredState, observed: ObservedState): void {
+  const unfit = misfit(desired, observed.dialect, observed);
   if (unfit !== null) throw unfit;
 }
 
@@ -38,8 +42,9 @@ const NO_SANDBOXES =
 /** The texts of a value that these services would not keep, or that would break them: each by its path. */
 function unstorableIn({ field, value }: DesiredField, { unstorable = [] }: Dialect): string[] {
   return unstorable.flatMap(({ of, form, because }) => {
-    const texts = textsIn(value, [field.name]);
-    const stored = of === 'texts' ? texts : texts.filter(({ path }) => isStoredAsSecret(path));
+    const texts = textsIn(value, field.path);
+    const stored =
+      of === 'texts' ? texts : texts.filter(({ path }) => field.secret || isStoredAsSecret(path));
     return stored
       .filter(({ text }) => matches(form, text))
       .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`);
@@ -59,9 +64,8 @@ function textsIn(value: Value, path: Path): Text[] {
   return Object.entries(value).flatMap(([key, member]) => textsIn(member, [...path, key]));
 }
 
-/** A password field, the key of an mcp entry, or a variable of a program. */
-function isStoredAsSecret([name = '', list, , member]: Path): boolean {
-  if (list === undefined) return fieldNamed(name)?.secret === true;
+/** The key of an mcp entry, or a variable of a program. */
+function isStoredAsSecret([name, , , member]: Path): boolean {
   return name === 'mcp_config' && (member === 'api_key' || member === 'env');
 }
 

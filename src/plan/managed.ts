@@ -1,11 +1,15 @@
 import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isUnmanaged } from '../model/path.ts';
+import { isUnmanaged, isWithin, pathNamed } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord } from '../model/value.ts';
 
 /** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
-  return fields.some(({ field }) => field.name === name) && !isUnmanaged(unmanaged, [name]);
+  const path = pathNamed(name);
+  const declares = fields.some(
+    ({ field }) => field.name === name || (field.isNative && isWithin(path, field.path)),
+  );
+  return declares && !isUnmanaged(unmanaged, path);
 }
 
 /** The mcp lists that the file declares: null and {} declare all three. */

@@ -54,7 +54,7 @@ export function planEnvironment<O extends ObservedState | null>(
     const plan = { settings: NO_SETTINGS, sandboxes };
     return { plan, observed, warnings: warningsOf(plan), refusals: [] };
   }
-  requireFit(desired, observed.dialect);
+  requireFit(desired, observed);
   const found = { settings: planSettings(desired, observed, terms), sandboxes };
   const plan = base === null ? found : classified(found, desired, base, observed, terms);
   const guarded = { plan, observed, guards: desired.guards };

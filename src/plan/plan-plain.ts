@@ -1,4 +1,5 @@
 import { SetpointError } from '../model/error.ts';
+import { nativeDialectField } from './native-fields.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { isMasked } from '../model/mask.ts';
@@ -19,7 +20,9 @@ export interface FieldPlan {
 export const NOTHING: FieldPlan = {};
 
 /** The field as the dialect has it. Throws if these services do not have it: that is found before a plan is made. */
-export function dialectField({ field }: DesiredField, { dialect }: ObservedState): DialectField {
+export function dialectField({ field }: DesiredField, observed: ObservedState): DialectField {
+  if (field.isNative) return nativeDialectField(field, observed);
+  const { dialect } = observed;
   const found = dialect.fields.get(field.name);
   if (found !== undefined) return found;
   throw new SetpointError('internal', `${dialect.name} has no field ${field.name}.`);
@@ -101,7 +104,7 @@ export function concealed(value: Value): Value {
     : value;
 }
 
-const RESET = 'set, will be its default again';
+export const RESET = 'set, will be its default again';
 
 /** Whether anything that is sent clears a field of these services. */
 export function canClear({ onNull, clearWith }: DialectField): boolean {

@@ -1,9 +1,10 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
+import type { AnyField } from '../model/field.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import type { Action, Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
-import { sameValue, type Value } from '../model/value.ts';
+import { isRecord, sameValue, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { canClear, dialectField, notCleared, NOTHING, type FieldPlan } from './plan-plain.ts';
 
@@ -38,8 +39,8 @@ export function planSecret(
     write,
     changes: [changeOf(desired, action, reason)],
   });
-  const uncertain = { path: [field.name], ref: refOf(value) };
-  const rotated = isRotated(rotation, [field.name]);
+  const uncertain = { path: field.path, ref: refOf(value) };
+  const rotated = isRotated(rotation, field.path);
   const last = comparedWithLast(desired, fingerprints);
   const shown = observed.revealed?.get(field.name);
   switch (secretStateOf(desired, observed)) {
@@ -73,7 +74,7 @@ function planMissing(
   value: UnseenSecret,
 ): FieldPlan {
   const { ref, unseen } = value;
-  const unknown = [{ path: [desired.field.name], reason: unseen.reason, ref }];
+  const unknown = [{ path: desired.field.path, reason: unseen.reason, ref }];
   if (secretStateOf(desired, observed) !== 'not-stored') return { unknown };
   const changes = [changeOf(desired, 'set', 'not set, will be set')];
   return { unknown, write: value, changes };
@@ -85,17 +86,35 @@ function comparedWithLast(
   fingerprints: Fingerprints,
 ): ReturnType<Fingerprints['compare']> {
   if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
-  return value.compareWith((text) => fingerprints.compare([field.name], text));
+  return value.compareWith((text) => fingerprints.compare(field.path, text));
 }
 
-function secretStateOf({ field }: DesiredField, { stored, secrets }: ObservedState): SecretState {
-  return stored ? (secrets.get(field.name) ?? 'not-reported') : 'not-stored';
+function secretStateOf({ field }: DesiredField, observed: ObservedState): SecretState {
+  const { stored, secrets } = observed;
+  if (!stored) return 'not-stored';
+  return (
+    secrets.get(field.name) ?? (isListedAmong(field, observed) ? 'not-stored' : 'not-reported')
+  );
+}
+
+/** Whether a secret is a key of a map that the service shows the keys of: then one that is not there is not stored. */
+function isListedAmong({ isNative, path }: AnyField, { answer }: ObservedState): boolean {
+  const above = path.slice(0, -1);
+  const map = above.reduce<Value | undefined>(
+    (inner, key) => (isRecord(inner) ? inner[key] : undefined),
+    answer,
+  );
+  return isNative && (map === null || isRecord(map)) && !isMemberOf(map, path.at(-1) ?? '');
+}
+
+function isMemberOf(map: Value, key: string): boolean {
+  return isRecord(map) && Object.hasOwn(map, key);
 }
 
 function changeOf({ field, value, source }: DesiredField, action: Action, reason: string): Change {
   return {
     resource: 'settings',
-    path: [field.name],
+    path: field.path,
     action,
     before: action === 'set' ? null : new Secret(''),
     after: value,
@@ -122,7 +141,7 @@ export function planSecretsStore(desired: DesiredField, observed: ObservedState)
 export function lostWhenSent(desired: DesiredField, observed: ObservedState): Warning[] {
   const { name, loses } = dialectField(desired, observed);
   if (loses === undefined || desired.value === null) return [];
-  return [{ code: 'not-kept', message: `${name} is lost: ${loses}.`, path: [name] }];
+  return [{ code: 'not-kept', message: `${name} is lost: ${loses}.`, path: desired.field.path }];
 }
 
 /** The password fields of a write, each with the value that the file declares; null if it was cleared. */
@@ -130,7 +149,7 @@ export function writtenSecrets(desired: DesiredState, write: SettingsWrite): Wri
   return desired.fields
     .filter(({ field }) => field.secret && field.name in write.fields)
     .map(({ field, value }) => ({
-      path: [field.name],
+      path: field.path,
       value: value instanceof Secret ? value : null,
     }));
 }

@@ -1,6 +1,6 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import { formatPath, isUnmanaged, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -8,6 +8,7 @@ import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
+import { planNative } from './plan-native.ts';
 import { planPlain, type FieldPlan } from './plan-plain.ts';
 import { lostWhenSent, planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
 
@@ -69,7 +70,8 @@ export function planSettings(
 /** The declared fields that the service has: one that it does not have is refused before a plan is made of it. */
 function managedFields({ fields, unmanaged }: DesiredState, { dialect }: ObservedState) {
   return fields.filter(
-    ({ field }) => dialect.fields.has(field.name) && !isUnmanaged(unmanaged, [field.name]),
+    ({ field }) =>
+      (field.isNative || dialect.fields.has(field.name)) && !isUnmanaged(unmanaged, field.path),
   );
 }
 
@@ -109,6 +111,7 @@ function planField(
     const plan = planSecret(field, observed, rotation, fingerprints);
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
+  if (field.field.isNative) return planNative(field, observed);
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
   return planPlain(field, observed, { fields: managedFields(desired, observed) });
@@ -176,6 +179,9 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const { dialect, values, secrets, tokens, hidden } = observed;
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
+  const maps = desired.fields.filter(({ field }) => field.isNative).map(({ field }) => field.path);
+  const isDeclared = (name: string): boolean =>
+    declared.has(name) || maps.some((path) => isWithin(pathNamed(name), path));
   const held = new Set([
     ...Object.keys(values).filter(
       (name) =>
@@ -186,9 +192,6 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
     ...hidden,
   ]);
   const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
-  const names = [...held].filter((name) => !declared.has(name));
-  return [
-    ...names.toSorted((a, b) => rank(a) - rank(b)).map((name) => [name]),
-    ...desired.unmanaged,
-  ];
+  const names = [...held].filter((name) => !isDeclared(name));
+  return [...names.toSorted((a, b) => rank(a) - rank(b)).map(pathNamed), ...desired.unmanaged];
 }

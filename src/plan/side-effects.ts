@@ -10,7 +10,7 @@ import {
   UNNAMED,
   type McpList,
 } from '../model/mcp.ts';
-import type { Path } from '../model/path.ts';
+import { pathNamed, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
@@ -51,16 +51,16 @@ export function touchedBetween(
       (field !== undefined && isCleared(field, value) && isCleared(field, now)) ||
       (now === null && isShownAsNull(shownAsNull, value, after))
       ? []
-      : [{ path: [name], before: value, after: now }];
+      : [{ path: pathNamed(name), before: value, after: now }];
   });
 }
 
 /** The secrets that were stored before a write and are not any more, as far as the service reports it. */
 export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {
-  const isKnown = (name: string) => before.dialect.fields.has(name);
+  const isKnown = (name: string) => before.dialect.fields.has(name) || name.includes('.');
   const lost = [...before.secrets]
     .filter(([name, state]) => state === 'stored' && isLost(after.secrets.get(name), isKnown(name)))
-    .map(([name]) => [name]);
+    .map(([name]) => pathNamed(name));
   const now = new Set(after.tokens);
   const tokens = before.tokens.filter((name) => !now.has(name));
   return [...lost, ...tokens.map((name) => ['secrets_store', 'provider_tokens', name])];

@@ -1,5 +1,5 @@
 import { entriesOf, isMcpList, identityOf, MCP_LISTS } from '../model/mcp.ts';
-import { isUnmanaged, pathKey, type Path } from '../model/path.ts';
+import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
@@ -45,9 +45,15 @@ export function classified(
   };
 }
 
-function isDeclared({ fields, unmanaged }: DesiredState, [name = '', ...rest]: Path): boolean {
-  const declared = fields.some(({ field }) => field.name === name);
-  return declared && !isUnmanaged(unmanaged, [name, ...rest]);
+function isDeclared({ fields, unmanaged }: DesiredState, path: Path): boolean {
+  return declares(fields, path) !== undefined && !isUnmanaged(unmanaged, path);
+}
+
+/** The declared field that a path of a plan is of: an mcp entry's is the field, a native one is the path itself. */
+function declares(fields: DesiredState['fields'], path: Path) {
+  return fields.find(({ field }) =>
+    field.isNative ? samePath(field.path, path) : field.name === path[0],
+  );
 }
 
 /** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */
@@ -65,9 +71,9 @@ export function declarations({
   }
   return (path) => {
     const [name = '', list = '', identity] = path;
-    const value = fields.find(({ field }) => field.name === name)?.value;
+    const value = declares(fields, path)?.value;
     if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
-    if (identity === undefined || !isMcpList(list)) return value;
+    if (name !== 'mcp_config' || identity === undefined || !isMcpList(list)) return value;
     return entries.get(pathKey([name, list, identity.replace(/#\d+$/, '')]));
   };
 }

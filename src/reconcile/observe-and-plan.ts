@@ -14,7 +14,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
 ): Promise<Planned<O>> {
   const observed = await input.observers.settings.observe(input.signal);
   // A service without sandboxes is not asked for any.
-  if (observed !== null) requireFit(input.desired, observed.dialect);
+  if (observed !== null) requireFit(input.desired, observed);
   return planEnvironment(input, observed, await planObservedSandboxes(input));
 }
 

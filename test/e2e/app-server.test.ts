@@ -171,7 +171,7 @@ describe('every field of the file on /api/v1/settings', () => {
     expect(JSON.stringify(document)).not.toContain(CANARY);
     const { environments } = await plan(asked(server.url, settings));
     expect(environments[0]?.changes.map(({ path }) => path)).toEqual([['language']]);
-    expect(environments[0]?.unmanaged).toContainEqual(['agent_settings']);
+    expect(environments[0]?.unmanaged).toContainEqual(['agent_settings', 'llm', 'temperature']);
     expect(environments[0]?.unmanaged).not.toContainEqual(['conversation_settings']);
   });
 });
@@ -268,7 +268,7 @@ describe('mcp_config is replaced whole', () => {
       'auth',
       {
         url: 'https://x.example.com/mcp',
-        auth: { strategy: 'basic', username: 'u', value: CANARY },
+        auth: { strategy: 'basic', username: 'u', password: CANARY },
       },
     ],
   ])('%s, which a file cannot declare, stop it too', async (member, entry) => {

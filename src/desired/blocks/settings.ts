@@ -1,11 +1,14 @@
 import { fieldNamed } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
+import { isSecretPlace } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
 import { envPairs, shellWords } from '../lines.ts';
 import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
+import { isNamedKey, settingsNodes } from '../schema-lookup.ts';
 import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
 import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
 import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
@@ -28,32 +31,66 @@ function textKind([name, ...rest]: FilePath): TextKind {
   if (name === undefined) return 'plain';
   if (name === 'secrets_store') return 'secret';
   if (name === 'mcp_config') return entryTextKind(rest);
+  if (NATIVE_PARTS.has(name)) return nativeTextKind([name, ...rest]);
   const field = fieldNamed(name);
   if (field === undefined) return isSensitiveName(name) ? 'secret' : 'text';
   if (field.secret) return 'secret';
   return field.type === 'string' ? 'text' : 'typed';
 }
 
-function entryTextKind([, , memberName, key]: FilePath): TextKind {
+function entryTextKind([, , memberName = '', key, ...inner]: FilePath): TextKind {
   if (memberName === 'api_key') return 'secret';
-  if (memberName === 'timeout') return 'typed';
+  if (!OWN_MEMBERS.has(memberName))
+    return nativeTextKind([
+      ...NATIVE_SERVERS,
+      '',
+      memberName,
+      ...(key === undefined ? [] : [key]),
+      ...inner,
+    ]);
   if (memberName === 'args' && key === undefined) return 'words';
   if (memberName !== 'env') return 'text';
   if (key === undefined) return 'pairs';
   return isSensitiveName(key) ? 'secret' : 'text';
 }
 
+/** Members of the entries of the specification; the others are those of a server under its name. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['', 'name', 'url', 'command', 'args', 'env']);
+
+/** What text means at a native path: what its place takes, and a secret under the name of one. */
+function nativeTextKind(path: FilePath): TextKind {
+  const nodes = settingsNodes(path);
+  if (isSecretPlace(nodes)) return 'secret';
+  if (isSensitiveName(path.at(-1) ?? '') && !isNamedKey(path)) return 'secret';
+  const own = nodes.filter(({ pattern }) => pattern?.startsWith('^\\$\\{(env|file)') !== true);
+  return own.length === 0 ||
+    own.some(({ type }) => type === undefined || [type].flat().includes('string'))
+    ? 'text'
+    : 'typed';
+}
+
 const QUOTABLE_MEMBERS: ReadonlySet<string> = new Set(['url', 'name', 'command', 'timeout']);
 
 function isQuotable(value: string, [name = '', list, index, memberName = 'url']: FilePath) {
-  if (name !== 'mcp_config') return fieldNamed(name)?.readable === true && isNumberOrWord(value);
+  if (name !== 'mcp_config')
+    return (fieldNamed(name)?.readable === true || NATIVE_PARTS.has(name)) && isNumberOrWord(value);
   if (index === undefined || !QUOTABLE_MEMBERS.has(memberName)) return false;
   if (memberName === 'timeout' || /^(null|~|\d{1,9})$/.test(value)) return isNumberOrWord(value);
   if (memberName === 'url') return list !== 'stdio_servers' && isPlainAddress(value);
   return isPlainWord(value);
 }
 
-function textForm([name, list, , memberName = 'url']: FilePath): readonly [string, string] | null {
+function textForm(path: FilePath): readonly [string, string] | null {
+  const [name = '', list, , memberName = 'url'] = path;
+  if (NATIVE_PARTS.has(name)) {
+    const pattern = settingsNodes(path).find((node) => node.pattern !== undefined)?.pattern;
+    return pattern === undefined || isSecretPlace(settingsNodes(path))
+      ? null
+      : [
+          `text of the form ${pattern}`,
+          'Write it in this form, or remove the key to leave it alone.',
+        ];
+  }
   if (name !== 'mcp_config') return null;
   if (memberName === 'command') return ['one word', 'What follows the program goes into args.'];
   if (memberName === 'name')

@@ -1,11 +1,9 @@
 import { fieldNamed } from '../../model/field.ts';
-import { isMasked } from '../../model/mask.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { formatPath, type Path } from '../../model/path.ts';
-import { Secret } from '../../model/secret.ts';
+import { NATIVE_PARTS } from '../../model/native-parts.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
-  isList,
+  isEmpty,
   isRecord,
   recordOf,
   sameValue,
@@ -16,6 +14,7 @@ import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
 import { listsOf } from '../mcp-servers.ts';
+import { nativeState } from '../native.ts';
 import { flatRecord } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
@@ -23,7 +22,7 @@ import { cautionsOf } from './cautions.ts';
 import { conceal } from './conceal.ts';
 import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
 import { recordProblem } from './form.ts';
-import { setPart, withoutClock } from './native.ts';
+import { withoutClock } from './clock.ts';
 import { newerThanKnown, releaseOf } from './release.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
@@ -68,11 +67,16 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = dialect.fields.get(name);
     if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
-    const set = name === KEY_FLAG || fieldNamed(name) !== undefined ? null : setPart(name, value);
-    return set === null ? [] : [[name, set]];
+    const isKnown = name === KEY_FLAG || fieldNamed(name) !== undefined || NATIVE_PARTS.has(name);
+    return isKnown || isEmpty(value) ? [] : [[name, value]];
   });
-  const secrets = secretsOf(answer);
+  const native = nativeState(answer, 'agent-server', true);
+  const secrets = new Map<string, SecretState>([
+    ['llm_api_key', answer[KEY_FLAG] === true ? 'stored' : 'not-stored'],
+    ...native.secrets,
+  ]);
   const isUntouched =
+    native.values.length === 0 &&
     values.every(([name, value]) => isAsMade(dialect.fields.get(name)?.absent, value)) &&
     [...secrets.values()].every((state) => state !== 'stored');
   const newer = newerThanKnown(answer);
@@ -81,7 +85,7 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     release: releaseOf(answer),
     ...(newer === null ? {} : { newer }),
     stored: true,
-    values: recordOf(values),
+    values: recordOf([...values, ...native.values]),
     secrets,
     tokens: [],
     hidden: [],
@@ -94,25 +98,4 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
 
 function isAsMade(absent: Value | undefined, value: Value): boolean {
   return value === null || sameValue(value, absent);
-}
-
-/** The secrets that are stored: the key by its flag, the others by their masks. */
-function secretsOf(answer: ValueRecord): Map<string, SecretState> {
-  const secrets = new Map<string, SecretState>();
-  const flag = answer[KEY_FLAG];
-  secrets.set(
-    'llm_api_key',
-    typeof flag === 'boolean' ? (flag ? 'stored' : 'not-stored') : 'not-reported',
-  );
-  for (const path of maskedPaths(answer[AGENT] ?? null, [AGENT]))
-    secrets.set(formatPath(path), 'stored');
-  return secrets;
-}
-
-function maskedPaths(value: Value, path: Path): Path[] {
-  if (value instanceof Secret) return isMasked(value) ? [path] : [];
-  if (isList(value))
-    return value.flatMap((item, index) => maskedPaths(item, [...path, String(index)]));
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => maskedPaths(member, [...path, key]));
 }

@@ -1,11 +1,13 @@
 import type { SetpointError } from '../../model/error.ts';
 import { isMasked } from '../../model/mask.ts';
+import { pathNamed } from '../../model/path.ts';
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { isList, isRecord, recordOf, sameValue, type Value } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf } from '../json-reply.ts';
+import { valueAt } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';
@@ -35,12 +37,11 @@ export async function revealed(
       { retry: 'again' },
     );
   }
-  const key = found['llm_api_key'];
-  return {
-    ...state,
-    values: observedState(found).values,
-    revealed: new Map(key instanceof Secret ? [['llm_api_key', key]] : []),
-  };
+  const secrets = [...state.secrets.keys()].flatMap((name): [string, Secret][] => {
+    const secret = valueAt(found, pathNamed(name));
+    return secret instanceof Secret ? [[name, secret]] : [];
+  });
+  return { ...state, values: observedState(found).values, revealed: new Map(secrets) };
 }
 
 /** The masked value with what the mask hides; undefined if the two differ in anything else. */

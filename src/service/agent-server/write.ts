@@ -1,10 +1,14 @@
 import { fieldNamed } from '../../model/field.ts';
 import { holdsMask } from '../../model/mask.ts';
+import { NATIVE_PARTS } from '../../model/native-parts.ts';
+import { nativeSchema, nodesAt } from '../../model/native-schema.ts';
+import { pathNamed, type Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { encode } from '../json.ts';
+import { nativeChanges } from '../native.ts';
 import { placed } from '../places.ts';
 import type { TimeLimits } from '../retry.ts';
 import { sendOnce } from '../send.ts';
@@ -71,7 +75,14 @@ export function bodyToStore({
   observed,
 }: SettingsWrite): { readonly record: ValueRecord } | { readonly problem: string } {
   let record: ValueRecord = recordOf([]);
+  for (const [[first = '', ...inner], value] of nativeChanges({ fields, observed }))
+    record = placed(
+      record,
+      [DIFFS.get(first) ?? first, ...inner],
+      nativeToSend([first, ...inner], value),
+    );
   for (const [name, declared] of Object.entries(fields)) {
+    if (NATIVE_PARTS.has(pathNamed(name)[0] ?? '')) continue;
     const field = fieldNamed(name)?.name;
     const at = field === undefined ? undefined : PLACES.get(field);
     if (field === undefined || at === undefined)
@@ -90,6 +101,14 @@ export function bodyToStore({
     record = placed(record, [DIFFS.get(first) ?? first, ...inner], diff.servers);
   }
   return holdsMask(record) ? { problem: 'it would clear a secret by its mask' } : { record };
+}
+
+/** In conversation_settings null is stored or refused: its default takes its place. */
+function nativeToSend(path: Path, value: Value): Value {
+  const schema = nativeSchema('agent-server');
+  if (value !== null || path[0] !== CONVERSATION || schema === null) return value;
+  const node = nodesAt(schema, path).find((one) => one.default !== undefined);
+  return (node?.default as Value | undefined) ?? null;
 }
 
 /** null resets a member of agent_settings and removes one of misc_settings; in conversation_settings it is stored or refused. */

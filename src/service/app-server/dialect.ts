@@ -100,6 +100,7 @@ export const APP_SERVER: Dialect = {
   mcp: 'config',
   sandboxes: true,
   nullsMayHide: false,
+  native: new Map([['disabled_skills', { onNull: 'refuses' }]]),
   lacks: LACKS,
   fields: new Map(
     fields()

@@ -1,8 +1,9 @@
 import { fieldNamed } from '../../model/field.ts';
 import type { Path } from '../../model/path.ts';
 import { SetpointError } from '../../model/error.ts';
+import { NATIVE_PARTS } from '../../model/native-parts.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
-import { isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
@@ -13,7 +14,7 @@ import { concealServers } from '../conceal.ts';
 import { conceal } from './conceal.ts';
 import { APP_SERVER, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
 import { listsOf } from '../mcp-servers.ts';
-import { setPart } from './native.ts';
+import { nativeState } from '../native.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
@@ -137,17 +138,18 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = APP_SERVER.fields.get(name);
     if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
-    const set = isReport(name, value) ? null : setPart(name, value);
-    return set === null ? [] : [[name, set]];
+    const isKnown = isReport(name, value) || NATIVE_PARTS.has(name) || OF_THE_SERVER.has(name);
+    return isKnown || isEmpty(value) ? [] : [[name, value]];
   });
+  const native = nativeState(answer, 'app-server', false);
   const tokens = answer[TOKEN_NAMES];
   const newer = newerThanKnown(answer);
   return {
     dialect: APP_SERVER,
     release: releaseOf(answer),
     stored: true,
-    values: recordOf(values),
-    secrets: secretsOf(answer),
+    values: recordOf([...values, ...native.values]),
+    secrets: new Map([...secretsOf(answer), ...native.secrets]),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: [],
     answer,
@@ -155,6 +157,15 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     ...(saved ? { saved } : {}),
   };
 }
+
+/** What the server keeps by itself: profiles follow the model of the settings, and others are computed. A write may change them. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'llm_profiles',
+  'v1_enabled',
+  'inherited_marketplaces',
+  'active_agent_profile_id',
+  'active_agent_profile_revision',
+]);
 
 /** Members that report what is stored elsewhere: flags, and the names of tokens. */
 function isReport(name: string, value: Value): boolean {

@@ -1,5 +1,9 @@
 import { fieldNamed, type Field } from '../../model/field.ts';
+import { faultsIn } from '../../model/json-schema.ts';
 import { holdsMask } from '../../model/mask.ts';
+import { NATIVE_PARTS } from '../../model/native-parts.ts';
+import { nativeSchema, nodesAt } from '../../model/native-schema.ts';
+import { pathNamed, type Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
@@ -9,6 +13,7 @@ import { encode } from '../json.ts';
 import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
+import { nativeChanges } from '../native.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversIn } from '../mcp-servers.ts';
 import { placed } from '../places.ts';
@@ -57,11 +62,18 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The body of a write: each field in its place, or why the service must not be sent it. */
-export function bodyToStore({
-  fields,
-}: Pick<SettingsWrite, 'fields'>): { readonly record: ValueRecord } | { readonly problem: string } {
+export function bodyToStore(
+  write: SettingsWrite,
+): { readonly record: ValueRecord } | { readonly problem: string } {
   let record: ValueRecord = recordOf([]);
-  for (const [name, declared] of Object.entries(fields)) {
+  for (const [[first = '', ...inner], declared] of nativeChanges(write)) {
+    const value = nativeToSend([first, ...inner], declared);
+    if (value === undefined)
+      return { problem: `the value of ${first} would make the stored settings unreadable` };
+    record = placed(record, [DIFFS.get(first) ?? first, ...inner], value);
+  }
+  for (const [name, declared] of Object.entries(write.fields)) {
+    if (NATIVE_PARTS.has(pathNamed(name)[0] ?? '')) continue;
     const field = fieldNamed(name);
     const [first = '', ...inner] = PLACES.get(field?.name ?? 'language') ?? [];
     if (field === undefined || !PLACES.has(field.name))
@@ -71,6 +83,21 @@ export function bodyToStore({
     record = placed(record, [DIFFS.get(first) ?? first, ...inner], value.value);
   }
   return holdsMask(record) ? { problem: 'it would store a mask in place of a secret' } : { record };
+}
+
+/**
+ * A native value as it is sent; undefined if the service could not read its record again. In the parts whose changes are sent
+ * null brings the default back; at the top of the record it is stored, so that the default itself is sent.
+ */
+function nativeToSend(path: Path, value: Value): Value | undefined {
+  const schema = nativeSchema('app-server');
+  const nodes = schema === null ? [] : nodesAt(schema, path);
+  if (schema === null || path.length > 1) return value;
+  const sent =
+    value ??
+    (nodes.find((node) => node.default !== undefined)?.default as Value | undefined) ??
+    null;
+  return faultsIn(sent, { anyOf: nodes }, schema.$defs).length === 0 ? sent : undefined;
 }
 
 function valueToSend(

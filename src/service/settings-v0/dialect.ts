@@ -50,7 +50,7 @@ const INFERRING = changed(KEEPING, {
 
 function changed(
   dialect: Dialect,
-  changes: Readonly<Partial<Record<FieldName, Partial<DialectField>>>>,
+  changes: Readonly<Record<string, Partial<DialectField>>>,
 ): Dialect {
   const altered = [...dialect.fields.values()].map(
     (field) => [field.name, { ...field, ...changes[field.name] }] as const,

@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { conceal } from '../../../src/service/app-server/conceal.ts';
 import { DIALECTS } from '../../../src/service/dialects.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
-import { recordedAppServer, recordWith } from '../../contract/recorded-app-server.ts';
 import { observedOf } from '../../fixture/observed.ts';
+import { storedRecord } from '../../fixture/app-server.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
 
 /** The members that releases added to a record of settings-v0; all of them show every member, null or not. */
 const V0 = { language: null, llm_api_key_set: false, condenser_max_size: null };
 const LATER = { ...V0, v1_enabled: true, user_version: null };
+
+/** Members that only an answer has. */
+const FLAGS = { llm_api_key_set: false, search_api_key_set: false };
 
 describe('the release that a record shows', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
@@ -21,13 +24,13 @@ describe('the release that a record shows', () => {
     expect(observedOf(record).release).toBe(release);
   });
 
-  const { base } = recordedAppServer();
+  const base = storedRecord(FLAGS);
   const { active_agent_profile_id: _, active_agent_profile_revision: __, ...earlier } = base;
   it.each<[string | null, JsonRecord]>([
     ['1.11', base],
     ['1.9 or 1.10', earlier],
-    ['later than 1.11', recordWith(base, { agent_settings: { schema_version: 5 } })],
-    [null, recordWith(base, { agent_settings: { schema_version: 'x' } })],
+    ['later than 1.11', storedRecord({ ...FLAGS, agent_settings: { schema_version: 5 } })],
+    [null, storedRecord({ ...FLAGS, agent_settings: { schema_version: 'x' } })],
   ])('app-server: %s', (release, record) => {
     const members = Object.entries(record) as [string, Value][];
     const appServer = DIALECTS['app-server'];

@@ -1,0 +1,155 @@
+import { fields, nativeField, fieldAtNative, type Field } from '../model/field.ts';
+import { faultsIn } from '../model/json-schema.ts';
+import { listsOf } from '../model/mcp-map.ts';
+import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
+import { isPart, isSecretPlace } from '../model/native-schema.ts';
+import { samePath, type Path } from '../model/path.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import type { DesiredField } from '../model/state.ts';
+import { isRecord, recordOf, type Value } from '../model/value.ts';
+import { readTyped, resolveText } from './lookup.ts';
+import { memberAt, nodeAt, type MapNode, type Node } from './node.ts';
+import { resolveServerMember } from './resolve-mcp.ts';
+import { settingsNodes } from './schema-lookup.ts';
+import { locate, type PlacedFinding } from './source-file.ts';
+
+/** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
+export function declaredPlace(
+  settings: Node | undefined,
+  { name, native }: Field,
+): { readonly path: Path; readonly node: Node } | null {
+  if (settings === undefined) return null;
+  for (const path of native === null ? [[name]] : [[name], native]) {
+    const node = nodeAt(settings, path);
+    if (node !== undefined) return { path, node };
+  }
+  return null;
+}
+
+/** A native value that a target declares, with its path under `settings`. */
+interface NativeLeaf {
+  readonly path: Path;
+  readonly node: Node;
+}
+
+/**
+ * The native values of a target, without those that are fields of the specification. Maps are gone into; what is declared is a
+ * scalar, a list, null or an empty map.
+ */
+export function nativeLeaves(settings: Node | undefined): readonly NativeLeaf[] {
+  if (settings?.kind !== 'map') return [];
+  return [...settings.members.values()]
+    .filter(({ key }) => NATIVE_PARTS.has(key))
+    .flatMap(({ key, node }) => leavesIn([key], node));
+}
+
+function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
+  if (fieldAtNative(path) !== undefined) return [];
+  if (node.kind !== 'map') return [{ path, node }];
+  const inner = [...node.members.values()].flatMap((one) => leavesIn([...path, one.key], one.node));
+  if (node.members.size > 0 || isPart(settingsNodes(path))) return inner;
+  return [{ path, node }];
+}
+
+/** The declared native values, references resolved. */
+export function resolveNative(
+  settings: Node | undefined,
+  source: ReferenceSource,
+): readonly DesiredField[] {
+  return nativeLeaves(settings).map(({ path, node }) => ({
+    field: nativeField(path, isSecretPlace(settingsNodes(path))),
+    value: resolvedAt(path, node, source),
+    source: (inner = []) => {
+      const found = nodeAt(node, inner) ?? node;
+      return locate(found.file, found.at);
+    },
+  }));
+}
+
+/** A value of the file: text that a place does not take as text is one reference to a number or a truth value. */
+function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
+  if (node.kind === 'list')
+    return node.items.map((item, index) => resolvedAt([...path, String(index)], item, source));
+  if (node.kind === 'map')
+    return recordOf(
+      [...node.members.values()].map((one) => [
+        one.key,
+        resolvedAt([...path, one.key], one.node, source),
+      ]),
+    );
+  if (typeof node.value !== 'string') return node.value;
+  if (takesText(path)) return resolveText(node.value, source);
+  const nodes = settingsNodes(path);
+  return readTyped(
+    node.value,
+    source,
+    (value) => faultsIn(value, { anyOf: nodes }, {}).length === 0,
+  );
+}
+
+/** Whether a text at a path means itself. */
+export function takesText(path: Path): boolean {
+  const own = settingsNodes(path).filter(({ pattern }) => pattern?.startsWith(REFERENCE) !== true);
+  return own.some(({ type }) => type === undefined || [type].flat().includes('string'));
+}
+
+/** How the patterns of references begin in the schema. */
+const REFERENCE = '^\\$\\{(env|file)';
+
+/** The mcp servers that a file declares by their names, as the lists of the specification. */
+export function resolveServers(node: Node, source: ReferenceSource): Value {
+  if (node.kind !== 'map') return null;
+  const servers = [...node.members.values()].map(
+    ({ key, node: server }) => [key, resolveServer(server, source)] as const,
+  );
+  return listsOf(recordOf(servers));
+}
+
+function resolveServer(node: Node, source: ReferenceSource): Value {
+  if (node.kind !== 'map') return null;
+  return recordOf(
+    [...node.members.values()].map((one) => [
+      one.key,
+      resolveServerMember(one.key, one.node, source),
+    ]),
+  );
+}
+
+/** The place of a server that a native map declares, by its position in a list of the specification. */
+export function serverSource(node: Node, lists: Value, [list = '', index = '']: Path): Node {
+  const entries = isRecord(lists) ? lists[list] : undefined;
+  const entry = Array.isArray(entries) ? (entries as readonly Value[])[Number(index)] : undefined;
+  const name = isRecord(entry) ? entry['name'] : undefined;
+  return (typeof name === 'string' ? nodeAt(node, [name]) : undefined) ?? node;
+}
+
+/** Whether a place is that of all mcp servers by their names. */
+export function isServersPlace(path: Path): boolean {
+  return samePath(path, NATIVE_SERVERS);
+}
+
+/** Fields that a target declares under their names and at their native places, too: reported at both. */
+export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
+  if (
+    settings?.kind !== 'map' ||
+    ![...settings.members.keys()].some((key) => NATIVE_PARTS.has(key))
+  )
+    return [];
+  return fields().flatMap((field) => twice(settings, field));
+}
+
+function twice(settings: MapNode, { name, native }: Field): PlacedFinding[] {
+  const [own, other] = [memberAt(settings, [name]), memberAt(settings, native ?? [name, name])];
+  if (own === null || other === null || native === null) return [];
+  const at = (place: Path, elsewhere: Path, member: typeof own): PlacedFinding => ({
+    file: member.keyFile,
+    at: member.keyAt,
+    finding: {
+      code: 'declared-twice',
+      message: `This is ${elsewhere.join('.')}, which the settings declare too.`,
+      hint: 'Keep one of the two: both name the same field.',
+      path: ['settings', ...place],
+    },
+  });
+  return [at([name], native, own), at(native, [name], other)];
+}

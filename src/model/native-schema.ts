@@ -1,0 +1,93 @@
+import type { DialectName } from './dialect.ts';
+import { memberNodes, variantsOf, type Definitions, type SchemaNode } from './json-schema.ts';
+import { NATIVE } from './native.gen.ts';
+import type { Path } from './path.ts';
+import type { Value } from './value.ts';
+
+/** What the servers of one dialect have of the native parts of the settings, as one release of them has told. */
+export interface NativeSchema {
+  readonly release: string;
+  readonly properties: Readonly<Record<string, SchemaNode>>;
+  readonly $defs: Definitions;
+}
+
+let tables: Readonly<Partial<Record<DialectName, NativeSchema>>> | null = null;
+
+function allTables() {
+  tables ??= JSON.parse(NATIVE) as Readonly<Partial<Record<DialectName, NativeSchema>>>;
+  return tables;
+}
+
+/** Null if the servers of a dialect have no native parts. */
+export function nativeSchema(dialect: DialectName): NativeSchema | null {
+  return allTables()[dialect] ?? null;
+}
+
+/** The value that decides at a path which variant of a part applies; undefined if nothing tells. */
+export type KindAt = (path: Path) => Value | undefined;
+
+const ALL_KINDS: KindAt = () => undefined;
+
+/**
+ * What a schema has at a path; none if it has nothing there. Of a part with variants, those whose own word (`agent_kind`,
+ * `condenser_kind`) is the one that applies.
+ */
+export function nodesAt(
+  { properties, $defs }: Pick<NativeSchema, 'properties' | '$defs'>,
+  path: Path,
+  kindAt: KindAt = ALL_KINDS,
+): readonly SchemaNode[] {
+  let nodes: readonly SchemaNode[] = [{ properties, additionalProperties: false }];
+  for (const [index, key] of path.entries()) {
+    const above = path.slice(0, index);
+    nodes = nodes
+      .filter((node) => isOfKind(node, above, kindAt))
+      .flatMap((node) => memberNodes(node, key, $defs));
+  }
+  return nodes;
+}
+
+/** The members by whose word variants of a part are told apart, with that word. */
+export function kindMember({ properties = {} }: SchemaNode): readonly [string, Value] | null {
+  const found = Object.entries(properties).find(([, member]) => member.const !== undefined);
+  return found === undefined ? null : [found[0], found[1].const ?? null];
+}
+
+function isOfKind(node: SchemaNode, path: Path, kindAt: KindAt): boolean {
+  const kind = kindMember(node);
+  if (kind === null) return true;
+  const applies = kindAt([...path, kind[0]]);
+  return applies === undefined || applies === kind[1];
+}
+
+/** Whether a path leads to a part whose members are known one by one, and which is no value by itself. */
+export function isPart(nodes: readonly SchemaNode[]): boolean {
+  return nodes.some(({ properties }) => properties !== undefined);
+}
+
+/** Whether what is at a path is a secret, of which the server shows at most that it is stored. */
+export function isSecretPlace(nodes: readonly SchemaNode[]): boolean {
+  return nodes.some(({ format }) => format === 'password');
+}
+
+/** The paths of all secrets that are not inside a map of any names. */
+export function secretPaths(schema: NativeSchema): Path[] {
+  const found = new Map<string, Path>();
+  const visit = (node: SchemaNode, path: Path): void => {
+    for (const variant of variantsOf(node, schema.$defs)) {
+      if (variant.format === 'password') found.set(path.join('.'), path);
+      for (const [key, member] of Object.entries(variant.properties ?? {}))
+        visit(member, [...path, key]);
+    }
+  };
+  for (const [name, node] of Object.entries(schema.properties)) visit(node, [name]);
+  return [...found.values()];
+}
+
+/** The releases that have a path, in words: `app-server 1.11.0 and agent-server 1.57.0`. Empty if none has it. */
+export function serversWith(path: Path, kindAt?: KindAt): string {
+  const names = Object.entries(allTables()).flatMap(([dialect, schema]) =>
+    nodesAt(schema, path, kindAt).length === 0 ? [] : [`${dialect} ${schema.release}`],
+  );
+  return names.join(' and ');
+}

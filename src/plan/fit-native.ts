@@ -1,0 +1,134 @@
+import { faultsIn, inWords, type Fault, type SchemaNode } from '../model/json-schema.ts';
+import { isPart, kindMember, nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
+import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, type Value } from '../model/value.ts';
+import { kindsOf, nativeDialectField, placeOf } from './native-fields.ts';
+
+/**
+ * Why a service cannot hold the native values that a file declares: it has no such member, or not in its release, or would refuse the
+ * value, or store what it cannot read again. A server drops a member that it does not know without a word.
+ */
+export function nativeMisfits(desired: DesiredState, observed: ObservedState): string[] {
+  return desired.fields
+    .filter(({ field }) => field.isNative && !isUnmanaged(desired.unmanaged, field.path))
+    .flatMap((declared) => problemOf(declared, desired, observed) ?? []);
+}
+
+function problemOf(
+  { field, value }: DesiredField,
+  desired: DesiredState,
+  observed: ObservedState,
+): string | null {
+  if (!field.isNative) return null;
+  const { path, name } = field;
+  const nodes = placeOf(path, observed, desired);
+  if (nodes.length === 0) {
+    if (isShown(path, observed)) return null;
+    return lacking(path, desired, observed);
+  }
+  if (isOlder(path, desired, observed)) {
+    const release = observed.release === null ? 'of the service' : observed.release;
+    return `${name} is not in release ${release}: ${serversWith(path)} has it.`;
+  }
+  if (value === null && nativeDialectField(field, observed).onNull === 'refuses')
+    return `${name} cannot be null there: null keeps what the service has. Write [] for none.`;
+  if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return null;
+  const defs = nativeSchema(observed.dialect.name)?.$defs ?? {};
+  const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
+  return fault === undefined ? null : wrong(fault, defs);
+}
+
+/** The service has no such member: because of the kind of agent that it has, or at all. */
+function lacking(path: Path, desired: DesiredState, observed: ObservedState): string {
+  const name = formatPath(path);
+  const schema = nativeSchema(observed.dialect.name);
+  const otherKind = schema !== null && nodesAt(schema, path).length > 0;
+  if (otherKind) {
+    const [at, kind] = kindAbove(path, desired, observed);
+    return `It has no ${name} while ${at} is ${kind}.`;
+  }
+  const servers = serversWith(path);
+  return `It has no ${name}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
+}
+
+/** The word that decides that a part has not got a member, and where it is. */
+function kindAbove(
+  path: Path,
+  desired: DesiredState,
+  observed: ObservedState,
+): readonly [string, string] {
+  const schema = nativeSchema(observed.dialect.name);
+  const kindAt = kindsOf(observed, desired);
+  for (let length = 1; schema !== null && length < path.length; length += 1) {
+    const above = path.slice(0, length);
+    const member = nodesAt(schema, above)
+      .map(kindMember)
+      .find((kind) => kind !== null);
+    if (member === undefined || member === null) continue;
+    const applies = kindAt([...above, member[0]]);
+    const has = nodesAt(schema, path.slice(0, length + 1), (at) =>
+      at.length === length + 1 ? applies : undefined,
+    );
+    if (has.length === 0) return [formatPath([...above, member[0]]), String(applies)];
+  }
+  return ['agent_settings.agent_kind', 'another'];
+}
+
+/** Whether the answer has a member that the known release does not have: a later release may. */
+function isShown(path: Path, { answer }: ObservedState): boolean {
+  const above = at(answer, path.slice(0, -1));
+  return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
+}
+
+/** Whether the answer lacks a member that the known release always answers: an earlier release does not have it. */
+function isOlder(path: Path, desired: DesiredState, observed: ObservedState): boolean {
+  const { stored, answer, saved = false } = observed;
+  const above = path.slice(0, -1);
+  const [known, ...others] = placeOf(above, observed, desired);
+  if (!stored || saved || known === undefined || others.length > 0 || !isPart([known]))
+    return false;
+  if (changesKind(path, desired, observed)) return false;
+  if (above.length > 0 && !hasMember(known, path)) return false;
+  const shown = above.length === 0 ? answer : at(answer, above);
+  return (
+    isRecord(shown) && Object.keys(shown).length > 0 && !Object.hasOwn(shown, path.at(-1) ?? '')
+  );
+}
+
+function hasMember({ properties = {}, additionalProperties }: SchemaNode, path: Path): boolean {
+  return additionalProperties === false && Object.hasOwn(properties, path.at(-1) ?? '');
+}
+
+/** Whether the file makes another kind of a part around a path: then its members are not those of the answer. */
+function changesKind(path: Path, desired: DesiredState, observed: ObservedState): boolean {
+  const schema = nativeSchema(observed.dialect.name);
+  if (schema === null) return false;
+  const [before, after] = [kindsOf(observed), kindsOf(observed, desired)];
+  return path.some((_, index) => {
+    const above = path.slice(0, index);
+    const member = nodesAt(schema, above)
+      .map(kindMember)
+      .find((kind) => kind !== null);
+    if (member === undefined || member === null) return false;
+    const place = [...above, member[0]];
+    return before(place) !== after(place);
+  });
+}
+
+function at(record: Value, path: Path): Value | undefined {
+  return path.reduce<Value | undefined>(
+    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    record,
+  );
+}
+
+function wrong(
+  { path, kind, expected }: Fault,
+  defs: Readonly<Record<string, SchemaNode>>,
+): string {
+  const name = formatPath(path);
+  if (kind === 'unknown') return `It has no ${name}, and would drop it.`;
+  if (kind === 'missing') return `${name} is missing.`;
+  return `${name} must be ${inWords(expected, defs)} there.`;
+}

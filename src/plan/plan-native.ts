@@ -1,0 +1,83 @@
+import { isSensitiveUrl } from '../model/address.ts';
+import { holdsMask } from '../model/mask.ts';
+import type { Change, SettingsAction, Unknown } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
+import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
+import { missingIn } from './mcp-entry.ts';
+import { placeOf, sameNative, shownAt } from './native-fields.ts';
+import { concealed, dialectField, NOTHING, RESET, type FieldPlan } from './plan-plain.ts';
+
+/**
+ * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
+ * What the service does not show has its default there.
+ */
+export function planNative(desired: DesiredField, observed: ObservedState): FieldPlan {
+  const { value: declared, source } = desired;
+  const { path } = desired.field;
+  const { absent } = dialectField(desired, observed);
+  const value =
+    typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
+  const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
+  const target = value === null ? absent : value;
+  if (isSame(target, actual, desired, observed)) return NOTHING;
+  const unknown = unknownIn(desired, actual);
+  if (unknown.length > 0 && !isEmpty(actual)) return { unknown };
+  const sensitive = secretsIn(value).length > 0 || secretsIn(actual).length > 0;
+  const action = actionFor(value, actual);
+  const change: Change = {
+    resource: 'settings',
+    path,
+    action,
+    before: value instanceof Secret ? concealed(actual) : actual,
+    after: action === 'clear' ? null : value,
+    sensitive,
+    ref: referencesIn(value),
+    reason: value === null && absent !== null ? RESET : REASONS[action],
+    source: source(),
+  };
+  return { changes: [change], write: value, ...(unknown.length === 0 ? {} : { unknown }) };
+}
+
+const REASONS: Readonly<Record<SettingsAction, string>> = {
+  set: 'not set',
+  change: 'differs',
+  clear: 'set, will be cleared',
+  remove: 'not declared',
+  rotate: 'will be rotated',
+};
+
+function isSame(
+  target: Value,
+  actual: Value,
+  { field }: DesiredField,
+  observed: ObservedState,
+): boolean {
+  if (isNothing(target) && isNothing(actual) && !isList(target) && !isList(actual)) return true;
+  if (sameValue(target, actual)) return true;
+  return sameNative(target, actual, placeOf(field.path, observed), observed);
+}
+
+/** No value, or a map without a key: both read back alike. */
+function isNothing(value: Value): boolean {
+  return value === null || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** What cannot be compared: references without a value, and what the service or a snapshot masks. */
+function unknownIn({ field: { path }, value }: DesiredField, actual: Value): Unknown[] {
+  const missing = missingIn(path, value);
+  if (missing.length > 0) return missing;
+  const withheld = secretsIn(value).filter((secret) => 'unseen' in secret);
+  if (!holdsMask(actual) && withheld.length === 0) return [];
+  return [{ path, reason: 'masked, cannot be compared', ref: referencesIn(value) }];
+}
+
+function actionFor(value: Value, actual: Value): SettingsAction {
+  if (isNothing(value)) return 'clear';
+  return isEmpty(actual) ? 'set' : 'change';
+}
+
+function referencesIn(value: Value): string | null {
+  const refs = secretsIn(value).flatMap((secret) => secret.ref ?? []);
+  return refs.length === 0 ? null : [...new Set(refs)].join(', ');
+}

@@ -1,0 +1,97 @@
+import { fieldAtNative } from '../model/field.ts';
+import { memberNodes, variantsOf, type SchemaNode } from '../model/json-schema.ts';
+import type { DialectName } from '../model/dialect.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isPart, isSecretPlace, kindMember, nativeSchema } from '../model/native-schema.ts';
+import { formatPath, isWithin, pathNamed, type Path } from '../model/path.ts';
+import type { SettingsWrite } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
+import type { SecretState } from '../model/state.ts';
+import { isRecord, sameValue, type Value, type ValueRecord } from '../model/value.ts';
+
+/** The native values of an answer, by the names that plans call them. */
+interface NativeState {
+  /** What is not as the server makes it by itself, without secrets. */
+  readonly values: readonly (readonly [string, Value])[];
+  /** Every secret that the answer has a place for. */
+  readonly secrets: readonly (readonly [string, SecretState])[];
+}
+
+/**
+ * The native values in an answer: those of the server's own nesting that no field of the specification has. A member that the known
+ * release does not have is a value, too. `shows` is whether the answer shows of each secret whether it is stored.
+ */
+export function nativeState(
+  answer: ValueRecord,
+  dialect: DialectName,
+  shows: boolean,
+): NativeState {
+  const schema = nativeSchema(dialect);
+  const values: (readonly [string, Value])[] = [];
+  const secrets: (readonly [string, SecretState])[] = [];
+  const defs = schema?.$defs ?? {};
+  const visit = (value: Value, path: Path, nodes: readonly SchemaNode[]): void => {
+    if (fieldAtNative(path) !== undefined || nodes.some(({ readOnly }) => readOnly === true))
+      return;
+    if (isSecretPlace(nodes)) {
+      secrets.push([formatPath(path), secretState(value, shows)]);
+      return;
+    }
+    if (isRecord(value) && (Object.keys(value).length > 0 || isPart(nodes))) {
+      const applying = nodes.filter((node) => isApplying(node, value));
+      for (const [key, member] of Object.entries(value))
+        visit(
+          member,
+          [...path, key],
+          applying.flatMap((node) => memberNodes(node, key, defs)),
+        );
+      return;
+    }
+    if (!isAsMade(value, nodes)) values.push([formatPath(path), value]);
+  };
+  for (const [name, value] of Object.entries(answer)) {
+    const node = schema?.properties[name];
+    if (node !== undefined) visit(value, [name], variantsOf(node, defs));
+    else if (NATIVE_PARTS.has(name)) visit(value, [name], []);
+  }
+  return { values, secrets };
+}
+
+function secretState(value: Value, shows: boolean): SecretState {
+  if (value instanceof Secret && !value.isEmpty()) return 'stored';
+  return shows ? 'not-stored' : 'not-reported';
+}
+
+/** Whether a variant of a part is the one that a value has. */
+function isApplying(node: SchemaNode, value: ValueRecord): boolean {
+  const kind = kindMember(node);
+  return kind === null || sameValue(value[kind[0]] ?? null, kind[1]);
+}
+
+/** Whether a value is what the server makes of a member that nobody has set. */
+function isAsMade(value: Value, nodes: readonly SchemaNode[]): boolean {
+  const otherwise = nodes.find((node) => node.default !== undefined)?.default as Value | undefined;
+  if (sameValue(value, otherwise ?? null)) return true;
+  return value === null || (isRecord(value) && otherwise === undefined);
+}
+
+/**
+ * The native values of a write, each with its place in the server's nesting. An empty map takes every key out of the map that the
+ * service has: sent as it is, it would change nothing.
+ */
+export function nativeChanges({
+  fields,
+  observed,
+}: Pick<SettingsWrite, 'fields' | 'observed'>): readonly (readonly [Path, Value])[] {
+  return Object.entries(fields).flatMap(([name, value]): (readonly [Path, Value])[] => {
+    const path = pathNamed(name);
+    if (!NATIVE_PARTS.has(path[0] ?? '')) return [];
+    if (!isRecord(value) || Object.keys(value).length > 0) return [[path, value]];
+    return keysUnder(path, Object.keys(observed.values)).map((key) => [[...path, key], null]);
+  });
+}
+
+function keysUnder(path: Path, names: readonly string[]): string[] {
+  const inner = names.map(pathNamed).filter((at) => at.length > path.length && isWithin(at, path));
+  return [...new Set(inner.map((at) => at[path.length] ?? ''))];
+}
