@@ -69,7 +69,9 @@ export async function startRealServer(
         return text === null ? null : (JSON.parse(text) as JsonRecord);
       // This server encrypts the secrets that it stores, and answers them in clear to this header.
       const reveal = { 'X-Expose-Secrets': 'plaintext' };
-      return exchange(server, 'GET', '/api/settings', undefined, reveal);
+      const answer = await exchange(server, 'GET', '/api/settings', undefined, reveal);
+      const { llm_api_key_is_set: _, ...record } = answer ?? {};
+      return record;
     },
     bytes: read,
     empty() {
