@@ -9,6 +9,7 @@ import type { Meaning, ReferenceForm, StoreReport } from '../model/explain.ts';
 import { fieldNamed, fields } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
 import { formatPath, parsePath, type Path } from '../model/path.ts';
 import { suggest } from '../model/wording.ts';
 
@@ -32,7 +33,7 @@ export function fieldPath(text: string): FieldPath | { readonly hint: string } {
   if (written === null || written[0] === undefined) return { hint: hintAt([], [text.trim()], 0) };
   if (BEYOND.has(written[0]))
     return { hint: 'Environments are chosen with -e; explain without a path shows all of one.' };
-  const isField = fieldNamed(written[0]) !== undefined;
+  const isField = fieldNamed(written[0]) !== undefined || NATIVE_PARTS.has(written[0]);
   const filePath = isField ? ['settings', ...written] : written;
   const schemaPath = filePath.map((segment, index) => (isEntry(filePath, index) ? '0' : segment));
   const wrong = schemaPath.findIndex(

@@ -22,7 +22,7 @@ export function checkNative(root: MapNode): PlacedFinding[] {
   return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
     const settings = member(holder, 'settings');
     if (settings?.kind !== 'map') return [];
-    return [...partFaults(settings).flatMap((fault) => findingsOf(root, path, fault))];
+    return partFaults(settings).flatMap((fault) => findingsOf(root, path, fault));
   });
 }
 

@@ -1,4 +1,5 @@
 import type { FieldName } from './field.ts';
+import type { McpList } from './mcp.ts';
 import type { Value } from './value.ts';
 
 /**
@@ -21,12 +22,16 @@ export interface Dialect {
    * out of an entry is kept.
    */
   readonly mcp: 'config' | 'entries';
+  /** The members that an entry of each mcp list has; absent if these are all that a server may have. */
+  readonly entryMembers?: Readonly<Record<McpList, readonly string[]>>;
   /** Whether these services have sandboxes. */
   readonly sandboxes: boolean;
   /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
+  /** What the services can do whose agent is of a kind; absent if all are of one. */
+  readonly ofKind?: (kind: string) => Dialect;
   /** What native fields are besides what their schema says, by their names; for services that have them. */
   readonly native?: ReadonlyMap<string, Pick<DialectField, 'onNull'>>;
   /** The fields that these services do not have, each with the services that do, in words. */

@@ -10,6 +10,7 @@ export const RULES = [
   'disable-safety',
   'overwrite-drift',
   'empty-store',
+  'reset-agent',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

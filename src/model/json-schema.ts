@@ -47,13 +47,14 @@ export function variantsOf(node: SchemaNode, defs: Definitions): readonly Schema
   return anyOf.flatMap((choice) => variantsOf({ ...choice, ...beside }, defs));
 }
 
-/** What is under a key of a map; none if the map has no such key. */
+/** What is under a key of a map, or at a position of a list; none if the map has no such key. */
 export function memberNodes(
   node: SchemaNode,
   key: string,
   defs: Definitions,
 ): readonly SchemaNode[] {
-  const { properties, additionalProperties: others } = node;
+  const { properties, additionalProperties: others, items } = node;
+  if (items !== undefined && /^\d+$/.test(key)) return variantsOf(items, defs);
   const own =
     properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
   if (own !== undefined) return variantsOf(own, defs);
@@ -148,7 +149,8 @@ function fitsText(
   text: string,
   { pattern, minLength = 0, maxLength = Infinity }: SchemaNode,
 ): boolean {
-  const length = [...text].length;
+  // A server counts characters, not halves of surrogate pairs.
+  const { length } = text.replaceAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, '_');
   return (
     length >= minLength &&
     length <= maxLength &&

@@ -84,6 +84,25 @@ export function secretPaths(schema: NativeSchema): Path[] {
   return [...found.values()];
 }
 
+let words: ReadonlySet<string> | null = null;
+
+/** Whether a word is the name of a member of a native part: no document masks it, whatever the value of a reference is. */
+export function isNativeWord(word: string): boolean {
+  words ??= new Set(
+    Object.values(allTables()).flatMap(({ properties, $defs }) => [
+      ...Object.keys(properties),
+      ...[...Object.values(properties), ...Object.values($defs)].flatMap(wordsIn),
+    ]),
+  );
+  return words.has(word);
+}
+
+function wordsIn(node: SchemaNode): string[] {
+  const { properties = {}, anyOf = [], items } = node;
+  const inner = [...Object.values(properties), ...anyOf, ...(items === undefined ? [] : [items])];
+  return [...Object.keys(properties), ...inner.flatMap(wordsIn)];
+}
+
 /** The releases that have a path, in words: `app-server 1.11.0 and agent-server 1.57.0`. Empty if none has it. */
 export function serversWith(path: Path, kindAt?: KindAt): string {
   const names = Object.entries(allTables()).flatMap(([dialect, schema]) =>

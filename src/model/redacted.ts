@@ -1,3 +1,5 @@
+import { NATIVE_PARTS } from './native-parts.ts';
+import { isNativeWord } from './native-schema.ts';
 import { fieldNamed } from './field.ts';
 import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
 import type { Path } from './path.ts';
@@ -150,11 +152,18 @@ function isStructural(path: Path, index: number): boolean {
   const segment = path[index] ?? '';
   const from = path[0] === 'settings' && path.length > 1 ? 1 : 0;
   const inner = index - from;
-  if (inner <= 0) return segment === 'settings' || isNameOfField(segment);
+  if (inner <= 0)
+    return segment === 'settings' || isNameOfField(segment) || NATIVE_PARTS.has(segment);
+  if (NATIVE_PARTS.has(path[from] ?? '')) return isNativeWord(segment) || /^\d{1,4}$/.test(segment);
   const mcp = path[from] === 'mcp_config';
   if (mcp && inner === 2 && from === 0) return false;
   if (mcp && inner >= 4 && path[from + 3] === 'env') return false;
   return MEMBERS.has(segment) || /^\d{1,4}$/.test(segment);
+}
+
+/** Only answers of later servers have such names: the tables are read for nothing else. */
+function isNativeName(key: string): boolean {
+  return /^[a-z][a-z0-9_]*$/.test(key) && isNativeWord(key);
 }
 
 function isNameOfField(name: string): boolean {
@@ -174,7 +183,7 @@ function jsonPart(value: Json, redactor: Redactor): Json {
   const alike = new Map<string, number>();
   const members = Object.entries(value).map(([key, member]) => {
     const shown = jsonPart(member, redactor);
-    if (isNameOfField(key) || MEMBERS.has(key)) return [key, shown] as const;
+    if (isNameOfField(key) || MEMBERS.has(key) || isNativeName(key)) return [key, shown] as const;
     const name = redactor.text(key);
     const count = (alike.get(name) ?? 0) + 1;
     alike.set(name, count);

@@ -1210,7 +1210,7 @@ export interface ConversationSettings {
    */
   worktree_branch_prefix?: (string | null) | Template;
   /**
-   * Memory limit for each new Docker conversation's container, in docker run --memory syntax such as 512m or 4g.
+   * The memory that the container of a new Docker conversation may use, as Docker takes it: 512m or 4g.
    */
   container_memory?: (string | null) | Template;
   /**
@@ -1351,6 +1351,10 @@ export interface Guards {
    * Refuse the first write to a service that has nothing stored: it may be the wrong one.
    */
   empty_store?: boolean;
+  /**
+   * Refuse to change agent_settings.agent_kind, with which the service resets all of agent_settings. On unless it is turned off here.
+   */
+  reset_agent?: boolean;
   /**
    * Turn on every rule that is not turned off by its name.
    */

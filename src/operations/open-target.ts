@@ -77,7 +77,10 @@ const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
-async function openTarget({ target, server }: Prepared, options: Options): Promise<OpenTarget> {
+async function openTarget(
+  { target, server, desired }: Prepared,
+  options: Options,
+): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
@@ -89,6 +92,7 @@ async function openTarget({ target, server }: Prepared, options: Options): Promi
     timeout,
     clock,
     userAgent: `setpoint/${VERSION}`,
+    asksSecrets: desired.fields.some(({ field }) => field.isNative && field.secret),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
     proxy: proxyVariables(options.env),
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),

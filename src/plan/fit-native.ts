@@ -60,7 +60,8 @@ function kindAbove(
 ): readonly [string, string] {
   const schema = nativeSchema(observed.dialect.name);
   const kindAt = kindsOf(observed, desired);
-  for (let length = 1; schema !== null && length < path.length; length += 1) {
+  for (let length = 1; length < path.length; length += 1) {
+    if (schema === null) break;
     const above = path.slice(0, length);
     const member = nodesAt(schema, above)
       .map(kindMember)
@@ -70,7 +71,7 @@ function kindAbove(
     const has = nodesAt(schema, path.slice(0, length + 1), (at) =>
       at.length === length + 1 ? applies : undefined,
     );
-    if (has.length === 0) return [formatPath([...above, member[0]]), String(applies)];
+    if (has.length === 0) return [formatPath([...above, member[0]]), JSON.stringify(applies)];
   }
   return ['agent_settings.agent_kind', 'another'];
 }

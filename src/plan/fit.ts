@@ -4,7 +4,9 @@ import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { mcpMisfits } from './fit-mcp.ts';
 import { nativeMisfits } from './fit-native.ts';
+import { dialectAfter } from './reset-agent.ts';
 
 /**
  * Why a service cannot hold what the file declares: every field that it does not have, or whose value it would refuse or store as
@@ -22,6 +24,7 @@ export function misfit(
         ...(declared.field.isNative ? [] : [problemOf(declared, dialect) ?? []].flat()),
         ...unstorableIn(declared, dialect),
       ]),
+    ...mcpMisfits(desired, dialect),
     ...(observed === null ? [] : nativeMisfits(desired, observed)),
   ];
   if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
@@ -32,7 +35,7 @@ export function misfit(
 
 /** Throws the misfit, if there is one. */
 export function requireFit(desired: DesiredState, observed: ObservedState): void {
-  const unfit = misfit(desired, observed.dialect, observed);
+  const unfit = misfit(desired, dialectAfter(desired, observed), observed);
   if (unfit !== null) throw unfit;
 }
 

@@ -7,6 +7,7 @@ import type { ObservedState } from '../model/state.ts';
 import { isEmpty, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints } from './moved-endpoints.ts';
+import { resetAgent } from './reset-agent.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {
@@ -32,6 +33,7 @@ export function guardRules(
     ['disable-safety', disabledSafety(plan)],
     ['overwrite-drift', overwrittenDrift(plan)],
     ['empty-store', emptyStore(plan, observed)],
+    ['reset-agent', resetAgent(plan.settings, observed)],
   ];
   return [
     ...found.flatMap(([rule, findings]) =>

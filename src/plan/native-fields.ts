@@ -50,7 +50,11 @@ export function nativeDialectField(
   { name, path, secret }: NativeField,
   observed: ObservedState,
 ): DialectField {
-  const absent = defaultOf(placeOf(path, observed));
+  const places = placeOf(path, observed);
+  const schema = nativeSchema(observed.dialect.name);
+  // The word that tells variants apart is by itself that of the first one.
+  const isKind = schema !== null && places.some((node) => node.const !== undefined);
+  const absent = defaultOf(isKind ? nodesAt(schema, path) : places);
   return {
     name,
     reads: secret ? 'presence' : 'value',
@@ -63,7 +67,7 @@ export function nativeDialectField(
 
 function defaultOf(nodes: readonly SchemaNode[]): Value {
   const found = nodes.find((node) => node.default !== undefined);
-  return (found?.default as Value | undefined) ?? null;
+  return found?.default ?? null;
 }
 
 /**
@@ -117,8 +121,7 @@ function stripped(value: Value, nodes: readonly SchemaNode[], defs: Definitions)
     Object.entries(value).flatMap(([key, member]): (readonly [string, Value])[] => {
       const inner = nodes.flatMap((node) => membersAt(node, key, defs));
       const filled = inner.some(
-        (node) =>
-          node.readOnly === true || sameValue(member, (node.default as Value | undefined) ?? null),
+        (node) => node.readOnly === true || sameValue(member, node.default ?? null),
       );
       return inner.length > 0 && filled ? [] : [[key, stripped(member, inner, defs)]];
     }),

@@ -13,6 +13,7 @@ import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import { entryHere } from './fit-mcp.ts';
 import { dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
 import type { Rotation } from './plan-secrets.ts';
 
@@ -33,10 +34,12 @@ export function planMcp(
     ? desired.value
     : recordOf(MCP_LISTS.map((list) => [list, []]));
   const hiding = hidingIn(observed);
+  const declaredHere = (list: McpList): readonly ValueRecord[] =>
+    entriesOf(declared[list]).map((entry) => entryHere(list, entry, observed.dialect));
   const lists = MCP_LISTS.filter(
     (list) => declared[list] !== undefined && !isUnmanaged(unmanaged, ['mcp_config', list]),
   ).map((list) =>
-    planMcpList(entriesOf(declared[list]), entriesOf(config[list]), {
+    planMcpList(declaredHere(list), entriesOf(config[list]), {
       list,
       desired,
       unmanaged,

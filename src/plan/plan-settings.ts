@@ -1,6 +1,14 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { formatPath, isUnmanaged, isWithin, pathNamed, type Path } from '../model/path.ts';
+import { AGENT_KIND } from '../model/native-parts.ts';
+import {
+  formatPath,
+  isUnmanaged,
+  isWithin,
+  pathNamed,
+  samePath,
+  type Path,
+} from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -10,6 +18,7 @@ import { hidingIn } from './mcp-entry.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planNative } from './plan-native.ts';
 import { planPlain, type FieldPlan } from './plan-plain.ts';
+import { startOf } from './reset-agent.ts';
 import { lostWhenSent, planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
 
 export interface PlanOptions {
@@ -36,18 +45,20 @@ export function planSettings(
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
-  const managed = managedFields(desired, observed);
-  const plans = managed.map(
-    (field) => [field.field.name, planField(field, desired, observed, options)] as const,
-  );
+  const start = startOf(desired, observed);
+  const managed = managedFields(desired, start);
+  const plans = managed.map((field) => {
+    const from = samePath(field.field.path, AGENT_KIND) ? observed : start;
+    return [field.field.name, planField(field, desired, from, options)] as const;
+  });
   const changes = plans.flatMap(([, plan]) => plan.changes ?? []);
   const removals = changes.filter((change) => change.action === 'remove');
   const sent = plans.filter(([, plan]) => isSent(plan, observed));
   const written = new Map<string, Value>();
   for (const [name, plan] of sent) if (plan.write !== undefined) written.set(name, plan.write);
   for (const [name, value] of options.along ?? []) written.set(name, value);
-  for (const name of renewedBy(written, observed))
-    written.set(name, declaredAs(name, managed) ?? clearedBy(name, observed));
+  for (const name of renewedBy(written, start))
+    written.set(name, declaredAs(name, managed) ?? clearedBy(name, start));
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {

@@ -10,6 +10,7 @@ import {
   UNNAMED,
   type McpList,
 } from '../model/mcp.ts';
+import { AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
 import { pathNamed, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
@@ -24,6 +25,7 @@ import {
 import { managesEntry, managesField } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { isCleared, isShownAsNull } from './plan-plain.ts';
+import { isReset } from './reset-agent.ts';
 
 /** Something that a write changed although the file does not manage it. */
 export interface Touched {
@@ -41,7 +43,9 @@ export function touchedBetween(
   after: ObservedState,
   desired: DesiredState,
 ): Touched[] {
+  const reset = isReset(before, after);
   return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
+    if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
     if (name === 'mcp_config') return touchedMcp(value, now, desired);
     const field = after.dialect.fields.get(name);
@@ -59,6 +63,7 @@ export function touchedBetween(
 export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {
   const isKnown = (name: string) => before.dialect.fields.has(name) || name.includes('.');
   const lost = [...before.secrets]
+    .filter(([name]) => !isReset(before, after) || !isNamedWithin(name, AGENT_PART))
     .filter(([name, state]) => state === 'stored' && isLost(after.secrets.get(name), isKnown(name)))
     .map(([name]) => pathNamed(name));
   const now = new Set(after.tokens);

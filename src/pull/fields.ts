@@ -1,8 +1,10 @@
-import { member } from '../desired/node.ts';
+import { declaredPlace } from '../desired/native.ts';
+import { member, nodeAt } from '../desired/node.ts';
 import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { fieldNamed, type Field } from '../model/field.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/pulled.ts';
@@ -10,6 +12,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
 import { NOTHING_PULLED, type Pulled, pulledList, pulledMcp, type PullRules } from './mcp.ts';
+import { adoptedNative, leftServers, pulledNative } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
 import { fieldPlaceholder } from './placeholder.ts';
 import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
@@ -27,9 +30,16 @@ export function pulledFields(
   }
   const parts = rules.changes
     .filter(({ path }) => path[0] !== 'mcp_config')
-    .map((change) => pulledField(change, target, observed, rules));
+    .map((change) =>
+      NATIVE_PARTS.has(change.path[0] ?? '')
+        ? pulledNative(change, target, rules)
+        : pulledField(change, target, observed, rules),
+    );
   const mcp = desired.fields.find(({ field }) => field.name === 'mcp_config');
   const node = member(target.settings, 'mcp_config');
+  const byName =
+    target.settings === undefined ? undefined : nodeAt(target.settings, NATIVE_SERVERS);
+  if (byName !== undefined) parts.push(leftServers(rules.changes));
   if (mcp !== undefined && node !== undefined)
     parts.push(pulledMcp(node, mcp.value, observed.values['mcp_config'] ?? null, rules));
   return {
@@ -53,8 +63,10 @@ function pulledField(
   });
   if (field === undefined) return leave(REASONS.unreadable);
   if (excluded.has(formatPath(change.path))) return leave(REASONS.unlike);
+  const place = declaredPlace(target.settings, field);
+  const at = place?.path ?? [name];
   const write = (edit: Omit<PullEdit, 'path'>, action: PulledAction): Pulled => ({
-    edits: [{ path: ['settings', name], ...edit }],
+    edits: [{ path: ['settings', ...at], ...edit }],
     made: [[action, change]],
     left: [],
   });
@@ -68,7 +80,7 @@ function pulledField(
       ? write({ value: null, placeholders: [] }, 'clear')
       : refer(new Secret(''), 'set');
   }
-  const node = member(target.settings, name);
+  const node = place?.node;
   const text = node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';
   if (name === 'secrets_store' || (holdsReference(text) && !overReferences))
     return leave(REASONS.reference);
@@ -102,6 +114,7 @@ export function adopted(path: Path, observed: ObservedState, rules: PullRules): 
     edits: [{ path: ['settings', name], ...edit }],
     left: [],
   });
+  if (NATIVE_PARTS.has(name)) return adoptedNative(path, observed, rules);
   const field = fieldNamed(name);
   if (field === undefined) return leave(REASONS.unknown);
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);

@@ -3,6 +3,7 @@ import { expectationAt } from '../desired/schema-lookup.ts';
 import { SCHEMA } from '../desired/schema.gen.ts';
 import type { Target } from '../desired/target.ts';
 import { type Field, fields } from '../model/field.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import { type Edit, editText } from '../yaml-edit/edit-text.ts';
@@ -17,8 +18,8 @@ const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
  * that it does not manage, commented out so that each line is valid without its #.
  */
 export function initialText(server: JsonObject, settings: JsonObject): string {
-  const names = fields().map(({ name }) => name);
-  const declared = names.filter((name) => Object.hasOwn(settings, name));
+  const names: readonly string[] = fields().map(({ name }) => name);
+  const declared = [...names, ...NATIVE_PARTS].filter((name) => Object.hasOwn(settings, name));
   const others = fields().filter(({ name }) => !Object.hasOwn(settings, name));
   const rest = others.map((field) => `  # ${field.name}: ${JSON.stringify(declarable(field))}`);
   const { $id } = JSON.parse(SCHEMA) as { readonly $id: string };

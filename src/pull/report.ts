@@ -1,5 +1,5 @@
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
-import type { Path, Source } from '../model/path.ts';
+import { samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -50,10 +50,13 @@ export function pullReport(
 }
 
 /** The place of a value in the edited file. */
-function sourceAt(desired: DesiredState | null, [name = '', list, segment]: Path): Source | null {
-  const field = desired?.fields.find((one) => one.field.name === name);
+function sourceAt(desired: DesiredState | null, path: Path): Source | null {
+  const [name = '', list, segment] = path;
+  const field = desired?.fields.find(({ field: one }) =>
+    one.isNative ? samePath(one.path, path) : one.name === name,
+  );
   if (field === undefined) return null;
-  if (!isMcpList(list)) return field.source();
+  if (name !== 'mcp_config' || !isMcpList(list)) return field.source();
   const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];
   const index = entries.findIndex((entry) => identityOf(list, entry).shown === segment);
   return field.source(index === -1 ? [list] : [list, String(index)]);

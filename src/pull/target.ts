@@ -1,7 +1,9 @@
+import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { shownAt } from '../plan/native-fields.ts';
 import { member, type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { parsePath, pathKey, samePath, type Path } from '../model/path.ts';
+import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { LeftAlone } from '../model/pulled.ts';
@@ -165,12 +167,17 @@ function toAdopt(
   );
   if (adopt === 'all') return undeclared;
   return undeclared.filter((path) =>
-    adopt.some((named) => path.every((segment, index) => segment === named[index])),
+    adopt.some(
+      (named) => path.every((segment, index) => segment === named[index]) || isWithin(path, named),
+    ),
   );
 }
 
 /** The service's value of a field or an mcp list; null for an entry. */
-function valueAt({ values }: ObservedState, [name = '', list, entry]: Path): Value {
+function valueAt(observed: ObservedState, path: Path): Value {
+  const { values } = observed;
+  const [name = '', list, entry] = path;
+  if (NATIVE_PARTS.has(name)) return shownAt(observed, path) ?? null;
   const value = values[name] ?? null;
   if (list === undefined) return value;
   return isRecord(value) && entry === undefined ? (value[list] ?? null) : null;

@@ -14,6 +14,7 @@ export const REASONS = {
   inexpressible: 'a settings file cannot hold what the service has',
   unlike: 'what the service has would not read back the same',
   twice: 'the service has this entry more than once',
+  byName: 'declared by its name under agent_settings; edit it by hand',
   unknown: 'this version of setpoint does not know it',
   empty: 'nothing is stored on the service yet',
   unreadable: 'it cannot be read back; declare it by hand',

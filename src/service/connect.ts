@@ -26,6 +26,8 @@ export interface ConnectOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly random?: () => number;
+  /** Whether reads find out of every secret whether it is stored, if that takes a request more. Default: false. */
+  readonly asksSecrets?: boolean;
 }
 
 interface RequestCounts {
@@ -63,6 +65,8 @@ export interface Connection {
   readonly sendsKey: boolean;
   /** What the service speaks, if the file declares it. */
   readonly dialect: ServerSettings['dialect'];
+  /** Whether reads find out of every secret whether it is stored. */
+  readonly asksSecrets: boolean;
   /** Whether there may be a proxy in between. */
   readonly proxied: boolean;
   /** Sent with every request, and never shown. */
@@ -115,6 +119,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     dialect: server.dialect,
     secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
     random: options.random ?? Math.random,
+    asksSecrets: options.asksSecrets === true,
     place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,
     async send({ method, path, body, signal, wantsBody, ...request }) {
       return exchange(await open(), base.origin, {

@@ -71,7 +71,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     saved: (answer) =>
       answer === null
         ? { ...appServerRead.EMPTY_STORE, saved: true }
-        : appServerRead.observedState(answer, true),
+        : appServerRead.observedState(answer, { saved: true }),
     write: appServerWrite.storeSettings,
   },
   'agent-server': {

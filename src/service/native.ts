@@ -39,12 +39,14 @@ export function nativeState(
     }
     if (isRecord(value) && (Object.keys(value).length > 0 || isPart(nodes))) {
       const applying = nodes.filter((node) => isApplying(node, value));
-      for (const [key, member] of Object.entries(value))
-        visit(
-          member,
-          [...path, key],
-          applying.flatMap((node) => memberNodes(node, key, defs)),
-        );
+      const [first] = nodes.map(kindMember);
+      for (const [key, member] of Object.entries(value)) {
+        const inner = applying.flatMap((node) => memberNodes(node, key, defs));
+        // The word that tells variants apart is by itself that of the first one.
+        if (first?.[0] === key) {
+          if (!sameValue(member, first[1])) values.push([formatPath([...path, key]), member]);
+        } else visit(member, [...path, key], inner);
+      }
       return;
     }
     if (!isAsMade(value, nodes)) values.push([formatPath(path), value]);

@@ -17,6 +17,28 @@ type Place = readonly [line: number, column: number, code: DiagnosticCode];
  * base file follow those of the file that extends it.
  */
 const PLACES: Readonly<Record<string, readonly Place[]>> = {
+  'native-parts': [
+    [4, 3, 'declared-twice'],
+    [6, 5, 'unknown-key'],
+    [8, 7, 'declared-twice'],
+    [9, 16, 'bad-value'],
+    [10, 20, 'wrong-type'],
+    [11, 20, 'wrong-type'],
+    [12, 39, 'literal-secret'],
+    [13, 26, 'literal-secret'],
+    [14, 7, 'unknown-key'],
+    [15, 13, 'missing-key'],
+    [16, 36, 'bad-value'],
+    [20, 28, 'literal-secret'],
+    [21, 9, 'unknown-key'],
+    [22, 27, 'bad-value'],
+    [24, 23, 'bad-value'],
+    [26, 39, 'literal-secret'],
+    [27, 30, 'bad-value'],
+    [28, 19, 'wrong-type'],
+    [30, 5, 'unknown-path'],
+    [31, 5, 'unknown-path'],
+  ],
   aliases: [[3, 11, 'alias'], [4, 13, 'alias'], [5, 10, 'alias'], [7, 7, 'alias']],
   'bad-escape': [[4, 36, 'syntax']],
   'bare-environment': [[4, 3, 'empty-value']],

@@ -9,6 +9,9 @@ export const guards: Block<'guards'> = {
   isQuotable: isNumberOrWord,
 };
 
+/** Rules that are on in every file, unless their name turns them off. */
+const ALWAYS_ON: ReadonlySet<Rule> = new Set(['reset-agent']);
+
 /** The guards that a block turns on: a rule by its name, or all by `protected` except those that are turned off by name. */
 export function guardsOf(node: Node | undefined): GuardSettings {
   const flag = (key: string): boolean | undefined => {
@@ -16,7 +19,8 @@ export function guardsOf(node: Node | undefined): GuardSettings {
     return value?.kind === 'scalar' && typeof value.value === 'boolean' ? value.value : undefined;
   };
   const all = flag('protected') === true;
-  const isOn = (rule: Rule): boolean => flag(rule.replaceAll('-', '_')) ?? all;
+  const isOn = (rule: Rule): boolean =>
+    flag(rule.replaceAll('-', '_')) ?? (all || ALWAYS_ON.has(rule));
   const maxChanges = member(node, 'max_changes');
   return {
     on: new Set(RULES.filter(isOn)),

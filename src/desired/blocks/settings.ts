@@ -8,7 +8,7 @@ import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
 import { envPairs, shellWords } from '../lines.ts';
 import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
-import { isNamedKey, settingsNodes } from '../schema-lookup.ts';
+import { expectationAt, isNamedKey, settingsNodes } from '../schema-lookup.ts';
 import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
 import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
 import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
@@ -60,6 +60,8 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set(['', 'name', 'url', 'command', 
 /** What text means at a native path: what its place takes, and a secret under the name of one. */
 function nativeTextKind(path: FilePath): TextKind {
   const nodes = settingsNodes(path);
+  // What no server has is reported by its key.
+  if (nodes.length === 0) return 'text';
   if (isSecretPlace(nodes)) return 'secret';
   if (isSensitiveName(path.at(-1) ?? '') && !isNamedKey(path)) return 'secret';
   const own = nodes.filter(({ pattern }) => pattern?.startsWith('^\\$\\{(env|file)') !== true);
@@ -83,8 +85,8 @@ function isQuotable(value: string, [name = '', list, index, memberName = 'url']:
 function textForm(path: FilePath): readonly [string, string] | null {
   const [name = '', list, , memberName = 'url'] = path;
   if (NATIVE_PARTS.has(name)) {
-    const pattern = settingsNodes(path).find((node) => node.pattern !== undefined)?.pattern;
-    return pattern === undefined || isSecretPlace(settingsNodes(path))
+    const { pattern } = expectationAt(['settings', ...path]);
+    return pattern === null
       ? null
       : [
           `text of the form ${pattern}`,

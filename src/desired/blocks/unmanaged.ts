@@ -1,10 +1,12 @@
-import { fieldNamed, fields } from '../../model/field.ts';
+import { fieldAtNative, fieldNamed, fields } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
-import { parsePath, type Path } from '../../model/path.ts';
-import { didYouMean } from '../../model/wording.ts';
+import { fieldsWithin, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
+import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
+import { didYouMean, suggest } from '../../model/wording.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
+import { settingsNodes } from '../schema-lookup.ts';
 import type { PlacedFinding } from '../source-file.ts';
 import { findingAt, type Block, type FilePath } from './block.ts';
 import { isPlainPath } from './quotable.ts';
@@ -21,8 +23,15 @@ export function unmanagedOf(node: Node | undefined): Path[] {
   if (node?.kind !== 'list') return [];
   return node.items.flatMap((item) => {
     const path = parsePath(textOf(item) ?? '');
-    return path === null ? [] : [path];
+    if (path === null) return [];
+    return NATIVE_PARTS.has(path[0] ?? '') ? nativePaths(path) : [path];
   });
+}
+
+/** A native path, and the fields of the specification that are in that place. */
+function nativePaths(path: Path): Path[] {
+  const named = fieldsWithin(path).map(({ name }) => [name]);
+  return fieldAtNative(path) === undefined ? [path, ...named] : named;
 }
 
 function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
@@ -49,8 +58,9 @@ function problemOfPath(text: string): string | null {
   const segments = parsePath(text);
   if (segments === null) return EXAMPLE;
   const [name = '', list, identity, ...rest] = segments;
+  if (NATIVE_PARTS.has(name)) return problemOfNative(segments);
   if (fieldNamed(name) === undefined) {
-    const names = fields().map((field) => field.name);
+    const names = [...fields().map((field) => field.name), ...NATIVE_PARTS];
     return didYouMean(name, names) || EXAMPLE;
   }
   if (list === undefined) return null;
@@ -63,4 +73,17 @@ function problemOfPath(text: string): string | null {
   return !isUrl || bareUrl(known) === known || mayHoldReference(known)
     ? null
     : 'Write the url without userinfo, query and fragment.';
+}
+
+function problemOfNative(path: Path): string | null {
+  if (isWithin(path, NATIVE_SERVERS) && path.length > NATIVE_SERVERS.length)
+    return 'Write the entry of its list: mcp_config.shttp_servers[https://x/mcp].';
+  const wrong = path.findIndex((_, index) => settingsNodes(path.slice(0, index + 1)).length === 0);
+  if (wrong === -1) return null;
+  const above = path.slice(0, wrong);
+  const names = settingsNodes(above).flatMap(({ properties = {} }) => Object.keys(properties));
+  const near = suggest(path[wrong] ?? '', names);
+  return near === null
+    ? `Nothing else is under ${formatPath(above)}.`
+    : `Did you mean ${formatPath([...above, near, ...path.slice(wrong + 1)])}?`;
 }

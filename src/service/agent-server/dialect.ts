@@ -104,6 +104,7 @@ export const AGENT_SERVER: Dialect = {
   mcp: 'entries',
   sandboxes: false,
   nullsMayHide: false,
+  ofKind: (kind) => agentServerWith({ acp: kind === 'acp', bareCondenser: false }),
   unstorable: UNSTORABLE,
   lacks: LACKS,
   fields: new Map(

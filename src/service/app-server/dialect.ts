@@ -100,6 +100,7 @@ export const APP_SERVER: Dialect = {
   mcp: 'config',
   sandboxes: true,
   nullsMayHide: false,
+  ofKind: (kind) => appServerWith(kind === 'acp'),
   native: new Map([['disabled_skills', { onNull: 'refuses' }]]),
   lacks: LACKS,
   fields: new Map(
@@ -108,6 +109,21 @@ export const APP_SERVER: Dialect = {
       .map((field) => [field.name, fieldHere(field)]),
   ),
 };
+
+/** What a server can do whose agent is of another make: the members of the usual one are gone from its settings. */
+export function appServerWith(acp: boolean): Dialect {
+  if (!acp) return APP_SERVER;
+  const own = [...APP_SERVER.fields].filter(([name]) => !OF_OPENHANDS.has(name));
+  const why = 'agent_settings.agent_kind is acp on this service, and only openhands has it';
+  const lacks = [...OF_OPENHANDS].map((name) => [name, why] as const);
+  return { ...APP_SERVER, lacks: new Map([...LACKS, ...lacks]), fields: new Map(own) };
+}
+
+const OF_OPENHANDS: ReadonlySet<string> = new Set<FieldName>([
+  'agent',
+  'enable_default_condenser',
+  'condenser_max_size',
+]);
 
 function fieldHere(field: Field): DialectField {
   const { name, onNull, clearWith, secret, readable, setFlag, default: absent } = field;

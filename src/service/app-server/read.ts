@@ -1,18 +1,17 @@
-import { fieldNamed } from '../../model/field.ts';
-import type { Path } from '../../model/path.ts';
+import { fieldAtNative, fieldNamed } from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
-import { NATIVE_PARTS } from '../../model/native-parts.ts';
+import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
+import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
-import { flatRecord, unlikePlace, valueAt } from '../places.ts';
+import { flatRecord, placed, unlikePlace, valueAt } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
-import { concealServers } from '../conceal.ts';
 import { conceal } from './conceal.ts';
-import { APP_SERVER, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
+import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
 import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
@@ -35,10 +34,15 @@ export async function settingsIn(
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
   const record = conceal(read.json);
-  const servers = valueAt(record, MCP);
-  if (!isRecord(servers) || Object.keys(servers).length === 0) return observedState(flat(record));
-  const masked = await maskedServers(connection, servers, ask);
-  return masked instanceof SetpointError ? masked : observedState(flat(record, masked));
+  const found = valueAt(record, NATIVE_SERVERS);
+  const servers = isRecord(found) ? found : recordOf([]);
+  if (Object.keys(servers).length === 0 && !connection.asksSecrets)
+    return observedState(flat(record));
+  const masked = await maskedRecord(connection, servers, ask);
+  if (masked instanceof SetpointError) return masked;
+  const shown = valueAt(masked, NATIVE_SERVERS);
+  const answer = flat(withMasks(record, masked), isRecord(shown) ? shown : recordOf([]));
+  return observedState(answer, { shows: true });
 }
 
 /** A stored value of a wrong type makes every read fail; no request mends it. */
@@ -49,7 +53,7 @@ function unreadable({ code, message, retry, retryAfter }: ServiceError): Service
 }
 
 /** The settings leave secrets out; with their masks it is known which server has any, and under which names. */
-async function maskedServers(
+async function maskedRecord(
   connection: Connection,
   servers: ValueRecord,
   ask: Ask,
@@ -58,9 +62,10 @@ async function maskedServers(
   if (reply.status !== 200) return statusError(connection, place, reply);
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
-  const found = isRecord(read.json) ? concealServers(valueAt(read.json, MCP) ?? null) : null;
+  const record = isRecord(read.json) ? conceal(read.json) : recordOf([]);
+  const found = valueAt(record, NATIVE_SERVERS);
   const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
-  if (isRecord(found) && names(found) === names(servers)) return found;
+  if (isRecord(found) && names(found) === names(servers)) return record;
   return new ServiceError(
     'contended',
     `${place} was answered with other mcp servers than the settings have.`,
@@ -70,7 +75,14 @@ async function maskedServers(
   );
 }
 
-const MCP: Path = ['agent_settings', 'mcp_config'];
+/** A record with the masks of the native secrets that are stored: the settings have null for each. */
+function withMasks(record: ValueRecord, masked: ValueRecord): ValueRecord {
+  const schema = nativeSchema('app-server');
+  const paths = schema === null ? [] : secretPaths(schema);
+  return paths
+    .filter((path) => fieldAtNative(path) === undefined && valueAt(record, path) === null)
+    .reduce((whole, path) => placed(whole, path, valueAt(masked, path) ?? null), record);
+}
 
 /** What a 404 means by its body: an empty store has this sentence. */
 function isEmptyStore(body: Value): boolean {
@@ -94,11 +106,12 @@ function problemOf(place: string, body: Value): ServiceError | null {
       { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
     );
   }
-  if (settings['agent_kind'] !== 'openhands') {
+  const kind = settings['agent_kind'];
+  if (kind !== 'openhands' && kind !== 'acp') {
     return new ServiceError(
       'dialect-not-spoken',
-      `${place} was answered with an agent_kind other than openhands, whose settings have other fields.`,
-      { hint: 'setpoint keeps services whose agent_settings.agent_kind is openhands.' },
+      `${place} was answered with an agent_kind other than openhands and acp, whose settings have other fields.`,
+      { hint: 'Set agent_settings.agent_kind to openhands or acp by other means.' },
     );
   }
   // A later release may have moved what it does not show: there every member must be where it was.
@@ -133,19 +146,28 @@ export const EMPTY_STORE: ObservedState = {
   answer: recordOf([]),
 };
 
-/** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
-export function observedState(answer: ValueRecord, saved = false): ObservedState {
+/**
+ * The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. `shows`: it has the mask of each
+ * secret that is stored.
+ */
+export function observedState(
+  answer: ValueRecord,
+  { saved = false, shows = false }: { readonly saved?: boolean; readonly shows?: boolean } = {},
+): ObservedState {
+  const kind = valueAt(answer, ['agent_settings', 'agent_kind']);
+  const dialect = appServerWith(kind === 'acp');
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = APP_SERVER.fields.get(name);
+    if (field !== undefined && !dialect.fields.has(name)) return [];
     if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
     const isKnown = isReport(name, value) || NATIVE_PARTS.has(name) || OF_THE_SERVER.has(name);
     return isKnown || isEmpty(value) ? [] : [[name, value]];
   });
-  const native = nativeState(answer, 'app-server', false);
+  const native = nativeState(answer, 'app-server', shows);
   const tokens = answer[TOKEN_NAMES];
   const newer = newerThanKnown(answer);
   return {
-    dialect: APP_SERVER,
+    dialect,
     release: releaseOf(answer),
     stored: true,
     values: recordOf([...values, ...native.values]),

@@ -25,6 +25,11 @@ export const SETTINGS_V0: Dialect = {
   mcp: 'config',
   sandboxes: true,
   nullsMayHide: true,
+  entryMembers: {
+    sse_servers: ['url', 'api_key'],
+    stdio_servers: ['name', 'command', 'args', 'env'],
+    shttp_servers: ['url', 'api_key', 'timeout'],
+  },
   lacks: new Map(),
   fields: new Map(
     fields().map((field) => [field.name, { ...specified(field), ...LOST[field.name] }]),

@@ -1,0 +1,62 @@
+import { faultsIn, inWords } from '../model/json-schema.ts';
+import { entriesOf, identityMember, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { NATIVE_SERVERS } from '../model/native-parts.ts';
+import { nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
+import { formatPath, isUnmanaged } from '../model/path.ts';
+import type { Dialect } from '../model/dialect.ts';
+import type { DesiredState } from '../model/state.ts';
+import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+
+/** Members of the declared mcp entries that the services of a dialect do not have, or not with such a value. */
+export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect): string[] {
+  const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
+  return MCP_LISTS.flatMap((list) =>
+    entriesOf(config[list]).flatMap((entry) => {
+      const path = ['mcp_config', list, identityOf(list, entry).shown];
+      if (isUnmanaged(unmanaged, path)) return [];
+      return Object.entries(entry).flatMap(
+        ([member, value]) => problemOf([...path, member], list, value, dialect) ?? [],
+      );
+    }),
+  );
+}
+
+function problemOf(
+  path: readonly string[],
+  list: McpList,
+  value: Value,
+  dialect: Dialect,
+): string | null {
+  const member = path.at(-1) ?? '';
+  const own = dialect.entryMembers?.[list];
+  if (own?.includes(member) === true || isIgnored(list, member)) return null;
+  if (own === undefined && OF_LISTS.has(member)) return null;
+  const place = [...NATIVE_SERVERS, '', member];
+  const schema = nativeSchema(dialect.name);
+  const nodes = schema === null ? [] : nodesAt(schema, place);
+  const servers = serversWith(place);
+  if (own !== undefined || schema === null || nodes.length === 0)
+    return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
+  // A strategy that stands beside api_key has its value there.
+  if (member === 'auth') return null;
+  const [fault] = faultsIn(value, { anyOf: nodes }, schema.$defs, path);
+  return fault === undefined
+    ? null
+    : `${formatPath(fault.path)} must be ${inWords(fault.expected, schema.$defs)} there.`;
+}
+
+/** Members that the lists of the specification have everywhere. */
+const OF_LISTS: ReadonlySet<string> = new Set(['url', 'api_key', 'command', 'args', 'env']);
+
+/** A name that is not what an entry is known by: services without names need none. */
+function isIgnored(list: McpList, member: string): boolean {
+  return member === 'name' && identityMember(list) !== 'name';
+}
+
+/** A declared entry as these services can have it: without a name that they have no place for. */
+export function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {
+  const own = dialect.entryMembers?.[list];
+  if (own === undefined) return entry;
+  return recordOf(Object.entries(entry).filter(([name]) => own.includes(name)));
+}
