@@ -1,5 +1,5 @@
 import { faultsIn, inWords } from '../model/json-schema.ts';
-import { entriesOf, identityMember, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import { nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged } from '../model/path.ts';
@@ -7,7 +7,10 @@ import type { Dialect } from '../model/dialect.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 
-/** Members of the declared mcp entries that the services of a dialect do not have, or not with such a value. */
+/**
+ * Members of the declared mcp entries that the services of a dialect do not have, or not with such a value. Every service takes a
+ * `name`: it is a member of the entry, the entry's key in a map, or not needed there.
+ */
 export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect): string[] {
   const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
   if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
@@ -30,7 +33,7 @@ function problemOf(
 ): string | null {
   const member = path.at(-1) ?? '';
   const own = dialect.entryMembers?.[list];
-  if (own?.includes(member) === true || isIgnored(list, member)) return null;
+  if (own?.includes(member) === true || member === 'name') return null;
   if (own === undefined && OF_LISTS.has(member)) return null;
   const place = [...NATIVE_SERVERS, '', member];
   const schema = nativeSchema(dialect.name);
@@ -48,11 +51,6 @@ function problemOf(
 
 /** Members that the lists of the specification have everywhere. */
 const OF_LISTS: ReadonlySet<string> = new Set(['url', 'api_key', 'command', 'args', 'env']);
-
-/** A name that is not what an entry is known by: services without names need none. */
-function isIgnored(list: McpList, member: string): boolean {
-  return member === 'name' && identityMember(list) !== 'name';
-}
 
 /** A declared entry as these services can have it: without a name that they have no place for. */
 export function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {

@@ -5,7 +5,14 @@ import { plan } from '../../src/operations/plan.ts';
 import type { DialectName } from '../../src/model/dialect.ts';
 import { outcomeText, planText } from '../../src/render/section-text.ts';
 import { ENVIRONMENT, leaks } from '../fixture/arbitrary.ts';
-import { at, differences, exchange, loopDialect, writeBehind } from '../fixture/loop/dialects.ts';
+import {
+  at,
+  differences,
+  exchange,
+  isWithin,
+  loopDialect,
+  writeBehind,
+} from '../fixture/loop/dialects.ts';
 import { startEmbedded } from '../fixture/loop/embedded.ts';
 import type { LoopServer } from '../fixture/loop/server.ts';
 import { startTap, type Tap } from '../fixture/loop/tap.ts';
@@ -212,11 +219,6 @@ function managedPlaces(dialect: DialectName, { settings, native }: Declared) {
   });
   const address = place('llm_base_url');
   return [...flat, ...native, ...('llm_model' in settings && address !== null ? [address] : [])];
-}
-
-/** Whether a place is in one that is managed, or is null where the way to that one begins. */
-function isWithin(path: readonly string[], place: readonly string[]): boolean {
-  return path.slice(0, place.length).every((name, index) => name === place[index]);
 }
 
 /** The stored entries of the lists that a file does not declare: they keep their secrets, too. */

@@ -185,6 +185,18 @@ describe('a dialect that keeps what a write leaves out', () => {
     expect(misfit({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
   });
 
+  it.each(Object.values(DIALECTS))(
+    'takes every member of the three lists: $dialect.name',
+    ({ dialect }) => {
+      const mcp_config = {
+        sse_servers: [{ url: 'https://a.example.com/sse', api_key: 'k', name: 'a' }],
+        shttp_servers: [{ url: 'https://b.example.com', api_key: 'k', name: 'b', timeout: 30 }],
+        stdio_servers: [{ name: 'fs', command: 'npx', args: ['-y'], env: { TOKEN: 't' } }],
+      };
+      expect(misfit(desired({ mcp_config }), dialect)).toBeNull();
+    },
+  );
+
   it.each<[Value, string | null]>([
     [null, 'llm_model cannot be null there: it is always set.'],
     ['', 'llm_model cannot be empty there: it is always set.'],
