@@ -230,7 +230,9 @@ function otherEntries(
   const config = at(record, loopDialect(dialect, SECRETS).place('mcp_config') ?? []);
   const declared = settings['mcp_config'];
   const lists = typeof declared === 'object' && declared !== null ? Object.keys(declared) : [];
-  const isOther = (list: string) => !lists.includes(list);
+  // Without a list it declares that there are no entries.
+  const isOther = (list: string) =>
+    declared === undefined || (lists.length > 0 && !lists.includes(list));
   if (typeof config !== 'object' || config === null || Array.isArray(config)) return {};
   if (dialect === 'settings-v0')
     return Object.fromEntries(
