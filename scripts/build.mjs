@@ -1,5 +1,5 @@
-// Makes dist/: the library, its types by tsc and its code as a module, and the command as a bundle that starts quickly: CommonJS,
-// because Node starts that a twelfth sooner than a module. The GitHub Action shares what the command is made of.
+// Makes dist/: the types of the library by tsc, and the command as a bundle that starts quickly: CommonJS, because Node starts that a
+// twelfth sooner than a module. The GitHub Action and the library share what the command is made of.
 import {
   chmodSync,
   mkdtempSync,
@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -42,19 +43,6 @@ for (const name of readdirSync(dist, { recursive: true })) {
 // Commands and operations are written to load what they need; in one file they find it there.
 const onLog = (level, log, handle) =>
   log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log);
-const library = await rolldown({
-  input: join(root, 'src/index.ts'),
-  platform: 'node',
-  external: /^[^./]/,
-  onLog,
-});
-await library.write({
-  dir: dist,
-  format: 'esm',
-  chunkFileNames: 'chunks/[name]-[hash].js',
-  minify: { compress: true, mangle: false },
-});
-
 // What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
 // fetch; node:assert, of which undici uses one function; and what the Actions toolkit requests identities of a job with.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
@@ -120,6 +108,7 @@ const commands = await rolldown({
   input: {
     'bin/chunks/run-command': join(root, 'src/cli/run-command.ts'),
     'action/index': join(root, 'src/action/main.ts'),
+    library: join(root, 'src/index.ts'),
   },
   platform: 'node',
   plugins: [lean, findDaily],
@@ -140,6 +129,13 @@ await commands.write({
     groups: [{ name: 'commands', test: (id) => daily.has(id) }],
   },
 });
+
+// The library is the same code as the command, as a module.
+const names = Object.keys(createRequire(import.meta.url)(join(dist, 'library.cjs')));
+writeFileSync(
+  join(dist, 'index.js'),
+  `import library from './library.cjs';\nexport const { ${names.join(', ')} } = library;\n`,
+);
 
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
 for (const name of readdirSync(dist, { recursive: true })) {

@@ -156,12 +156,24 @@ async function commandLine() {
   }
 }
 
-/** The help, so that asking for it loads nothing. */
+/** The help of setpoint and of each command, so that asking for it loads nothing. */
 function help() {
   let text = '';
   const io = { stdout: { write: (part) => (text += part) }, env: {} };
-  buildProgram(io, () => {}).outputHelp();
-  return `${BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts')}/** What \`setpoint --help\` prints. */\nexport const HELP = ${JSON.stringify(text)};\n`;
+  const program = buildProgram(io, () => {});
+  const helpOf = (command) => {
+    text = '';
+    command.outputHelp();
+    return JSON.stringify(text);
+  };
+  const commands = program.commands.map(
+    (command) => `  ${JSON.stringify(command.name())}: ${helpOf(command)},\n`,
+  );
+  const banner = BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts');
+  return {
+    'src/cli/help.gen.ts': `${banner}/** What \`setpoint --help\` prints. */\nexport const HELP = ${helpOf(program)};\n`,
+    'src/cli/command-help.gen.ts': `${banner}/** What \`setpoint COMMAND --help\` prints. */\nexport const COMMAND_HELP: Readonly<Record<string, string>> = {\n${commands.join('')}};\n`,
+  };
 }
 
 function nativeModule() {
@@ -179,7 +191,7 @@ const files = {
   'src/model/settings.gen.ts': await settingsTypes(),
   'src/model/fields.gen.ts': fieldTable(),
   'src/desired/schema.gen.ts': schemaModule(),
-  'src/cli/help.gen.ts': help(),
+  ...help(),
   'src/desired/schema-validator.gen.ts': await validator(),
   ...emulatorData(root),
   ...referencePages(

@@ -1,4 +1,4 @@
-import '../host/quick-end.ts';
+import { endQuickly } from '../host/quick-end.ts';
 import { step } from './step.ts';
 
 const stop = new AbortController();
@@ -14,6 +14,7 @@ process.on('SIGINT', () => onSignal('SIGINT'));
 process.on('SIGTERM', () => onSignal('SIGTERM'));
 
 async function main(): Promise<void> {
+  await endQuickly();
   const well = await step({ signal: stop.signal, abandon: abandon.signal });
   process.exitCode = well ? 0 : 1;
   // A request that was given up may still keep the process alive.

@@ -20,6 +20,7 @@ export interface CommandEntry {
 const FILES = ['--file', '--env'] as const;
 const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv'] as const;
 const ENVIRONMENTS = [...FILES, '--all', ...CONNECTION, '--parallel'] as const;
+const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
 const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
 const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
 
@@ -54,7 +55,7 @@ export const COMMANDS = {
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
     flags: [
-      ...ENVIRONMENTS,
+      ...STARTED,
       '--snapshot',
       '--max-age',
       ...PLANNING,
@@ -77,9 +78,10 @@ export const COMMANDS = {
       'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
     example: 'setpoint apply -e production --yes',
     flags: [
-      ...ENVIRONMENTS,
+      ...STARTED,
       '--yes',
       '--dry-run',
+      '--if-empty',
       '--keep-going',
       '--wait',
       '--no-wait',
@@ -93,7 +95,7 @@ export const COMMANDS = {
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
-      0: 'applied, or in sync',
+      0: 'applied, in sync, or not empty (with --if-empty)',
       1: 'failed, or not confirmed',
       3: 'usage, settings or references not valid; nothing written',
       5: 'a guard or the policy refused the plan',
@@ -106,7 +108,7 @@ export const COMMANDS = {
     summary:
       'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
     example: 'setpoint drift --all -o json',
-    flags: [...ENVIRONMENTS, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
+    flags: [...STARTED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
     about: { '--verbose': 'long values and unmanaged paths in full' },
     formats: ALL_FORMATS,
     exits: {
@@ -143,7 +145,7 @@ export const COMMANDS = {
     summary:
       'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations',
     example: 'setpoint get sandboxes,conversations -e staging',
-    flags: [...ENVIRONMENTS, ...REPORTING],
+    flags: [...STARTED, ...REPORTING],
     about: NOT_VERBOSE,
     formats: BASIC_FORMATS,
     exits: CONNECTED,
@@ -169,7 +171,7 @@ export const COMMANDS = {
   smoke: {
     summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
     example: 'setpoint smoke -e staging --message "Say hello."',
-    flags: [...ENVIRONMENTS, '--message', '--yes', '--wait', ...REPORTING],
+    flags: [...STARTED, '--message', '--yes', '--wait', ...REPORTING],
     about: {
       ...NOT_VERBOSE,
       '--parallel': null,

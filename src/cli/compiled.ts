@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
-import { brotliDecompressSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 
 /**
  * Loads a CommonJS file from the compiled form that the build put beside it, as PATH.compiled, so that V8 need not compile half
@@ -26,7 +26,7 @@ export function loadCompiled(path: string): void {
 
 function compiledForm(path: string): Buffer | undefined {
   try {
-    return brotliDecompressSync(readFileSync(`${path}.compiled`));
+    return inflateRawSync(readFileSync(`${path}.compiled`));
   } catch {
     return undefined;
   }

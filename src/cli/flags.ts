@@ -21,6 +21,7 @@ type OptionFlags = FlagValues<
   | '--policy'
   | '--wait'
   | '--no-wait'
+  | '--wait-ready'
 >;
 
 /** The flags that direct what a command prints. */
@@ -46,7 +47,8 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
     policy: flags.policy,
     server: flags.server ?? (mode === 'reads' ? serverIn(env) : undefined),
     timeout: timeoutOf(flags, env),
-    wait: flags.wait === false ? 0 : waitOf(flags.wait),
+    wait: flags.wait === false ? 0 : waitOf('--wait', flags.wait),
+    waitReady: waitOf('--wait-ready', flags.waitReady) || undefined,
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
     maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
     signal: io.signal,
@@ -121,9 +123,9 @@ function checkedOutput(
   return { format, path };
 }
 
-function waitOf(wait: OptionFlags['wait']): number | undefined {
+function waitOf(flag: string, wait: OptionFlags['wait']): number | undefined {
   if (typeof wait !== 'string') return undefined;
-  return /^0(ms|s|m)?$/.test(wait) ? 0 : duration('--wait', wait);
+  return /^0(ms|s|m)?$/.test(wait) ? 0 : duration(flag, wait);
 }
 
 function duration(flag: string, text: string): number {

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { endQuickly } from '../host/quick-end.ts';
 import { VERSION } from '../model/version.ts';
 import {
   aboutFlag,
@@ -79,6 +80,8 @@ function addCommand(
     .helpCommand(false)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(async () => {
+      // A command that sends requests has a time limit for them.
+      if (flags.includes('--timeout')) await endQuickly();
       const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
         await RUN[name]();
       end(await run(command.opts<never>(), io, ...command.args));

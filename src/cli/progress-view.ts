@@ -9,11 +9,16 @@ export interface Awaited {
   readonly done: boolean;
 }
 
-/** Shows what a command waits for, until `end`. An environment's items keep their places from update to update. */
+/**
+ * Shows what a command waits for, until `end`; an update after that begins anew. An environment's items of one kind keep their
+ * places from update to update.
+ */
 export interface ProgressView {
-  readonly update: (target: string, awaited: readonly Awaited[]) => void;
+  readonly update: (target: string, awaited: readonly Awaited[], kind?: Kind) => void;
   readonly end: () => void;
 }
+
+type Kind = 'sandbox' | 'service';
 
 /**
  * On a terminal one line for each item with its state and the seconds, updated in place and erased at the end; elsewhere a new
@@ -33,10 +38,10 @@ class Lines {
   readonly #lines = new Map<string, Line>();
 
   /** Updates the lines; returns those whose name or state has changed. */
-  take(target: string, awaited: readonly Awaited[]): Line[] {
+  take(target: string, awaited: readonly Awaited[], kind: Kind = 'sandbox'): Line[] {
     const now = performance.now();
     return awaited.flatMap((one, index) => {
-      const key = `${target} ${index}`;
+      const key = `${target} ${kind} ${index}`;
       const before = this.#lines.get(key);
       const since = before?.since ?? now;
       const until = one.done ? (before?.until ?? now) : null;
@@ -50,18 +55,24 @@ class Lines {
   all(): Line[] {
     return [...this.#lines.values()];
   }
+
+  clear(): void {
+    this.#lines.clear();
+  }
 }
 
-function lineText({ name, status, since, until }: Line): string {
-  const seconds = Math.round(((until ?? performance.now()) - since) / 1000);
-  return `  ${visible(name)}  ${visible(status)}  ${seconds}s`;
+/** What does not fit into the columns is cut off; the seconds stay. */
+function lineText({ name, status, since, until }: Line, columns = Infinity): string {
+  const seconds = `  ${Math.round(((until ?? performance.now()) - since) / 1000)}s`;
+  const words = Array.from(`  ${visible(name)}  ${visible(status)}`);
+  return words.slice(0, columns - seconds.length).join('') + seconds;
 }
 
 function plainView(stream: Stream): ProgressView {
   const lines = new Lines();
   return {
-    update: (target, awaited) => {
-      for (const line of lines.take(target, awaited)) stream.write(`${lineText(line)}\n`);
+    update: (...update) => {
+      for (const line of lines.take(...update)) stream.write(`${lineText(line)}\n`);
     },
     end: () => {},
   };
@@ -79,20 +90,22 @@ function liveView(stream: Stream): ProgressView {
   };
   const draw = (): void => {
     const columns = (stream.columns ?? 80) - 1;
-    const texts = lines.all().map((line) => Array.from(lineText(line)).slice(0, columns).join(''));
+    const texts = lines.all().map((line) => lineText(line, columns));
     erase();
     stream.write(texts.map((text) => `${text}\n`).join(''));
     drawn = texts.length;
   };
   return {
-    update: (target, awaited) => {
-      lines.take(target, awaited);
+    update: (...update) => {
+      lines.take(...update);
       timer ??= setInterval(draw, TICK).unref();
       draw();
     },
     end: () => {
       if (timer !== null) clearInterval(timer);
+      timer = null;
       erase();
+      lines.clear();
     },
   };
 }

@@ -1,20 +1,18 @@
 import { join } from 'node:path';
+import { VERSION } from '../model/version.ts';
 import { loadCompiled } from './compiled.ts';
 import { HELP } from './help.gen.ts';
 import type { Io } from './io.ts';
 
 /** Runs one command line (without node and script); resolves to its exit code. Nothing of the process is touched but `io`. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const [first, second] = argv;
-  if (
-    argv.length === 0 ||
-    (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))
-  ) {
-    io.stdout.write(HELP);
+  const text = await fixedText(argv);
+  if (text !== undefined) {
+    io.stdout.write(text);
     return argv.length === 0 ? USAGE : 0;
   }
   // A shell waits for this at each Tab: the commands are not loaded for it.
-  if (first === 'completion' && second === '--complete') {
+  if (argv[0] === 'completion' && argv[1] === '--complete') {
     const { complete } = await import('./completion/complete.ts');
     return complete(argv.slice(2), io);
   }
@@ -25,3 +23,22 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 /** The exit code of a command line without a command. */
 const USAGE = 3;
+
+/** What a command line prints that asks for help or the version and for nothing else: no command is loaded for it. */
+async function fixedText([first = '--help', second, ...rest]: readonly string[]): Promise<
+  string | undefined
+> {
+  if (rest.length > 0) return undefined;
+  if (second === undefined) {
+    if (isHelp(first) || first === 'help') return HELP;
+    return ['version', '--version', '-V'].includes(first) ? `setpoint ${VERSION}\n` : undefined;
+  }
+  const name = first === 'help' ? second : first;
+  if (first !== 'help' && !isHelp(second)) return undefined;
+  const { COMMAND_HELP } = await import('./command-help.gen.ts');
+  return Object.hasOwn(COMMAND_HELP, name) ? COMMAND_HELP[name] : undefined;
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
+}

@@ -14,6 +14,7 @@ export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
 const OF_A_NEW_PLAN = {
   file: '--file',
   server: '--server',
+  waitReady: '--wait-ready',
   snapshot: '--snapshot',
   maxAge: '--max-age',
   base: '--base',

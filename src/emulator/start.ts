@@ -22,9 +22,9 @@ export interface Emulator {
 
 /**
  * Starts the embedded service: the settings, the sandboxes and the conversations of one user, kept and answered as a real
- * server does. It runs no agents: what it answers about sandboxes and conversations is made up. It has no rate limit, logs
+ * server of its `dialect` does; an Agent Server has settings alone. It runs no agents: what it answers about sandboxes and conversations is made up. It has no rate limit, logs
  * nothing, and runs nothing between requests: it stores what was requested and when, and computes from the time how far that
- * has come. So several services on one store, one after another, act as one.
+ * has come. So several services on one store, one after another, act as one; of another dialect, as after an upgrade.
  *
  * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later
  * ones require it too.
@@ -36,7 +36,8 @@ export interface Emulator {
  * not written by this service, if `serverMcp` breaks the rules of mcp entries, if another option has a value that it does
  * not take, and if the port is in use.
  *
- * Source: specification 4 and 5; every case of the contract; behaviour 3 for all under /api/v1.
+ * Source: specification 4 and 5; every case of the contract; behaviour 3 for sandboxes and conversations, behaviour 4 and 5 for the
+ * settings of later releases.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;

@@ -4,6 +4,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
 } from 'node:fs';
@@ -100,6 +101,15 @@ export function readOptional(path: string, limit: number): string | null {
     'file-unreadable',
     `${path} is larger than ${limit} bytes, or not UTF-8 text.`,
   );
+}
+
+/** The names of what a folder holds. Throws file-unreadable. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (thrown) {
+    throw notReadable(folder, thrown);
+  }
 }
 
 /** Whether a path exists, a link that leads nowhere included. */

@@ -28,6 +28,11 @@ export interface Dialect {
   readonly sandboxes: boolean;
   /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
+  /**
+   * What to look at if no secret reads as stored any more. These services answer so if they cannot decrypt what they have, and
+   * some lose it by the next write. Absent if a service that answers so has none.
+   */
+  readonly undecryptable?: string;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
   /** What the services can do whose agent is of a kind; absent if all are of one. */

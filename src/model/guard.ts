@@ -11,6 +11,7 @@ export const RULES = [
   'overwrite-drift',
   'empty-store',
   'reset-agent',
+  'secrets-gone',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -5,7 +5,8 @@ import type { Json } from './value.ts';
 
 /**
  * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
- * not which), `unverifiable` (sent, and cannot be read back), `not-sent` (nothing was sent, or the service refused it and stored
+ * not which), `unverifiable` (sent, and cannot be read back; or a
+ * sandbox that reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
  * nothing), `unknown` (sent, and not observed since: it may be stored).
  */
 export type Result = 'verified' | 'set' | 'unverifiable' | 'not-sent' | 'unknown';
@@ -29,7 +30,15 @@ export interface Remainder {
 export interface EnvironmentOutcome extends Spoken {
   readonly name: string;
   readonly origin: string | null;
-  readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'refused' | 'failed';
+  /** `not-empty`: an apply that was to write only if nothing is stored yet found settings, and wrote nothing. */
+  readonly status:
+    | 'in-sync'
+    | 'applied'
+    | 'not-empty'
+    | 'partial'
+    | 'not-converged'
+    | 'refused'
+    | 'failed';
   /** The guards that `--allow` lifted. */
   readonly allowed: readonly string[];
   readonly changes: readonly OutcomeChange[];

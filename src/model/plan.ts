@@ -64,6 +64,9 @@ export type WarningCode =
   | 'sandbox-displaced'
   | 'sandbox-failed'
   | 'sandbox-gone'
+  | 'sandbox-later'
+  | 'sandbox-starting'
+  | 'server-owned'
   | 'snapshot-old';
 
 /** Something that a write would lose because the service does not show it. The rule `lose-unreadable` reports these. */
@@ -90,6 +93,8 @@ export interface SettingsPlan {
   readonly warnings: readonly Warning[];
   readonly unmanaged: readonly Path[];
   readonly unpreservable: readonly Unpreservable[];
+  /** Secrets that were written from here, and that the service does not have any more. */
+  readonly gone: readonly Path[];
   readonly write: SettingsWrite | null;
 }
 

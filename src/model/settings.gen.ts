@@ -1356,6 +1356,10 @@ export interface Guards {
    */
   reset_agent?: boolean;
   /**
+   * Refuse to write to a service that has no secret any more although some were written from here: an Agent Server answers so if it cannot decrypt them. On unless it is turned off here.
+   */
+  secrets_gone?: boolean;
+  /**
    * Turn on every rule that is not turned off by its name.
    */
   protected?: boolean;

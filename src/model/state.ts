@@ -76,6 +76,8 @@ export interface ObservedState {
   readonly answer: ValueRecord;
   /** Whether a service that always answers a record shows nothing that anybody has set: a new one, or one that cannot read its store. */
   readonly untouched?: boolean;
+  /** Places without a secret that by all around them have had one. */
+  readonly bare?: readonly Path[];
   /** What a plan must warn of, and no field of the file says. */
   readonly cautions?: readonly Caution[];
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */

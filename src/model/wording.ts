@@ -22,7 +22,16 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 
 /** What to do about a word that is none of these: the one that was meant, or all of them. */
 export function choicesHint(word: string, candidates: readonly string[]): string {
-  return didYouMean(word, candidates) || `Available: ${candidates.join(', ')}.`;
+  return didYouMean(word, candidates) || `Available: ${namesListed(candidates)}.`;
+}
+
+/** Names that one sentence lists. */
+const MOST_NAMES = 20;
+
+/** Names with commas between them; of many only the first ones, and how many more there are. */
+export function namesListed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function fold(word: string): string {

@@ -31,6 +31,8 @@ import { redacting, type Running } from './redacting.ts';
 export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
   /** A saved plan, beyond which nothing is done. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
+  /** Write only to services on which nothing is stored yet. */
+  readonly ifEmpty?: boolean | undefined;
   /** Go on with the next environment if one did not end well. */
   readonly keepGoing?: boolean | undefined;
   /** Receives each plan that has changes, before guards and questions. */
@@ -99,6 +101,7 @@ async function applyTarget(
       const reconciled = await reconcile({
         ...(await planInput(prepared, open, request, planning)),
         approved,
+        ifEmpty: request.ifEmpty,
         actuators: {
           settings: settingsActuator(open.connection, open.limits),
           sandboxes: sandboxActuator(open.connection),
@@ -109,7 +112,7 @@ async function applyTarget(
         abandon: request.abandon,
       });
       const made =
-        approved === null || reconciled.dialect === null
+        approved === null || reconciled.dialect === null || reconciled.status === 'not-empty'
           ? []
           : alreadyMade(reconciled.plan, desired, approved);
       const requests = { ...open.connection.requests };

@@ -129,7 +129,7 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
 type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;
 
 /** What one GET of the settings shows, which release the service names, and, if the file declares sandboxes, whether they can be listed. */
-function checkService(prepared: Prepared, options: Options): Promise<Found> {
+function checkService(prepared: Prepared, options: Running<Options>): Promise<Found> {
   const declares = prepared.desired.sandboxes.length > 0;
   const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
   const unreached = (first: Check<TargetCheck>): Found => ({

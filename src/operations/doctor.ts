@@ -16,6 +16,7 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { checkFiles } from './validate.ts';
+import { fileOrServer, hasNoFile } from './load.ts';
 import { PARALLEL_READS, type Options } from './options.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
@@ -23,7 +24,7 @@ import { selectTargets } from './select.ts';
 
 /**
  * Checks this machine, the settings files, and whether the service of every environment can be reached and believed; sends
- * only GET. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
+ * only GET. Without a settings file `server` names the service. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
  */
 export function doctor(options: Options): Promise<DoctorDocument> {
   return redacting(options, examined);
@@ -31,8 +32,12 @@ export function doctor(options: Options): Promise<DoctorDocument> {
 
 async function examined(options: Running<Options>): Promise<DoctorDocument> {
   const machine = machineChecks(options.env);
-  const file = checkFiles(options);
-  const prepared = file.status === 'failed' ? [] : prepareAll(selectTargets(options), options);
+  const needsNoFile = hasNoFile(options) && options.server !== undefined;
+  const file = needsNoFile ? NO_FILE : checkFiles(options);
+  const prepared =
+    file.status === 'failed'
+      ? []
+      : prepareAll(selectTargets(needsNoFile ? fileOrServer(options) : options), options);
   return {
     format_version: FORMAT_VERSION,
     kind: 'health',
@@ -43,6 +48,11 @@ async function examined(options: Running<Options>): Promise<DoctorDocument> {
     ),
   };
 }
+
+const NO_FILE = passedCheck(
+  'file',
+  'there is none, and none is needed: --server names the service',
+);
 
 /** A key that would be sent to two origins is sent to none. */
 function prepareAll(targets: readonly Target[], options: Running<Options>): readonly Prepared[] {

@@ -17,6 +17,7 @@ import { sandboxWarnings } from '../plan/plan-environment.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import { PARALLEL_READS, type Options } from './options.ts';
 import { planInput } from './planning.ts';
@@ -33,7 +34,8 @@ export interface ExplainRequest extends Options {
 
 /**
  * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
- * Reads only: the settings once, or the sandboxes if the path is about them. Throws a SetpointError for an unknown path.
+ * Reads only: the settings once, or the sandboxes if the path is about them. Without a settings file there is no environment, and
+ * nothing is read. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {
   return redacting(request, explainAll);
@@ -45,7 +47,7 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
     throw new SetpointError('usage', 'No field, block or mcp entry has that path.', {
       hint: field.hint,
     });
-  const targets = selectTargets(request);
+  const targets = targetsOf(request);
   const observes = request.offline !== true && field.part !== 'file';
   return {
     format_version: FORMAT_VERSION,
@@ -58,6 +60,11 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
       ? await observeAll(targets, field, request)
       : targets.map((target) => declaredBy(target, field, request)),
   };
+}
+
+/** Without a settings file there is no environment, unless one is named: then the file is missing. */
+function targetsOf(request: ExplainRequest): readonly Target[] {
+  return hasNoFile(request) && request.targets === undefined ? [] : selectTargets(request);
 }
 
 /** What is known without the service. */

@@ -17,6 +17,7 @@ import { settingsToSave } from '../plan/snapshot.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { askedRelease } from '../service/release.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
+import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import { PARALLEL_READS, type Options } from './options.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
@@ -30,14 +31,14 @@ export interface GetRequest extends Options {
   readonly digests?: boolean | undefined;
 }
 
-/** What the service of every environment has, masked. Reads only. */
+/** What the service of every environment has, masked. Reads only. Without a settings file `server` names the service. */
 export function get(request: GetRequest): Promise<ObservedDocument> {
   return redacting(request, got);
 }
 
 async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const { resources = ['settings'], clock = SYSTEM_CLOCK } = request;
-  const prepared = prepareTargets(selectTargets(request), request);
+  const prepared = prepareTargets(selectTargets(fileOrServer(request)), request);
   const at = new Date(clock.now()).toISOString();
   const digests = request.digests === false ? null : await digestsFor();
   const environments = await inParallel(prepared, request.parallel ?? PARALLEL_READS, (target) =>
@@ -56,7 +57,7 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
 
 function observedOf(
   prepared: Prepared,
-  options: Options,
+  options: Running<Options>,
   resources: readonly Resource[],
   digests: Digests | null,
 ): Promise<EnvironmentObserved> {
@@ -81,6 +82,7 @@ function observedOf(
       const observed = NEED_SETTINGS.some((one) => resources.includes(one))
         ? await target.observers.settings.observe(signal)
         : null;
+      if (observed === null) await target.ready();
       const server =
         observed === null
           ? null

@@ -84,8 +84,9 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   };
 }
 
-/** Declares secrets of which these services report nothing as none, so that a write does not clear one without a word. */
-function withUnreported(settings: JsonObject, { fields }: Dialect): JsonObject {
+/** Declares secrets of which these services report nothing as none, so that a write of the whole record does not clear one without a word. */
+function withUnreported(settings: JsonObject, { fields, writes }: Dialect): JsonObject {
+  if (writes === 'fields') return settings;
   const unreported = [...fields.values()].filter(({ reads }) => reads === 'nothing');
   const nulls = unreported.map(({ name }) => [name, null] as const);
   return { ...Object.fromEntries(nulls), ...settings };

@@ -1,11 +1,12 @@
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { matches } from '../model/glob.ts';
 import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
 import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
-import { isThere, liesIn, readText } from '../host/read-text.ts';
+import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
 /** Settings files with problems, all of them. */
@@ -28,7 +29,7 @@ export interface Loaded {
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
 export function loadTargets(options: Options): Loaded {
-  const paths = [options.file ?? DEFAULT_FILE].flat();
+  const paths = filesOf(options);
   const read = { serverGiven: options.server !== undefined, several: paths.length > 1 };
   const loaded = paths.map((path) => loadFile(path, options));
   const files = loaded.flatMap((one) => ('diagnostics' in one ? [] : [one]));
@@ -39,6 +40,23 @@ export function loadTargets(options: Options): Loaded {
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { files, targets: [], diagnostics };
   return { files, targets: parts.flatMap((part) => part.targets), diagnostics };
+}
+
+/**
+ * The paths of the settings files. A `*` in the name of a file stands for any characters: the files of that folder, sorted by
+ * name. Throws if there is none.
+ */
+export function filesOf({ file }: Options): readonly string[] {
+  const paths = [file ?? DEFAULT_FILE].flat().flatMap((path) => {
+    const pattern = basename(path);
+    if (!pattern.includes('*') || isThere(path)) return [path];
+    const names = namesIn(dirname(path)).filter((name) => matches(name, [pattern]));
+    if (names.length > 0) return names.toSorted().map((name) => join(dirname(path), name));
+    throw new SetpointError('file-unreadable', `No file matches ${path}.`, {
+      hint: 'Check the folder and the pattern: * stands for characters of a file name.',
+    });
+  });
+  return [...new Set(paths)];
 }
 
 type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
@@ -94,11 +112,30 @@ export function fileLimit({ maxFileSize }: Options): number {
   return Math.min(maxFileSize ?? DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE);
 }
 
-/** Throws if nobody named a file and the default one does not exist. */
-function requireFile(path: string, { file }: Options): void {
-  if (file !== undefined || path !== DEFAULT_FILE || isThere(path)) return;
+const CREATE_OR_NAME = 'Create one with `setpoint init --server URL`, or name one with -f.';
+
+/** Whether there is no settings file at all: nobody named one, and the default one does not exist. */
+export function hasNoFile({ file, text }: Options): boolean {
+  return file === undefined && text === undefined && !isThere(DEFAULT_FILE);
+}
+
+/**
+ * The options of a command that can do without a settings file: if there is none, `--server` stands for a file that declares
+ * nothing, with the environment `default`. Throws if neither a file nor an address is given.
+ */
+export function fileOrServer<O extends Options>(options: O): O {
+  if (!hasNoFile(options)) return options;
+  if (options.server !== undefined) return { ...options, text: 'version: 1\n' };
   throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in this folder.`, {
-    hint: 'Create one with `setpoint init --server URL`, or name one with -f.',
+    hint: `${CREATE_OR_NAME} Without a file, name the service with --server URL.`,
+  });
+}
+
+/** Throws if nobody named a file and the default one does not exist. */
+function requireFile(path: string, options: Options): void {
+  if (path !== DEFAULT_FILE || !hasNoFile(options)) return;
+  throw new SetpointError('file-unreadable', `No ${DEFAULT_FILE} in this folder.`, {
+    hint: CREATE_OR_NAME,
   });
 }
 

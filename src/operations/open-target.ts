@@ -13,8 +13,10 @@ import { connect, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
 import { sandboxObserver } from '../service/v1/sandboxes.ts';
 import { settingsObserver } from '../service/settings.ts';
+import type { Startup } from '../service/startup.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
+import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */
 export interface OpenTarget {
@@ -26,13 +28,15 @@ export interface OpenTarget {
   readonly limits: TimeLimits;
   /** Does work that does not count towards that time: asking a person, reading the sandboxes. */
   readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Waits for a service that is starting, if that was requested, for work that does not read the settings first. */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens a target for some work, and closes it however that ends. */
 export async function withTarget<T>(
   prepared: Prepared,
-  options: Options,
+  options: Running<Options>,
   work: (target: OpenTarget) => Promise<T>,
 ): Promise<T> {
   const open = await openTarget(prepared, options);
@@ -46,7 +50,7 @@ export async function withTarget<T>(
 /** Reads from a target; if that fails, `failed` makes the environment's part of the document. */
 export async function observeTarget<T>(
   prepared: Prepared,
-  options: Options,
+  options: Running<Options>,
   on: {
     readonly open: (target: OpenTarget) => Promise<T>;
     readonly failed: (error: ErrorReport) => T;
@@ -62,7 +66,7 @@ export async function observeTarget<T>(
 /** Reads the settings of a target. Throws a SetpointError if that fails. */
 export async function observeSettings(
   prepared: Prepared,
-  options: Options,
+  options: Running<Options>,
 ): Promise<ObservedState> {
   try {
     return await withTarget(prepared, options, ({ observers }) =>
@@ -79,7 +83,7 @@ const BARE_STORE = '.setpoint/embedded.json';
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
 async function openTarget(
   { target, server, desired }: Prepared,
-  options: Options,
+  options: Running<Options>,
 ): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
   const clock = options.clock ?? SYSTEM_CLOCK;
@@ -92,6 +96,7 @@ async function openTarget(
     timeout,
     clock,
     userAgent: `setpoint/${VERSION}`,
+    networks: options.networks,
     asksSecrets: desired.fields.some(({ field }) => field.isNative && field.secret),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
     proxy: proxyVariables(options.env),
@@ -107,13 +112,18 @@ async function openTarget(
     }
   };
   const sandboxes = sandboxObserver(connection);
+  const startup = startupOf(target.name, options);
+  const settings = settingsObserver(connection, limits, { startup });
   return {
     connection,
     limits,
     aside,
-    comparing: settingsObserver(connection, limits, server.compareSecrets),
+    ready: async () => {
+      if (startup !== null) await settings.observe(options.signal);
+    },
+    comparing: settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
     observers: {
-      settings: settingsObserver(connection, limits),
+      settings,
       sandboxes: {
         sandboxes: (signal, within) => aside(() => sandboxes.sandboxes(signal, within)),
         specs: (signal) => aside(() => sandboxes.specs(signal)),
@@ -125,6 +135,12 @@ async function openTarget(
       await embedded?.close();
     },
   };
+}
+
+function startupOf(target: string, { waitReady, onStarting }: Options): Startup | null {
+  if (waitReady === undefined) return null;
+  const onWait = (problem: string | null): void => onStarting?.(target, problem);
+  return { wait: waitReady, left: waitReady, onWait };
 }
 
 /** The proxy that the variables name, and what bypasses it; null if they name none. */

@@ -31,6 +31,13 @@ export interface Options {
   readonly clock?: Clock | undefined;
   /** Milliseconds to wait for sandboxes; 0 does not wait. Default: 300,000. */
   readonly wait?: number | undefined;
+  /**
+   * Milliseconds to wait, for each environment, for a service that is starting: it refuses connections, or a proxy in front of it
+   * answers 502. Default: it is an error.
+   */
+  readonly waitReady?: number | undefined;
+  /** Receives what a service shows that is waited for, by the environment's name, and null once it answers. */
+  readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -40,6 +40,15 @@ async function planAll(request: Running<PlanRequest>): Promise<PlanDocument> {
       hint: 'Name one with --snapshot, or leave --max-age out.',
     });
   }
+  if (snapshot !== undefined && request.waitReady !== undefined) {
+    throw new SetpointError(
+      'usage',
+      '--wait-ready is for a service, and a snapshot takes its place.',
+      {
+        hint: 'Leave --wait-ready or --snapshot out.',
+      },
+    );
+  }
   const digests = request.digests === false ? null : await digestsFor();
   const environments =
     snapshot === undefined

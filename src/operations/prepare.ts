@@ -4,6 +4,7 @@ import { mayHoldReference } from '../desired/references.ts';
 import { embeddedAddress } from '../model/embedded-address.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
+import { namesListed } from '../model/wording.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
@@ -58,9 +59,6 @@ export function prepareTargets(
   return prepared;
 }
 
-/** Variables that a hint names. */
-const MOST_VARIABLES = 20;
-
 /** The first reason why an apply must not begin, of any target; null if there is none. */
 export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | null {
   const missing: string[] = [];
@@ -78,13 +76,10 @@ export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | nu
 function referenceError(message: string): SetpointError {
   const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
   const names = [...new Set(unset.map(([, name = '']) => name))];
-  const more = names.length > MOST_VARIABLES ? ` and ${names.length - MOST_VARIABLES} more` : '';
   return new SetpointError(
     'reference-missing',
     message,
-    names.length === 0
-      ? {}
-      : { hint: `Set ${names.slice(0, MOST_VARIABLES).join(', ')}${more}, and run again.` },
+    names.length === 0 ? {} : { hint: `Set ${namesListed(names)}, and run again.` },
   );
 }
 

@@ -94,7 +94,7 @@ interface Observation {
   readonly error: ErrorReport | null;
 }
 
-function observe(prepared: Prepared, options: Options): Promise<Observation> {
+function observe(prepared: Prepared, options: Running<Options>): Promise<Observation> {
   return observeTarget<Observation>(prepared, options, {
     open: async ({ connection, limits }) => {
       const observed = await settingsObserver(connection, limits).observe(options.signal);

@@ -4,6 +4,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor } from '../model/redactor.ts';
 import { referenceSource } from '../host/reference-source.ts';
+import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
 
 /** The values of the references of one run, all of them and those of each target: see Redactor. */
@@ -27,13 +28,16 @@ export class Resolved {
   }
 }
 
-/** What an operation works with: its request, and the values of its references. */
-export type Running<R extends Options> = R & { readonly resolved: Resolved };
+/** What an operation works with: its request, the values of its references, and the networks that its environments share. */
+export type Running<R extends Options> = R & {
+  readonly resolved: Resolved;
+  readonly networks: Networks;
+};
 
 /** Resolves references of targets; every value that it gives is masked in their documents. */
 export function sourceFor(
   targets: readonly string[],
-  { env, resolved }: Running<Options>,
+  { env, resolved }: Pick<Running<Options>, 'env' | 'resolved'>,
 ): ReferenceSource {
   const source = referenceSource(env);
   const note = (value: string, ref: string | null): void => {
@@ -63,11 +67,14 @@ export async function redacting<R extends Options, D extends object>(
   work: (running: Running<R>) => Promise<D>,
 ): Promise<D> {
   const resolved = new Resolved();
+  const networks = new Networks();
   try {
-    return redactedDocument(await work({ ...request, resolved }), resolved);
+    return redactedDocument(await work({ ...request, resolved, networks }), resolved);
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;
+  } finally {
+    await networks.close();
   }
 }
 

@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
-import { choicesHint } from '../model/wording.ts';
+import { matches } from '../model/glob.ts';
+import { choicesHint, namesListed } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
 import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';
@@ -27,10 +28,7 @@ export function selectLoaded(options: Options): Pick<Loaded, 'files' | 'targets'
       hint: 'Give each of the files its own name:.',
     });
   }
-  const selected =
-    options.targets === undefined
-      ? targets
-      : options.targets.map((name) => targetNamed(name, targets, options.targetsFrom));
+  const selected = namedTargets(targets, options);
   if (options.server !== undefined && selected.length > 1) {
     throw new SetpointError(
       'usage',
@@ -49,22 +47,39 @@ export function chooseTargets(request: WritingRequest, command: string): readonl
     'usage',
     `There are ${targets.length} environments, and ${command} needs to know which.`,
     {
-      hint: `Name them with -e (${targets.map(({ name }) => name).join(', ')}), or take all with --all.`,
+      hint: `Name them with -e (${namesListed(targets.map(({ name }) => name))}), or take all with --all.`,
     },
   );
 }
 
-/** The environment of that name. Throws a usage error if there is none. */
-export function targetNamed(
-  name: string,
+/**
+ * The environments that are named, or all if none is: in the order of the names, those of a glob in the order of the files, each
+ * once. Throws a usage error if a name or a glob names none.
+ */
+export function namedTargets(
   targets: readonly Target[],
+  { targets: names, targetsFrom }: Pick<Options, 'targets' | 'targetsFrom'>,
+): readonly Target[] {
+  if (names === undefined) return targets;
+  const byName = new Map(targets.map((target) => [target.name, target]));
+  const found = names.flatMap((name) => {
+    const named = name.includes('*')
+      ? targets.filter((target) => matches(target.name, [name]))
+      : [byName.get(name) ?? []].flat();
+    if (named.length === 0) throw noneNamed(name, [...byName.keys()], targetsFrom);
+    return named;
+  });
+  return [...new Set(found)];
+}
+
+function noneNamed(
+  name: string,
+  names: readonly string[],
   from: string | undefined,
-): Target {
-  const found = targets.find((target) => target.name === name);
-  if (found !== undefined) return found;
-  const names = targets.map((target) => target.name);
-  const which = name.length <= LONGEST_NAME ? `named ${JSON.stringify(name)}` : 'of that name';
-  throw new SetpointError(
+): SetpointError {
+  const verb = name.includes('*') ? 'matches' : 'named';
+  const which = name.length <= LONGEST_NAME ? `${verb} ${JSON.stringify(name)}` : 'of that name';
+  return new SetpointError(
     'usage',
     `No environment ${which}${from === undefined ? '' : ` (from ${from})`}.`,
     { hint: choicesHint(name, names) },

@@ -73,8 +73,9 @@ async function tryTarget(
       const declined = new SetpointError('declined', 'Cancelled. Nothing was started.');
       return notBegun(interruption(request.signal) ?? declined);
     }
-    return await withTarget(prepared, request, async (open) =>
-      ended(
+    return await withTarget(prepared, request, async (open) => {
+      await open.ready();
+      return ended(
         await followConversation({
           conversing: conversing(open.connection),
           message: request.message ?? GREETING,
@@ -84,8 +85,8 @@ async function tryTarget(
           signal: request.signal,
           abandon: request.abandon,
         }),
-      ),
-    );
+      );
+    });
   } catch (thrown) {
     return notBegun(asSetpointError(thrown));
   }

@@ -9,9 +9,9 @@ import {
 import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
-import { type Loaded, loadTargets, unreadable } from './load.ts';
+import { filesOf, type Loaded, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
-import { targetNamed } from './select.ts';
+import { namedTargets } from './select.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
@@ -22,11 +22,8 @@ export async function validate(options: Options): Promise<ValidationDocument> {
 export function check(options: Options): Pick<Loaded, 'targets' | 'diagnostics'> {
   try {
     const loaded = loadTargets(options);
-    if (options.targets === undefined || loaded.targets.length === 0) return loaded;
-    const targets = options.targets.map((name) =>
-      targetNamed(name, loaded.targets, options.targetsFrom),
-    );
-    return { ...loaded, targets };
+    if (loaded.targets.length === 0) return loaded;
+    return { ...loaded, targets: namedTargets(loaded.targets, options) };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
     const [file = DEFAULT_FILE] = [options.file ?? DEFAULT_FILE].flat();
@@ -46,7 +43,7 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
 /** Whether the settings files are valid, with the first problem; `setpoint validate` shows all of them. */
 export function checkFiles(options: Options): Check<MachineCheck> {
   const { targets, diagnostics } = check(options);
-  const files = [options.file ?? DEFAULT_FILE].flat();
+  const files = filesOf(options);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first !== undefined) {

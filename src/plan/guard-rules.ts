@@ -1,5 +1,6 @@
 import { counted } from '../model/wording.ts';
 import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
+import { holdsMask } from '../model/mask.ts';
 import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
@@ -46,6 +47,33 @@ export function guardRules(
       })),
     ),
     ...losing(plan, guards),
+    ...secretsGone(plan, observed, guards),
+  ];
+}
+
+/**
+ * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
+ * service whose secrets somebody has cleared, and a write could be the end of them.
+ */
+function secretsGone(
+  { settings }: Plan,
+  { dialect, secrets, values, bare = [], saved = false }: ObservedState,
+  guards: GuardSettings,
+): RuleFinding[] {
+  const had = [...settings.gone, ...bare];
+  const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
+  const { undecryptable } = dialect;
+  if (undecryptable === undefined || saved || had.length === 0 || hasAny) return [];
+  const names = had.map(formatPath).join(', ');
+  return [
+    {
+      rule: 'secrets-gone',
+      message: `No secret is stored any more, and there were some: ${names}. The service may be unable to read them.`,
+      hint: `${undecryptable} If they are meant to be gone, apply with --allow secrets-gone.`,
+      path: [],
+      refuses: guards.on.has('secrets-gone'),
+      warned: false,
+    },
   ];
 }
 

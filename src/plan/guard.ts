@@ -84,16 +84,18 @@ export function refusalError(refusals: readonly Refusal[]): SetpointError | null
 
 /** One hint of each kind; rules that a flag lifts share one sentence. */
 function refusalHint(refusals: readonly Refusal[]): string {
-  const own = refusals
-    .filter(({ rule }) => rule === 'frozen' || rule === 'lose-unreadable')
-    .map(({ hint }) => hint);
+  const own = refusals.filter(({ rule }) => OWN_HINT.has(rule)).map(({ hint }) => hint);
   const lifted = refusals.map(({ rule }) => rule).filter((rule) => !OWN_HINT.has(rule));
   const flags = [...new Set(lifted)].map((rule) => `--allow ${rule}`).join(' ');
   const shared = flags === '' ? [] : [`If this is intended, apply with ${flags}.`];
   return [...new Set(own), ...shared].slice(0, LISTED).join(' ');
 }
 
-const OWN_HINT: ReadonlySet<Refusal['rule']> = new Set(['frozen', 'lose-unreadable']);
+const OWN_HINT: ReadonlySet<Refusal['rule']> = new Set([
+  'frozen',
+  'lose-unreadable',
+  'secrets-gone',
+]);
 
 function found({ plan, observed, guards }: Guarded) {
   return changesOf(plan).length === 0 ? [] : guardRules(plan, observed, guards);

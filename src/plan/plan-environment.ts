@@ -37,6 +37,7 @@ export const NO_SETTINGS: SettingsPlan = {
   warnings: [],
   unmanaged: [],
   unpreservable: [],
+  gone: [],
   write: null,
 };
 

@@ -14,6 +14,8 @@ export interface FieldPlan {
   readonly unknown?: readonly Unknown[];
   readonly unpreservable?: readonly Unpreservable[];
   readonly warnings?: readonly Warning[];
+  /** Whether it is a secret that was written from here, and that the service does not have any more. */
+  readonly gone?: boolean;
   readonly write?: Value;
 }
 

@@ -13,6 +13,20 @@ export type Started = ReadonlyMap<string, DesiredSandboxes>;
 
 export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
 
+/** What is planned if the service cannot list sandboxes before the first settings are stored. */
+export const SANDBOXES_LATER: SandboxPlan = {
+  steps: [],
+  unmet: [
+    {
+      code: 'sandbox-later',
+      message: 'The service could not list its sandboxes, and has no settings stored yet.',
+      hint: 'Apply again once the settings are stored: some releases list no sandboxes before.',
+      path: [],
+    },
+  ],
+  warnings: [],
+};
+
 /**
  * What turns the observed sandboxes into the declared ones. Pure; if nothing differs the plan is empty.
  *

@@ -45,7 +45,8 @@ export function planSecret(
   const shown = observed.revealed?.get(field.name);
   switch (secretStateOf(desired, observed)) {
     case 'not-stored':
-      return value === null ? NOTHING : planned('set', 'not set, will be set');
+      if (value === null) return NOTHING;
+      return { ...planned('set', 'not set, will be set'), gone: last !== 'none' };
     case 'stored':
       if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
       if (value === null) return planned('clear', 'set, will be cleared');

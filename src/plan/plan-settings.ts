@@ -74,6 +74,7 @@ export function planSettings(
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
+    gone: plans.flatMap(([name, plan]) => (plan.gone === true ? [pathNamed(name)] : [])),
     write: writes ? { fields: recordOf(written), observed } : null,
   };
 }

@@ -11,8 +11,8 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import { AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
-import { pathNamed, type Path } from '../model/path.ts';
-import type { SettingsWrite } from '../model/plan.ts';
+import { pathNamed, samePath, type Path } from '../model/path.ts';
+import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
   isList,
@@ -135,14 +135,16 @@ function sameEntry(list: McpList, before: ValueRecord, after: ValueRecord): bool
 
 /**
  * The write that undoes a doubling; null if nothing has doubled. Some servers add mcp entries of their own to what they stored, at
- * every load; written back, such an entry is there twice. So of an entry that the file does not manage, the copies that have
- * appeared are the server's own, and as many are stored that should not be: both are left out, the first ones.
+ * every load; written back, such an entry is there twice. So the copies that have appeared of an entry are the server's own, and as
+ * many are stored that should not be: both are left out, the first ones. A declared entry is there all the same, as the server's
+ * own, unless the plan `changed` it: then the declared one is not what the server adds, and stays.
  */
 export function withoutDoubled(
   write: SettingsWrite,
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
+  changed: readonly Change[] = [],
 ): SettingsWrite | null {
   const config = sentConfigOf(write);
   if (config === null) return null;
@@ -155,7 +157,9 @@ export function withoutDoubled(
       const identity = isRecord(item) ? identityOf(list, item) : null;
       const open = surplus.get(identity?.key ?? '') ?? 0;
       if (identity === null || identity.key === null || open === 0) return true;
-      if (managesEntry(desired, list, identity.shown)) return true;
+      const path = ['mcp_config', list, identity.shown];
+      const isManaged = managesEntry(desired, list, identity.shown);
+      if (isManaged && changed.some((change) => samePath(change.path, path))) return true;
       surplus.set(identity.key, open - 1);
       return false;
     });
@@ -167,6 +171,30 @@ export function withoutDoubled(
     ...write,
     fields: recordOf([...Object.entries(write.fields), ['mcp_config', mcp]]),
   };
+}
+
+/** The declared entries of which a copy has appeared, because the server adds them by itself: their paths, as the file names them. */
+export function serverOwned(
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): Path[] {
+  const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
+  return MCP_LISTS.flatMap((list) => {
+    const surplus = surplusOf(list, was, is);
+    const entries = isRecord(is) ? entriesOf(is[list]) : [];
+    return entries.flatMap((entry): Path[] => {
+      const { key, shown } = identityOf(list, entry);
+      if (key === null || !surplus.delete(key) || !managesEntry(desired, list, shown)) return [];
+      return [['mcp_config', list, shown]];
+    });
+  });
+}
+
+/** Whether a change is the removal of a copy of one of these entries. */
+export function removesCopy({ action, path }: Change, owned: readonly Path[]): boolean {
+  const entry = [...path.slice(0, -1), (path.at(-1) ?? '').replace(/#\d+$/, '')];
+  return action === 'remove' && owned.some((one) => samePath(one, entry));
 }
 
 /** The config that a write leaves on a service whose whole record it replaces. */

@@ -45,7 +45,7 @@ export function initialText(server: JsonObject, settings: JsonObject): string {
 
 const UNSEEN = 'sandbox_api_key';
 const KEPT_BY =
-  '  # The service never shows sandbox_api_key, and every write sends it. To keep a key that is stored there, put its reference here.';
+  '  # The service never shows sandbox_api_key, and every write sends it. It stores asterisks in place of a key, which never works.';
 
 /** A value that the file may declare: the default, or an example if the default is null and the field cannot be. */
 function declarable({ name, default: otherwise, onNull, clearWith }: Field): Json {

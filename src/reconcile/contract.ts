@@ -35,6 +35,8 @@ export interface ReconcileInput extends PlanInput {
   readonly fingerprints: FingerprintStore;
   /** The saved plan that nothing may go beyond; null if there is none. */
   readonly approved: Approved | null;
+  /** Write only if nothing is stored yet. */
+  readonly ifEmpty?: boolean | undefined;
   /** Receives each plan that has changes, before the guards decide. */
   readonly announce: (planned: Planned) => Promise<void>;
   /** Decides once for each plan that would be written. */
@@ -67,7 +69,7 @@ export interface ResourceEnd {
 
 /** How a reconcile ended: the ends of all resources in one. */
 export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
-  readonly status: ResourceEnd['status'] | 'refused';
+  readonly status: ResourceEnd['status'] | 'refused' | 'not-empty';
   readonly plan: Plan;
   /** Why the guards refused the plan: every reason. */
   readonly refusals: readonly Refusal[];

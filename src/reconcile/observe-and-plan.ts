@@ -1,6 +1,9 @@
+import { SetpointError } from '../model/error.ts';
+import type { SandboxPlan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { requireFit } from '../plan/fit.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
+import { SANDBOXES_LATER } from '../plan/plan-sandboxes.ts';
 import type { PlanInput } from './contract.ts';
 import { planObservedSandboxes } from './sandboxes/observe.ts';
 
@@ -15,7 +18,25 @@ export async function observeAndPlan<O extends ObservedState | null>(
   const observed = await input.observers.settings.observe(input.signal);
   // A service without sandboxes is not asked for any.
   if (observed !== null) requireFit(input.desired, observed);
-  return planEnvironment(input, observed, await planObservedSandboxes(input));
+  return planEnvironment(input, observed, await sandboxesOf(input, observed));
+}
+
+/**
+ * Some releases cannot list sandboxes while no settings are stored, and fail. The settings are planned without them then: refused
+ * together, neither would ever be written. Source: behaviour 3.1.
+ */
+async function sandboxesOf<O extends ObservedState | null>(
+  input: PlanInput<O>,
+  observed: O,
+): Promise<SandboxPlan> {
+  try {
+    return await planObservedSandboxes(input);
+  } catch (thrown) {
+    const isFirst = observed !== null && !observed.stored && input.desired.fields.length > 0;
+    if (isFirst && thrown instanceof SetpointError && thrown.code === 'server-error')
+      return SANDBOXES_LATER;
+    throw thrown;
+  }
 }
 
 /** The same with the settings observed anew; the sandboxes are observed again when their turn comes. */

@@ -1,7 +1,8 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { changesOf, type Plan } from '../model/plan.ts';
-import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
+import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
+import { isEmptyStore } from '../plan/empty-store.ts';
 import { refusalError } from '../plan/guard.ts';
 import { NO_SETTINGS, warningsOf, type Planned } from '../plan/plan-environment.ts';
 import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
@@ -26,6 +27,7 @@ const ATTEMPTS = 3;
  *   left.
  * - If nothing differs, nothing is sent; nor is a plan that a guard refuses, or that is not approved. The guards judge every
  *   plan on the observation it was made from, also the one right before the write.
+ * - With `ifEmpty` nothing is planned or sent once an observation finds settings stored, also the one right before the write.
  * - The observation right before the write must give the plan that was approved. The service has no compare-and-swap: the
  *   window between that observation and the write is small, not zero.
  * - A write is done when a later observation shows it. What it does not show is reported, and never called done.
@@ -37,9 +39,14 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
   const ended = (status: Reconciled['status'], error: SetpointError | null): Reconciled =>
     unverified(status, planned, error);
   try {
+    if (input.ifEmpty === true) {
+      const found = await input.observers.settings.observe(input.signal);
+      if (!isEmptyStore(found)) return leftAlone(found);
+    }
     let next = await observeAndPlan(input);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       planned = next;
+      if (mustLeaveAlone(input, planned)) return leftAlone(planned.observed);
       if (changesOf(planned.plan).length === 0) return withoutChanges(planned);
       await input.announce(planned);
       const refused = whyRefused(input, planned);
@@ -52,6 +59,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
       next = await planAgain(input, planned);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
+      if (mustLeaveAlone(input, next)) return leftAlone(next.observed);
       if (writesTheSame(planned, next)) {
         planned = next;
         const refusedNow = whyRefused(input, planned);
@@ -76,6 +84,11 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
 function whyRefused({ desired, approved }: ReconcileInput, planned: Planned): SetpointError | null {
   const uncovered = approved === null ? null : notCovered(planned.plan, desired, approved);
   return uncovered ?? refusalError(planned.refusals);
+}
+
+/** Whether settings are stored that must not be written. */
+function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Planned): boolean {
+  return ifEmpty && !isEmptyStore(observed);
 }
 
 /** Whether two plans write the same. A store that is suddenly empty, or suddenly not, makes another record of the same changes. */
@@ -106,6 +119,11 @@ function withoutChanges(planned: Planned): Reconciled {
   if (unmet === undefined) return unverified('in-sync', planned, null);
   const { message, hint } = unmet;
   return unverified('partial', planned, new SetpointError('applied-in-part', message, { hint }));
+}
+
+/** The end of a run that was to write only if nothing is stored yet: what is stored is compared with nothing. */
+function leftAlone(observed: ObservedState): Reconciled {
+  return { ...unverified('not-empty', null, null), ...spokenBy(observed) };
 }
 
 function refusedEnd(planned: Planned, error: SetpointError): Reconciled {

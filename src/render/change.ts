@@ -131,6 +131,8 @@ export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['s
   const id = sandbox === undefined ? '' : `${sandbox}, `;
   const done = resource === 'sandbox' ? PARTICIPLES[action] : undefined;
   if (done === undefined || result === 'not-sent') return { ...label, words: id + label.words };
+  if (result === 'unverifiable')
+    return { ...label, words: `${id}STARTING; this backend may never report RUNNING` };
   const state = action === 'pause' ? 'paused' : 'running';
   return { ...label, words: id + (result === 'verified' ? done : `requested, not ${state} yet`) };
 }

@@ -26,9 +26,12 @@ export function explainText(document: ExplainDocument, style: Style): string {
       heading(environment, style),
       ...environmentLines(document, environment, style),
     ]),
+    ...(document.environments.length === 0 ? [[NO_FILE]] : []),
   ];
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
+
+const NO_FILE = 'There is no settings.yaml in this folder, so no environment declares it.';
 
 function environmentLines(
   document: ExplainDocument,

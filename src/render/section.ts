@@ -124,6 +124,7 @@ const WOULD_BE_REFUSED: Label = { mark: '✗', words: 'apply would be refused', 
 const OUTCOME_VERDICTS: Readonly<Record<EnvironmentOutcome['status'], Label>> = {
   'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
   applied: { mark: '✓', words: 'applied', color: 'green' },
+  'not-empty': { mark: '✓', words: 'stored already', color: 'green' },
   partial: { mark: '~', words: 'applied in part', color: 'yellow' },
   'not-converged': { mark: '✗', words: 'not converged', color: 'red' },
   refused: { mark: '✗', words: 'refused', color: 'red' },
@@ -139,6 +140,8 @@ const AFTERWARDS: ReadonlySet<string> = new Set([
   'answered-with-error',
   'sandbox-busy',
   'sandbox-displaced',
+  'sandbox-starting',
+  'server-owned',
 ]);
 
 function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warning[] {

@@ -60,6 +60,8 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
         : sentence(null, 'Nothing was written: the service already matches the file.');
     case 'applied':
       return sentence('green', 'Applied', ` ${counted(sent, 'change')}.`);
+    case 'not-empty':
+      return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
     case 'partial':
       return sentence('yellow', changes.length === 0 ? NOT_FIXABLE : 'Applied in part.');
     case 'not-converged':
@@ -90,6 +92,7 @@ export function outcomeHeadline(environment: EnvironmentOutcome): string {
 
 const OUTCOME_HEADLINES = {
   'in-sync': 'in sync',
+  'not-empty': 'stored already, nothing written',
   partial: 'applied in part',
   'not-converged': 'applied, but not converged',
   refused: 'refused',

@@ -7,7 +7,8 @@ import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
-import { mayProxy, notCertificates, openNetwork, proxyAddress } from './network.ts';
+import { mayProxy, notCertificates, proxyAddress } from './network.ts';
+import { Networks } from './networks.ts';
 import { requestHeaders, sendsKey } from './request-headers.ts';
 
 /**
@@ -15,6 +16,7 @@ import { requestHeaders, sendsKey } from './request-headers.ts';
  * - `timeout`: milliseconds that one request may take, in total.
  * - `ca`: PEM text of certificate authorities to trust besides the built-in ones.
  * - `proxy`: what HTTPS_PROXY and NO_PROXY hold; loopback never goes through a proxy.
+ * - `networks`: what the connections of a run share. Default: networks of its own.
  * - `dispatcher`: takes the place of the network; it is not closed with the connection.
  * - `random`: from 0 to 1, for the spread of waits. Default: Math.random.
  */
@@ -22,6 +24,7 @@ export interface ConnectOptions {
   readonly timeout: number;
   readonly ca?: string | null;
   readonly proxy?: { readonly url: string | null; readonly bypass: string | null };
+  readonly networks?: Networks;
   readonly dispatcher?: Dispatcher;
   readonly clock: Clock;
   readonly userAgent: string;
@@ -96,18 +99,17 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
   const requests = { get: 0, post: 0 };
-  let network: Promise<Dispatcher> | undefined;
-  const open = () =>
-    (network ??=
-      options.dispatcher === undefined
-        ? openNetwork({
-            base,
-            ca,
-            proxy,
-            bypass: options.proxy?.bypass ?? null,
-            connectTimeout: Math.min(CONNECT_MS, timeout),
-          })
-        : Promise.resolve(options.dispatcher));
+  const { dispatcher, networks = new Networks() } = options;
+  const network =
+    dispatcher === undefined
+      ? networks.use({
+          base,
+          ca,
+          proxy,
+          bypass: options.proxy?.bypass ?? null,
+          connectTimeout: Math.min(CONNECT_MS, timeout),
+        })
+      : { dispatcher: () => Promise.resolve(dispatcher), release: () => Promise.resolve() };
   return {
     origin: server.origin,
     requests,
@@ -122,7 +124,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     asksSecrets: options.asksSecrets === true,
     place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,
     async send({ method, path, body, signal, wantsBody, ...request }) {
-      return exchange(await open(), base.origin, {
+      return exchange(await network.dispatcher(), base.origin, {
         method,
         path: `${prefix}${path}`,
         headers: {
@@ -145,9 +147,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
       });
     },
     async close() {
-      if (options.dispatcher !== undefined) return;
-      const opened = await network?.catch(() => undefined);
-      await opened?.destroy();
+      await network.release();
+      if (options.networks === undefined) await networks.close();
     },
   };
 }

@@ -12,7 +12,7 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
     new ServiceError(
       'unreachable',
       `${place} failed: ${words}.`,
-      options({ retry, hint: proxied ? PROXY_HINT : undefined }),
+      options({ retry, hint: proxied ? PROXY_HINT : undefined, starting: words }),
     );
   switch (fault.kind) {
     case 'refused':
@@ -29,13 +29,16 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
       return new ServiceError(
         'tls',
         `${place} failed: ${tlsWords(fault.code)}.`,
-        options({ hint: tlsHint(fault.code) }),
+        options({ hint: tlsHint(fault.code), starting: tlsStarting(fault.code) }),
       );
     case 'timeout':
       return new ServiceError(
         'timed-out',
         `${place} took too long: ${TOO_LATE[fault.phase]} within ${seconds(fault.after)}.`,
-        options({ retry: fault.phase === 'body' ? 'once' : 'again' }),
+        options({
+          retry: fault.phase === 'body' ? 'once' : 'again',
+          starting: `${TOO_LATE[fault.phase]} within ${seconds(fault.after)}`,
+        }),
       );
     case 'cut':
       if (fault.phase === 'connect') return unreachable('no connection could be made');
@@ -45,7 +48,10 @@ export function faultError(place: string, fault: WireFault, proxied = false): Se
       return new ServiceError(
         'bad-response',
         `${place} failed: the connection was closed in the middle of the answer.`,
-        options({ retry: 'again' }),
+        options({
+          retry: 'again',
+          starting: 'the connection was closed in the middle of the answer',
+        }),
       );
     case 'malformed':
       return new ServiceError(
@@ -106,6 +112,10 @@ function proxyError(place: string, status: number | null, cause: Error | undefin
       hint: PROXY_HINT,
       cause,
       retry: status !== null && status < 500 ? 'never' : 'again',
+      starting:
+        status !== null && status < 500
+          ? null
+          : `the proxy of HTTPS_PROXY refused the tunnel${answer}`,
     },
   );
 }
@@ -133,6 +143,23 @@ export function tlsWords(code: string): string {
   if (NO_TLS_THERE.has(code)) return `the server there does not use TLS (${code})`;
   return `no trusted TLS connection could be made (${code})`;
 }
+
+/**
+ * What a proxy shows whose certificate is not issued yet, or a server that does not complete a handshake yet; null if another
+ * certificate or address is needed.
+ */
+function tlsStarting(code: string): string | null {
+  if (NO_TLS_THERE.has(code)) return null;
+  return !CERTIFICATE_PROBLEMS.has(code) || PLACEHOLDERS.has(code) ? tlsWords(code) : null;
+}
+
+/** The problems of a certificate that stands in for another until that one is issued. */
+const PLACEHOLDERS = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+]);
 
 /** What to do about it; undefined if the general advice for certificates holds. */
 function tlsHint(code: string): string | undefined {

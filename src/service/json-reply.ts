@@ -5,6 +5,9 @@ import { headerOf, type WireAnswer } from './exchange.ts';
 import { faultError } from './fault-error.ts';
 import { ServiceError } from './service-error.ts';
 
+/** What a service that is starting shows if the proxy in front of it has no route to it yet. */
+export const NO_ROUTE_YET = 'a proxy answers that nothing is there (status 404)';
+
 export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
 /** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
@@ -18,14 +21,11 @@ export function jsonOf(place: string, reply: Reply): ReadReply {
 
 type ReadReply = { readonly json: Value } | { readonly error: SetpointError };
 
-/** Whoever looks at a reply, its text is decoded once. */
+/** A reply that is looked at twice is decoded once. */
 const READ = new WeakMap<Reply, ReadReply>();
 
 function readJson(place: string, reply: Reply): ReadReply {
-  const contentType = headerOf(reply.headers, 'content-type') ?? '';
-  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType)) {
-    return { error: notJson(place, reply.status, contentType) };
-  }
+  if (!isJson(reply)) return { error: notJson(place, reply) };
   if (!(reply.body instanceof Uint8Array)) return { error: faultError(place, reply.body) };
   const decoding = decode(reply.body);
   if (decoding.kind === 'value') return { json: decoding.value };
@@ -55,12 +55,20 @@ function readJson(place: string, reply: Reply): ReadReply {
   }
 }
 
-function notJson(place: string, status: number, contentType: string): ServiceError {
+/** Whether a reply says that it is JSON. */
+export function isJson({ headers }: Reply): boolean {
+  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(headerOf(headers, 'content-type') ?? '');
+}
+
+/** A 404 that is not JSON comes from a proxy, which may have no way to the service yet. */
+function notJson(place: string, { status, headers }: Reply): ServiceError {
+  const contentType = headerOf(headers, 'content-type') ?? '';
   return new ServiceError(
     'not-this-service',
     `${place} was answered with ${kindOf(contentType)} instead of JSON (status ${status}).`,
     {
       hint: 'Check server.url and its path prefix; a sign-in page in front of the service, or a service without this path, answers like this.',
+      starting: status === 404 ? NO_ROUTE_YET : null,
     },
   );
 }

@@ -15,7 +15,7 @@ export function timeLeft(clock: Clock, limits: TimeLimits, timeout: number): num
 }
 
 /** `random` is from 0 to 1; `place` is the request as messages name it. */
-interface RetryOptions {
+export interface Retrying {
   readonly clock: Clock;
   readonly place: string;
   readonly random: () => number;
@@ -31,7 +31,7 @@ const LONGEST_BACKOFF = 8_000;
  */
 export function retrying<T>(
   ask: (signal?: AbortSignal) => Promise<T>,
-  { clock, place, random }: RetryOptions,
+  { clock, place, random }: Retrying,
   limits: TimeLimits,
 ): (signal?: AbortSignal) => Promise<T> {
   return answered;
@@ -48,30 +48,28 @@ export function retrying<T>(
         const backoff = random() * Math.min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (tries - 1));
         const wait = Math.max(backoff, thrown.retryAfter ?? 0);
         if (clock.monotonic() + wait >= limits.deadline) throw counted(thrown, tries);
-        await pause(wait, signal);
+        await pause(wait, { clock, place }, signal);
       }
     }
   }
+}
 
-  async function pause(wait: number, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await clock.sleep(wait, signal);
-    } catch (thrown) {
-      if (signal?.aborted !== true) throw thrown;
-    }
-    if (signal?.aborted === true) throw interruption(place, signal.reason);
+/** Waits, in milliseconds, unless it is interrupted: that is an error which names the request that was to follow. */
+export async function pause(
+  wait: number,
+  { clock, place }: Pick<Retrying, 'clock' | 'place'>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    await clock.sleep(wait, signal);
+  } catch (thrown) {
+    if (signal?.aborted !== true) throw thrown;
   }
+  if (signal?.aborted === true) throw interruption(place, signal.reason);
 }
 
 /** The same error with the number of attempts. */
 function counted(error: ServiceError, tries: number): ServiceError {
   if (tries === 1) return error;
-  const message = `${error.message.slice(0, -1)}, ${tries} tries in all.`;
-  const { code, hint, cause, retry, retryAfter } = error;
-  return new ServiceError(code, message, {
-    hint,
-    cause: cause instanceof Error ? cause : undefined,
-    retry,
-    retryAfter,
-  });
+  return error.reworded({ message: `${error.message.slice(0, -1)}, ${tries} tries in all.` });
 }

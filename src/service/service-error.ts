@@ -8,21 +8,34 @@ export interface ServiceErrorOptions {
   readonly cause?: Error | undefined;
   readonly retry?: Retry;
   readonly retryAfter?: number | null;
+  readonly starting?: string | null;
 }
 
+type Words = Pick<SetpointError, 'message' | 'hint'>;
+
 /**
- * An error of a request to the service. `retryAfter` is the wait that the service requested, in milliseconds, or null. `cause` has
- * the class name and code of the foreign error, and none of its text.
+ * An error of a request to the service. `retryAfter` is the wait that the service requested, in milliseconds, or null. `starting`
+ * is what happened, in a few words, if a service that is starting, or the proxy in front of it, fails like this; else null.
+ * `cause` has the class name and code of the foreign error, and none of its text.
  */
 export class ServiceError extends SetpointError {
   readonly retry: Retry;
   readonly retryAfter: number | null;
+  readonly starting: string | null;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
-    const { hint, cause, retry = 'never', retryAfter = null } = options;
+    const { hint, cause, retry = 'never', retryAfter = null, starting = null } = options;
     super(code, message, { cause, ...(hint === undefined ? {} : { hint }) });
     this.retry = retry;
     this.retryAfter = retryAfter;
+    this.starting = starting;
+  }
+
+  /** The same error in other words. */
+  reworded({ message = this.message, hint = this.hint }: Partial<Words>): ServiceError {
+    const cause = this.cause instanceof Error ? this.cause : undefined;
+    const { retry, retryAfter, starting } = this;
+    return new ServiceError(this.code, message, { hint, cause, retry, retryAfter, starting });
   }
 }
 

@@ -8,32 +8,41 @@ import { headerOf } from './exchange.ts';
 import { askFor } from './ask.ts';
 import { firstDialect, readAnyDialect } from './detect.ts';
 import { retrying, UNLIMITED, type TimeLimits } from './retry.ts';
+import { throughStartup, type Startup } from './startup.ts';
+
+interface ObserverOptions {
+  /** How long to wait for a service that is starting; null does not wait. */
+  readonly startup?: Startup | null;
+  /** Ask the service for the secrets that it masks, so that they can be compared. */
+  readonly reveals?: boolean;
+}
 
 /**
  * Reads the settings of a service, and tries again within the deadline if that may help. Throws a SetpointError that names the
  * request and its problem: unreachable, tls, timed-out, redirected, unauthorized, rate-limited, server-error, bad-response,
- * response-too-large, not-this-service, dialect-not-spoken, unfit-for-service, interrupted. `reveals`: the service is asked for
- * the secrets that it masks, so that they can be compared.
+ * response-too-large, not-this-service, dialect-not-spoken, unfit-for-service, interrupted.
  */
 export function settingsObserver(
   connection: Connection,
-  limits: TimeLimits = UNLIMITED,
-  reveals = false,
+  limits: { deadline: number } = { ...UNLIMITED },
+  { startup = null, reveals = false }: ObserverOptions = {},
 ): Observer {
   const { clock, random } = connection;
   const place = connection.place('GET', firstDialect(connection).path);
   let spoken: DialectName | null = null;
+  const once = async (
+    signal: AbortSignal | undefined,
+    within: TimeLimits,
+  ): Promise<ObservedState> => {
+    const state = await readSettings(connection, within, signal, spoken);
+    // What a service speaks does not change under a run: it is found out once.
+    spoken = state.dialect.name;
+    return reveals ? await revealedState(connection, state, within, signal) : state;
+  };
+  const retry = { clock, place, random };
+  const observe = retrying((signal) => once(signal, limits), retry, limits);
   return {
-    observe: retrying(
-      async (signal) => {
-        const state = await readSettings(connection, limits, signal, spoken);
-        // What a service speaks does not change under a run: it is found out once.
-        spoken = state.dialect.name;
-        return reveals ? await revealedState(connection, state, limits, signal) : state;
-      },
-      { clock, place, random },
-      limits,
-    ),
+    observe: startup === null ? observe : throughStartup(once, observe, startup, limits, retry),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
 import { headerOf } from './exchange.ts';
-import type { Reply } from './json-reply.ts';
+import { isJson, NO_ROUTE_YET, type Reply } from './json-reply.ts';
 import {
   LONGEST_WAIT,
   retryAfter,
@@ -25,6 +25,9 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 403:
       return refusedKey(place, status, connection.sendsKey);
     case 404:
+      return error('not-this-service', 'is unknown to the server', {
+        starting: isJson(reply) ? null : NO_ROUTE_YET,
+      });
     case 405:
     case 406:
     case 410:
@@ -32,7 +35,10 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 421:
       return error('not-this-service', 'is unknown to the server');
     case 408:
-      return error('timed-out', 'took the service too long', { retry: 'again' });
+      return error('timed-out', 'took the service too long', {
+        retry: 'again',
+        starting: 'status 408',
+      });
     case 409:
     case 412:
     case 423:
@@ -42,7 +48,10 @@ export function statusError(connection: Connection, place: string, reply: Reply)
     case 413:
       return error('settings-refused', 'was larger than the service accepts');
     case 425:
-      return error('server-error', 'came too early for the service', { retry: 'again' });
+      return error('server-error', 'came too early for the service', {
+        retry: 'again',
+        starting: 'status 425',
+      });
     case 429:
       return waiting(connection, reply, (wait, options) =>
         error('rate-limited', `was refused for too many requests${wait}`, options),
@@ -64,20 +73,22 @@ function refusedKey(place: string, status: number, sent: boolean): ServiceError 
       'unauthorized',
       `The service refused the key that came with ${place} (status ${status}).`,
       {
-        hint: 'Check that the variable of server.api_key holds a key of this service, and that server.auth matches the service.',
+        hint: 'Check that the variable of server.api_key holds a key of this service (with --server: SETPOINT_API_KEY), and that server.auth matches the service.',
       },
     );
   }
   return new ServiceError(
     'unauthorized',
     `The service refused ${place}, and no key was sent (status ${status}).`,
-    { hint: 'Set server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}.' },
+    {
+      hint: 'Set server.api_key in the file, as a reference such as ${env:SETPOINT_API_KEY}; with --server, set SETPOINT_API_KEY.',
+    },
   );
 }
 
 function waiting(
   { clock }: Connection,
-  { headers }: Reply,
+  { status, headers }: Reply,
   error: (wait: string, options: ServiceErrorOptions) => ServiceError,
 ): ServiceError {
   const after = retryAfter(
@@ -88,6 +99,7 @@ function waiting(
   return error(after === null ? '' : `, retry after ${seconds(after)}`, {
     retry: after !== null && after > LONGEST_WAIT ? 'never' : 'again',
     retryAfter: after,
+    starting: `status ${status}`,
   });
 }
 

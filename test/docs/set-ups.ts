@@ -78,6 +78,9 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
         store(at(AGENTS), { ...ADOPTED, max_iterations: 150 }),
     },
   },
+  'docs/guides/install.md': {
+    services: { [AGENTS]: { options: { apiKey: 'k-1' } } },
+  },
   'docs/guides/pipeline.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, language: 'fr' } } },
   },

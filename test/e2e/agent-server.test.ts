@@ -2,6 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { get } from '../../src/operations/get.ts';
 import { plan } from '../../src/operations/plan.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
 import { startAgentServer, type AgentServer } from '../fixture/agent-server.ts';
 import { dedent } from '../fixture/dedent.ts';
 import { request } from '../fixture/settings.ts';
@@ -198,6 +200,82 @@ describe('every field of the file on the Agent Server', () => {
     expect(JSON.stringify(document)).not.toContain(CANARY);
     const { environments } = await plan(asked(server, settings));
     expect(environments[0]?.changes.map(({ path }) => path)).toEqual([['language']]);
+  });
+});
+
+describe('native parts', () => {
+  const native = dedent`
+    agent_settings:
+      llm:
+        timeout: 120
+        temperature: 0.7
+        aws_session_token: \${env:LLM_KEY}
+        litellm_extra_body: {a: {b: 1}}
+      verification: {critic_enabled: true, critic_api_key: "\${env:MCP_KEY}"}
+      tools: [{name: terminal}]
+      persona: a pirate
+    conversation_settings: {worktree_branch_prefix: me/, container_memory: 2g}
+    misc_settings: {own: {n: 1}}
+  `;
+
+  it('are written in their places, and a second apply sends no write', async () => {
+    const server = await serverWith(null);
+    const first = await apply(asked(server, native));
+    expect(first.environments[0]).toMatchObject({ status: 'applied', error: null });
+    expect(server.patches()).toEqual([
+      {
+        agent_settings_diff: {
+          llm: {
+            timeout: 120,
+            temperature: 0.7,
+            aws_session_token: ENV.LLM_KEY,
+            litellm_extra_body: { a: { b: 1 } },
+          },
+          verification: { critic_enabled: true, critic_api_key: ENV.MCP_KEY },
+          tools: [{ name: 'terminal' }],
+          persona: 'a pirate',
+        },
+        conversation_settings_diff: { worktree_branch_prefix: 'me/', container_memory: '2g' },
+        misc_settings_diff: { own: { n: 1 } },
+      },
+    ]);
+    const again = await apply(asked(server, native));
+    expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
+    expect(JSON.stringify([first, again])).not.toContain(CANARY);
+  });
+
+  it('A9: null brings each default back, secrets too', async () => {
+    const server = await serverWith(null);
+    await apply(asked(server, native));
+    const cleared = dedent`
+      agent_settings:
+        llm: {timeout: null, temperature: null, aws_session_token: null, litellm_extra_body: {}}
+        verification: {critic_enabled: null, critic_api_key: null}
+        tools: null
+        persona: null
+      conversation_settings: {worktree_branch_prefix: null, container_memory: null}
+      misc_settings: {own: {n: null}}
+    `;
+    const outcome = await apply(asked(server, cleared));
+    expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
+    expect(server.patches().at(-1)).toMatchObject({
+      conversation_settings_diff: { worktree_branch_prefix: 'openhands/', container_memory: null },
+    });
+    const again = await apply(asked(server, cleared));
+    expect(again.environments[0]).toMatchObject({ status: 'in-sync', unknown: [] });
+  });
+
+  it('secrets among them are compared, if that is asked for', async () => {
+    const server = await serverWith(null);
+    await apply(asked(server, native));
+    const equal = await plan(asked(server, native, { compares: true }));
+    expect(equal.environments[0]).toMatchObject({ status: 'in-sync', complete: true });
+    const env = { ...ENV, MCP_KEY: `${CANARY}-other` };
+    const { environments } = await plan(asked(server, native, { compares: true, env }));
+    expect(environments[0]?.changes.map(({ path, reason }) => [path.at(-1), reason])).toEqual([
+      ['critic_api_key', 'set, differs'],
+    ]);
+    expect(JSON.stringify([equal, environments])).not.toContain(CANARY);
   });
 });
 
@@ -508,6 +586,51 @@ describe('what a plan warns of', () => {
     await server.patch({ misc_settings_diff: { app_preferences: { language: 'de' } } });
     const set = await apply(asked(server, 'language: fr\n', { guards }));
     expect(set.environments[0]).toMatchObject({ status: 'applied' });
+  });
+});
+
+describe('A18: no secret reads as stored any more', () => {
+  const gone = { agent_settings_diff: { llm: { api_key: null } } };
+
+  it('a key that was written from here is gone: the next write is refused, and says where to look', async () => {
+    const server = await serverWith(null);
+    const folder = folderWith({
+      'settings.yaml': dedent`
+        version: 1
+        server: { url: "${server.url}", api_key: "\${env:SETPOINT_API_KEY}" }
+        settings: { language: de, llm_api_key: "\${env:LLM_KEY}" }
+      `,
+    });
+    onTestFinished(() => folder.remove());
+    const cwd = folder.path;
+    const env = { ...ENV, SETPOINT_STATE_KEY: 'any-long-random-text' };
+    expect((await setpoint(['apply', '--yes'], { cwd, env })).code).toBe(0);
+    await server.patch(gone);
+    const refused = await setpoint(['apply', '--yes'], { cwd, env });
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain(
+      'No secret is stored any more, and there were some: llm_api_key.',
+    );
+    expect(refused.stderr).toContain("Look at the server's OH_SECRET_KEY");
+    expect(server.patches()).toHaveLength(1);
+    const allowed = ['apply', '--yes', '--allow', 'secrets-gone'];
+    expect((await setpoint(allowed, { cwd, env })).code).toBe(0);
+  });
+
+  it('a server with a way to authenticate and no secret is enough to tell', async () => {
+    const x = { url: 'https://x.example.com/mcp', auth: { strategy: 'bearer', value: CANARY } };
+    const server = await serverWith({ agent_settings_diff: { mcp_config: { x } } });
+    const settings = 'language: fr\n';
+    const before = await plan(asked(server, settings));
+    expect(before.environments[0]?.refusals).toEqual([]);
+    const auth = { value: null };
+    await server.patch({ agent_settings_diff: { mcp_config: { x: { auth } } } });
+    const outcome = await apply(asked(server, settings));
+    expect(outcome.environments[0]?.refusals).toMatchObject([{ rule: 'secrets-gone' }]);
+    expect(server.patches()).toEqual([]);
+    await server.patch({ agent_settings_diff: { llm: { api_key: CANARY } } });
+    const again = await apply(asked(server, settings));
+    expect(again.environments[0]).toMatchObject({ status: 'applied' });
   });
 });
 

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
@@ -281,7 +281,7 @@ describe('streams', () => {
 
 describe('the compiled form of the command', () => {
   const broken: Record<string, (compiled: Buffer) => Buffer | null> = {
-    'is of another V8': (bytes) => brotliCompressSync(brotliDecompressSync(bytes).fill(7, 0, 64)),
+    'is of another V8': (bytes) => deflateRawSync(inflateRawSync(bytes).fill(7, 0, 64)),
     'is cut off': (bytes) => bytes.subarray(0, 1000),
     'is not there': () => null,
   };

@@ -184,7 +184,7 @@ settings:
           DATABASE: \${env:FILES_DATABASE}
   # The key for the search provider.
   search_api_key: \${env:SEARCH_API_KEY}
-  # The service never shows sandbox_api_key, and every write sends it. To keep a key that is stored there, put its reference here.
+  # The service never shows sandbox_api_key, and every write sends it. It stores asterisks in place of a key, which never works.
   # The key for the sandbox provider.
   sandbox_api_key: null
   # How much one task may cost at most, in US dollars.

@@ -13,7 +13,7 @@ const PRELOAD = `process.on('exit', () => {
 /** The way in, what runs a command, and the one chunk of the commands of every day. */
 const DAILY = ['commands', 'rolldown-runtime', 'run-command', 'setpoint'];
 
-it.each([['validate'], ['plan'], ['drift'], ['get', 'settings'], ['apply', '--yes'], ['version']])(
+it.each([['validate'], ['plan'], ['drift'], ['get', 'settings'], ['apply', '--yes']])(
   'setpoint %s %s %s loads one chunk',
   async (...words) => {
     const args = words.filter((word) => word !== undefined);
@@ -26,10 +26,7 @@ it.each([['validate'], ['plan'], ['drift'], ['get', 'settings'], ['apply', '--ye
       const NODE_OPTIONS = `--require=${JSON.stringify(join(folder.path, 'preload.cjs'))}`;
       const ended = await setpoint(args, { cwd: folder.path, env: { NODE_OPTIONS } });
       expect(ended.code, ended.stderr).toBe(args[0] === 'drift' ? 2 : 0);
-      const [, loaded = '[]'] = /LOADED (.*)/.exec(ended.stderr) ?? [];
-      const names = (JSON.parse(loaded) as string[]).map(
-        (file) => /([\w-]+?)(-[\w-]{8})?\.cjs$/.exec(file)?.[1] ?? file,
-      );
+      const names = loadedIn(ended.stderr);
       expect(names).toContain('setpoint');
       expect(names.filter((name) => !DAILY.includes(name))).toEqual([]);
     } finally {
@@ -38,3 +35,30 @@ it.each([['validate'], ['plan'], ['drift'], ['get', 'settings'], ['apply', '--ye
     }
   },
 );
+
+it.each([
+  [['--help'], ['setpoint']],
+  [['version'], ['setpoint']],
+  [
+    ['plan', '--help'],
+    ['command-help.gen', 'setpoint'],
+  ],
+])('setpoint %s loads no command', async (args, expected) => {
+  const folder = folderWith({ 'preload.cjs': PRELOAD });
+  try {
+    const NODE_OPTIONS = `--require=${JSON.stringify(join(folder.path, 'preload.cjs'))}`;
+    const ended = await setpoint(args, { cwd: folder.path, env: { NODE_OPTIONS } });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(loadedIn(ended.stderr).toSorted()).toEqual(expected);
+  } finally {
+    folder.remove();
+  }
+});
+
+/** The names of the loaded files, without their hashes. */
+function loadedIn(stderr: string): string[] {
+  const [, loaded = '[]'] = /LOADED (.*)/.exec(stderr) ?? [];
+  return (JSON.parse(loaded) as string[]).map(
+    (file) => /([\w.-]+?)(-[\w-]{8})?\.cjs$/.exec(file)?.[1] ?? file,
+  );
+}

@@ -185,6 +185,35 @@ describe('becomes', () => {
     expect(await statuses()).toEqual(['STARTING', 'STARTING']);
   });
 
+  it('starting: a start is done once it has read STARTING for two minutes, and says so', async () => {
+    await service({ startMs: 1000, becomes: 'starting' }, '- running: 1');
+    const begun = clock.now();
+    const { outcome, exit } = await applied(5 * MINUTE);
+    const passed = clock.now() - begun;
+    expect(passed).toBeGreaterThanOrEqual(2 * MINUTE);
+    expect(passed).toBeLessThan(2.5 * MINUTE);
+    expect(exit).toBe(0);
+    expect(outcome).toMatchObject({
+      status: 'applied',
+      error: null,
+      remaining: [],
+      changes: [{ action: 'start', result: 'unverifiable' }],
+      warnings: [{ code: 'sandbox-starting' }],
+    });
+    await inSync();
+  });
+
+  it('starting: so is a resume', async () => {
+    await service({ startMs: 1000, becomes: 'starting' }, '- running: 1');
+    const [old] = await begin();
+    await clock.sleep(HOUR);
+    await pause(old);
+    const { outcome, exit } = await applied(5 * MINUTE);
+    expect(exit).toBe(0);
+    expect(outcome).toMatchObject({ changes: [{ action: 'resume', result: 'unverifiable' }] });
+    await inSync();
+  });
+
   it('starting: a surplus is still paused', async () => {
     await service({ startMs: 1000, becomes: 'starting' }, '- { running: 1, surplus: pause }');
     await begin(3);

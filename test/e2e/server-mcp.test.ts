@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import { apply } from '../../src/operations/apply.ts';
 import { request } from '../fixture/settings.ts';
@@ -74,4 +74,65 @@ it('mcp_config: null is reached if only unmanaged entries are left', async () =>
   expect((await apply(asked)).environments[0]).toMatchObject({ status: 'applied' });
   expect(await urls()).toEqual([OWN.url]);
   expect((await apply(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
+});
+
+describe('a file that declares the entries of the server itself, as init writes it', () => {
+  const TWO = { url: 'https://two.example.com/sse' };
+  const THREE = { name: 'three', command: 'npx' };
+  const declared = (language: string) =>
+    `  sandbox_api_key: null\n  language: ${language}\n  mcp_config:\n    sse_servers:\n      - { url: "${OWN.url}", api_key: "\${env:OWN}" }\n      - "${TWO.url}"\n    stdio_servers:\n      - { name: three, command: npx }\n`;
+  const env = { SETPOINT_API_KEY: 'a-session-key', OWN: OWN.api_key };
+
+  async function owned(): Promise<void> {
+    service = await startEmulator({
+      apiKey: 'a-session-key',
+      serverMcp: { sse_servers: [OWN, TWO], stdio_servers: [THREE] },
+    });
+    await send('POST', { language: 'en' });
+  }
+
+  it('is applied, keeps no copy of them, and names all of them with the line to paste', async () => {
+    await owned();
+    const outcome = await apply(request(service.url, declared('fr'), { env }));
+    const line =
+      'unmanaged: ["mcp_config.sse_servers[https://corp.example.com/sse]","mcp_config.sse_servers[https://two.example.com/sse]","mcp_config.stdio_servers[three]"]';
+    expect(outcome.environments[0]).toMatchObject({
+      status: 'applied',
+      remaining: [],
+      error: null,
+      warnings: [{ code: 'server-owned', message: expect.stringContaining(line) }],
+    });
+    expect(await urls()).toEqual([OWN.url, TWO.url]);
+    const again = await apply(request(service.url, declared('fr'), { env }));
+    expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
+    const next = await apply(request(service.url, declared('de'), { env }));
+    expect(next.environments[0]).toMatchObject({ status: 'applied', remaining: [] });
+    expect(await urls()).toEqual([OWN.url, TWO.url]);
+    expect(JSON.stringify([outcome, again, next])).not.toContain(OWN.api_key);
+  });
+
+  it('stays beside one that it declares with another key, which is not converged', async () => {
+    await owned();
+    const other = { env: { ...env, OWN: 'another-key' } };
+    const outcome = await apply(request(service.url, declared('en'), other));
+    expect(outcome.environments[0]).toMatchObject({ status: 'not-converged' });
+    const { mcp_config: config } = await send('GET');
+    expect(JSON.stringify(config.sse_servers)).toContain('another-key');
+  });
+
+  it('all that come back after their removal are named in one line', async () => {
+    await owned();
+    const none = '  sandbox_api_key: null\n  mcp_config: { sse_servers: [], stdio_servers: [] }\n';
+    const outcome = await apply(request(service.url, none));
+    const hint = outcome.environments[0]?.error?.hint ?? '';
+    for (const name of [
+      'sse_servers[https://corp.',
+      'sse_servers[https://two.',
+      'stdio_servers[three]',
+    ])
+      expect(hint).toContain(`mcp_config.${name}`);
+    const unmanaged = hint.replace(/^.*unmanaged: /, '');
+    const pasted = await apply(request(service.url, none, { unmanaged }));
+    expect(pasted.environments[0]).toMatchObject({ status: 'in-sync', error: null });
+  });
 });

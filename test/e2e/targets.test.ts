@@ -62,6 +62,37 @@ describe('several targets', () => {
     ]);
   });
 
+  it('a pattern in -e takes the environments that match, once each, and in the order of the file', async () => {
+    use({ 'settings.yaml': environments() });
+    const named = async (...args: string[]) => {
+      const ended = await run(['plan', '-o', 'json', ...args]);
+      const { environments: found } = JSON.parse(ended.stdout) as { environments: object[] };
+      return found.map((one) => (one as { name: string }).name);
+    };
+    expect(await named('-e', 's*')).toEqual(['second']);
+    expect(await named('-e', '*')).toEqual(['first', 'second']);
+    expect(await named('-e', 'second,*s*')).toEqual(['second', 'first']);
+    const none = await run(['plan', '-e', 'prod-*']);
+    expect(none.code).toBe(3);
+    expect(none.stderr).toContain('No environment matches "prod-*".');
+    expect((await run(['apply', '--yes', '-e', '*t'])).code).toBe(0);
+    expect([one?.posts(), two?.posts()]).toEqual([1, 0]);
+  });
+
+  it('a pattern in -f takes the files that match, sorted by name', async () => {
+    const file = (store: StoreServer | undefined) =>
+      `version: 1\nserver: { url: "${store?.url}" }\nsettings: { language: fr, sandbox_api_key: null }\n`;
+    use({ 'envs/b.yaml': file(two), 'envs/a.yaml': file(one), 'envs/a.txt': 'no settings' });
+    const planned = await run(['plan', '-o', 'json', '-f', 'envs/*.yaml', '-f', 'envs/a.yaml']);
+    const { environments: found } = JSON.parse(planned.stdout) as {
+      environments: { name: string }[];
+    };
+    expect(found.map(({ name }) => name)).toEqual(['a', 'b']);
+    const none = await run(['validate', '-f', 'envs/*.yml']);
+    expect(none.code).toBe(3);
+    expect(`${none.stdout}${none.stderr}`).toContain('No file matches envs/*.yml.');
+  });
+
   it('apply stops at the first that does not end well; --keep-going goes on; the exit code is the worst', async () => {
     use({ 'settings.yaml': environments() });
     if (one !== undefined) {
@@ -212,7 +243,46 @@ describe('embedded:', () => {
     expect(readFileSync(kept, 'utf8')).not.toContain('key-one');
     expect(existsSync(join(folder.path, '.setpoint'))).toBe(false);
   });
+
+  const at = (url: string) =>
+    use({ 'settings.yaml': embeddedFile(url), 'store.json': storeOf(folder) ?? '' });
+
+  it('the same file and store in each dialect: what an upgrade loses is planned, and put back', async () => {
+    use({ 'settings.yaml': embeddedFile('embedded:./store.json') });
+    expect((await run(['apply', '--yes'])).code).toBe(0);
+    at('embedded:./store.json?dialect=app-server');
+    const lost = await run(['plan']);
+    expect(lost.stdout).toContain('embedded:./store.json?dialect=app-server');
+    expect(lost.stdout).toContain('~ max_iterations: 500 → 100');
+    expect(lost.stdout).toContain('+ llm_api_key: not set, will be set');
+    expect(lost.stdout).not.toContain('language');
+    expect((await run(['apply', '--yes'])).code).toBe(0);
+    expect((await run(['drift'])).code).toBe(0);
+    at('embedded:./store.json?dialect=agent-server');
+    expect((await run(['drift'])).code).toBe(2);
+    expect((await run(['apply', '--yes'])).code).toBe(0);
+    expect((await run(['drift'])).code).toBe(0);
+    expect(storeOf(folder)).not.toContain('key-one');
+  });
+
+  it('a dialect that there is not is a problem of the file', async () => {
+    use({ 'settings.yaml': embeddedFile('embedded:./store.json?dialect=v2') });
+    const { code, stderr } = await run(['validate']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('embedded:, or an address with http or https and a host');
+  });
 });
+
+const embeddedFile = (url: string) => dedent`
+  version: 1
+  server: { url: "${url}" }
+  settings: { language: fr, max_iterations: 100, llm_api_key: "\${env:KEY_1}" }
+`;
+
+function storeOf({ path }: { readonly path: string }): string | null {
+  const file = join(path, 'store.json');
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
 
 describe('a secret file is the key of one origin, as a variable is', () => {
   const keyed = (store: StoreServer | undefined, path: string) =>

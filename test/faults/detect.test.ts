@@ -103,7 +103,7 @@ describe('an answer that is no app-server as setpoint knows it', () => {
       '1.7 or 1.8',
     ],
     [
-      { ...storedRecord({ agent_settings: { agent_kind: 'acp' } }), ...flags },
+      { ...storedRecord({ agent_settings: { agent_kind: 'robot' } }), ...flags },
       'dialect-not-spoken',
       'agent_kind',
     ],

@@ -1,5 +1,4 @@
-import '../../host/quick-end.ts';
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, usageError } from '../../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { apply } from '../../operations/apply.ts';
 import { chooseTargets } from '../../operations/select.ts';
@@ -11,6 +10,7 @@ import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { startingView } from '../starting-view.ts';
 import { runPlan } from './plan.ts';
 
 /**
@@ -18,9 +18,10 @@ import { runPlan } from './plan.ts';
  * is the answer to the question: changes beyond it are refused.
  */
 export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string): Promise<number> {
-  if (flags.dryRun === true && saved === undefined)
-    return runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
   try {
+    if (flags.dryRun === true && flags.ifEmpty === true) throw neverWrites();
+    if (flags.dryRun === true && saved === undefined)
+      return await runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
     const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
     const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
@@ -35,20 +36,25 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       );
     }
     // Its refusals are the error that follows.
-    const onPlan = (plan: EnvironmentPlan): Promise<void> =>
-      reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     const progress = progressView(io.stderr);
+    const onPlan = (plan: EnvironmentPlan): Promise<void> => {
+      // What is drawn anew would be drawn over the plan and the question.
+      progress.end();
+      return reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
+    };
     const document = await apply({
       ...options,
       onPlan,
       onProgress: (target, waiting) => {
         if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
       },
+      onStarting: startingView(io, progress, flags.quiet === true),
       confirm: ask ?? undefined,
       approved,
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
+      ifEmpty: flags.ifEmpty,
       rotate: flags.rotate,
       abandon: io.abandon,
     }).finally(progress.end);
@@ -57,6 +63,13 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+function neverWrites(): SetpointError {
+  return usageError(
+    '--if-empty is about a write, and --dry-run never writes.',
+    'Leave one of the two out.',
+  );
 }
 
 async function savedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {

@@ -1,4 +1,3 @@
-import '../../host/quick-end.ts';
 import type { Check, DoctorDocument } from '../../model/doctor.ts';
 import { doctor } from '../../operations/doctor.ts';
 import { doctorText } from '../../render/doctor-text.ts';

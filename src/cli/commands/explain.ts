@@ -1,4 +1,3 @@
-import '../../host/quick-end.ts';
 import { effective } from '../../operations/effective.ts';
 import { explain } from '../../operations/explain.ts';
 import { effectiveText } from '../../render/effective-text.ts';

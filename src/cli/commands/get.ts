@@ -1,5 +1,4 @@
 import { usageError } from '../../model/error.ts';
-import '../../host/quick-end.ts';
 import { RESOURCES, type Resource } from '../../model/observed.ts';
 import { choicesHint } from '../../model/wording.ts';
 import { get } from '../../operations/get.ts';
@@ -8,7 +7,9 @@ import { visible } from '../../render/visible.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { progressView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { startingView } from '../starting-view.ts';
 
 /** `setpoint get settings,sandboxes`: what each service has, masked. */
 export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {
@@ -16,7 +17,12 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
     const resources = [...new Set(what.split(',').map(resourceNamed))];
     const reporter = reporterFor(flags, io);
     const options = optionsFrom(flags, io, 'reads');
-    const document = await get({ ...options, resources, digests: hasJsonOutput(flags, io.env) });
+    const progress = progressView(io.stderr);
+    const onStarting = startingView(io, progress, flags.quiet === true);
+    const digests = hasJsonOutput(flags, io.env);
+    const document = await get({ ...options, resources, digests, onStarting }).finally(
+      progress.end,
+    );
     const written = await reporter.data(document, (style) => observedText(document, style));
     return await conclude(reporter, document.environments, written);
   } catch (thrown) {

@@ -1,5 +1,4 @@
 import { usageError } from '../../model/error.ts';
-import '../../host/quick-end.ts';
 import { init } from '../../operations/init.ts';
 import { initText } from '../../render/pulled-text.ts';
 import type { Flags } from '../command-table.ts';

@@ -1,4 +1,3 @@
-import '../../host/quick-end.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
 import { plan } from '../../operations/plan.ts';
 import { parseAge } from '../../operations/flag-values.ts';
@@ -10,6 +9,7 @@ import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { startingView } from '../starting-view.ts';
 
 /**
  * `setpoint plan`: exit 0; with --exit-code, 5 if a guard would refuse an apply and 2 if there are differences. Shows a saved plan
@@ -70,6 +70,7 @@ function planned(flags: PlanFlags, io: Io, { mode }: PlanRun): Promise<PlanDocum
       if (flags.quiet !== true && io.stderr.isTTY === true)
         progress.update(name, waiting.map(awaitedSandbox));
     },
+    onStarting: startingView(io, progress, flags.quiet === true),
   }).finally(progress.end);
 }
 

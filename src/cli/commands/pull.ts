@@ -1,4 +1,3 @@
-import '../../host/quick-end.ts';
 import type { FileEdit } from '../../model/pulled.ts';
 import { pull } from '../../operations/pull.ts';
 import { patchText, pulledText } from '../../render/pulled-text.ts';

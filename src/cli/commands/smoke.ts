@@ -1,4 +1,3 @@
-import '../../host/quick-end.ts';
 import { SetpointError } from '../../model/error.ts';
 import { smoke } from '../../operations/smoke.ts';
 import { smokeText } from '../../render/smoke-text.ts';
@@ -8,6 +7,7 @@ import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { progressView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { startingView } from '../starting-view.ts';
 
 const COST =
   'A smoke test starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';
@@ -42,6 +42,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
         if (flags.quiet !== true)
           progress.update(target, [{ name: 'starting a conversation', status, done }]);
       },
+      onStarting: startingView(io, progress, flags.quiet === true),
       abandon: io.abandon,
     }).finally(progress.end);
     const written = await reporter.data(document, (style) => smokeText(document, style));

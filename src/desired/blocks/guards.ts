@@ -10,7 +10,7 @@ export const guards: Block<'guards'> = {
 };
 
 /** Rules that are on in every file, unless their name turns them off. */
-const ALWAYS_ON: ReadonlySet<Rule> = new Set(['reset-agent']);
+const ALWAYS_ON: ReadonlySet<Rule> = new Set(['reset-agent', 'secrets-gone']);
 
 /** The guards that a block turns on: a rule by its name, or all by `protected` except those that are turned off by name. */
 export function guardsOf(node: Node | undefined): GuardSettings {

@@ -40,7 +40,11 @@ export function concludeRun(run: SandboxRun): Conclusion {
     results: new Map(approved.steps.map((step) => [step.change, stepResult(step, run)])),
     started: new Map(started),
     remaining,
-    warnings: [...warningsSince(approved, last), ...madeRoom(run, remaining)],
+    warnings: [
+      ...warningsSince(approved, last),
+      ...madeRoom(run, remaining),
+      ...steps.filter(isStartingForGood).map(neverRunning),
+    ],
     changed: steps.some(wasSent),
     errors: [
       ...steps.flatMap((one) => (wasSent(one) || one.error === null ? [] : [one.error])),
@@ -76,10 +80,24 @@ function stepResult({ change }: SandboxStep, { steps, waited }: SandboxRun): Res
   // A step that is not there was not needed any more right before the first request.
   if (one === undefined || !wasSent(one)) return 'not-sent';
   const isPause = one.step.action === 'pause';
+  if (isStartingForGood(one)) return 'unverifiable';
   if (one.state === 'settled') return !isPause && one.status === 'PAUSED' ? 'unknown' : 'verified';
   const status = one.status ?? 'MISSING';
   const hasBegun = !isPause && status !== 'PAUSED' && status !== 'MISSING';
   return !waited && hasBegun ? 'verified' : 'unknown';
+}
+
+/** Whether what was to run has settled without a word of it. */
+function isStartingForGood({ state, status, step }: RunStep): boolean {
+  return state === 'settled' && step.action !== 'pause' && status === 'STARTING';
+}
+
+function neverRunning({ id }: RunStep): Warning {
+  return {
+    code: 'sandbox-starting',
+    message: `Sandbox ${id} has been STARTING for two minutes and counts as up: this backend may never report RUNNING.`,
+    path: id === null ? [] : [id],
+  };
 }
 
 /** Sandboxes that ran, and that the service has paused by itself while their item has too few. */

@@ -27,7 +27,10 @@ export async function followSteps(input: ReconcileInput, begun: SandboxRun): Pro
       const signal = interruption(input.signal) === null ? input.signal : undefined;
       const within = Math.max(SHORTEST_OBSERVATION, wait - (clock.monotonic() - startedAt));
       const last = await unlessAbandoned(observer.sandboxes(signal, within), input.abandon);
-      const observed = adopt(run, last.sandboxes).map((one) => afterObserving(one, last.sandboxes));
+      const now = clock.monotonic();
+      const observed = adopt(run, last.sandboxes).map((one) =>
+        afterObserving(one, last.sandboxes, now),
+      );
       const steps = await Promise.all(observed.map((one) => sendAgain(input, one)));
       run = { ...run, steps, last };
       input.progress(steps.filter(wasSent).map(progressOf));
@@ -81,20 +84,31 @@ function adopt({ steps, desired, before }: SandboxRun, sandboxes: readonly Sandb
 }
 
 /** What an observation shows of a step. One that has settled or was given up stays so. */
-function afterObserving(one: RunStep, sandboxes: readonly Sandbox[]): RunStep {
+function afterObserving(one: RunStep, sandboxes: readonly Sandbox[], now: number): RunStep {
   if (!wasSent(one)) return one;
   const status = sandboxes.find(({ id }) => id === one.id)?.status ?? null;
   const observed = { ...one, status };
   if (!isUnderWay(one)) return observed;
-  return one.step.action === 'pause' ? pausing(observed) : starting(observed);
+  return one.step.action === 'pause' ? pausing(observed) : starting(observed, now);
 }
 
 /**
- * RUNNING settles a start or a resume; ERROR and MISSING may pass, as one backend reads so while it boots. A start never
- * begins as PAUSED, and a resume that is under way does not go back to it.
+ * How long, in milliseconds, a sandbox reads STARTING before it counts as up: one backend never reads RUNNING, and a service
+ * gives up a start by itself after this time. Source: behaviour 3.2.
  */
-function starting(one: RunStep): RunStep {
+const STARTING_FOR_GOOD = 120_000;
+
+/**
+ * RUNNING settles a start or a resume, as does STARTING for good; ERROR and MISSING may pass, as one backend reads so while it
+ * boots. A start never begins as PAUSED, and a resume that is under way does not go back to it.
+ */
+function starting({ startingSince, ...one }: RunStep, now: number): RunStep {
   const { status, step } = one;
+  if (status === 'STARTING') {
+    const since = startingSince ?? now;
+    const state = now - since >= STARTING_FOR_GOOD ? 'settled' : one.state;
+    return { ...one, state, wasUp: true, startingSince: since };
+  }
   if (status === 'RUNNING') return { ...one, state: 'settled', wasUp: true };
   if (status === 'PAUSED')
     return one.wasUp || step.action === 'start' ? { ...one, state: 'given-up' } : one;

@@ -22,6 +22,8 @@ export interface RunStep {
   readonly status: string | null;
   /** Whether it has been in another state than PAUSED: a resume that goes back to PAUSED was undone by the service. */
   readonly wasUp: boolean;
+  /** When an observation first showed it STARTING, by the monotonic clock; absent if the last one showed another state. */
+  readonly startingSince?: number;
   readonly error: SetpointError | null;
 }
 

@@ -30,6 +30,12 @@ export const SANDBOX_RESOURCE: ManagedResource = {
  * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and nothing is sent against it.
  */
 async function writeSandboxes(input: ReconcileInput, approved: SandboxPlan): Promise<ResourceEnd> {
+  const later = approved.unmet.find(({ code }) => code === 'sandbox-later');
+  if (later !== undefined) {
+    const { message, hint } = later;
+    const error = new SetpointError('applied-in-part', message, { hint });
+    return unwrittenEnd(approved, 'partial', 'not-sent', error);
+  }
   let sending = false;
   try {
     const observing = observeSandboxes(input, () => approved.steps.length > 0);

@@ -1,10 +1,11 @@
-import { samePath } from '../../model/path.ts';
+import { fieldNamed } from '../../model/field.ts';
+import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { SettingsPlan, SettingsWrite } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Value } from '../../model/value.ts';
 import { managesField } from '../../plan/managed.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
-import { lostSecrets, withoutDoubled } from '../../plan/side-effects.ts';
+import { lostSecrets, removesCopy, serverOwned, withoutDoubled } from '../../plan/side-effects.ts';
 
 /**
  * The one write that may follow the first, or null if none is needed: it sends declared secrets that were lost once more, and leaves out entries that the server adds by itself as often as they doubled. It is made from the latest
@@ -20,7 +21,7 @@ export function mendingWrite(
   latest: ObservedState,
 ): SettingsWrite | null {
   const sent = plan.write?.fields ?? {};
-  const lost = new Set(lostSecrets(before, latest).map(([name = '']) => name));
+  const lost = new Set(lostSecrets(before, latest).map(fieldOf));
   const secrets = desired.fields.filter(
     ({ field, value }) =>
       lost.has(field.name) && value !== null && managesField(desired, field.name),
@@ -35,15 +36,25 @@ export function mendingWrite(
   ]);
   const fresh = planSettings(desired, latest, { ...NOTHING_KNOWN, along });
   const { write } = fresh;
-  const undoubled = write === null ? null : withoutDoubled(write, before, latest, desired);
+  const undoubled =
+    write === null ? null : withoutDoubled(write, before, latest, desired, plan.changes);
+  const owned = serverOwned(before, latest, desired);
   if (undoubled === null && secrets.length === 0) return null;
   const isApproved = fresh.changes.every(
-    ({ path }) =>
-      plan.changes.some((change) => samePath(change.path, path)) || lost.has(path[0] ?? ''),
+    (change) =>
+      plan.changes.some(({ path }) => samePath(path, change.path)) ||
+      lost.has(fieldOf(change.path)) ||
+      removesCopy(change, owned),
   );
   const losesMore = fresh.unpreservable.some(
     ({ path, stops }) =>
       stops === 'always' && !plan.unpreservable.some((one) => samePath(one.path, path)),
   );
   return isApproved && !losesMore ? (undoubled ?? write) : null;
+}
+
+/** The field that a path of a secret is in, by the name that plans have for it. */
+function fieldOf(path: Path): string {
+  const [name = ''] = path;
+  return fieldNamed(name) === undefined ? formatPath(path) : name;
 }

@@ -1,5 +1,5 @@
 import type { Remainder } from '../../model/outcome.ts';
-import { formatPath } from '../../model/path.ts';
+import { formatPath, type Path } from '../../model/path.ts';
 import type { Change, Unknown } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { masked } from '../../model/value.ts';
@@ -50,7 +50,9 @@ function compare(
     }),
   );
   const fallen = lostSecrets(before, observed)
-    .filter(([name]) => !managesField(desired, name ?? ''))
+    .filter(
+      (path) => !managesField(desired, path[0] ?? '') && !managesField(desired, formatPath(path)),
+    )
     .map((path): Remainder => ({
       resource: 'settings',
       path,
@@ -76,11 +78,19 @@ function remainder(change: Change): Remainder {
   };
 }
 
+export const CAME_BACK = 'came back after its removal: the server adds it by itself';
+
+/** The line of a settings file that leaves entries alone, each once, whichever of its copies is named. */
+export function unmanagedLine(entries: readonly Path[]): string {
+  const names = entries.map((path) => formatPath(path).replace(/#\d+\]$/, ']'));
+  return `unmanaged: ${JSON.stringify([...new Set(names)])}`;
+}
+
 function causeOf(change: Change): { reason: string; hint: string } {
   if (change.action === 'remove') {
     return {
-      reason: 'came back after its removal: the server adds it by itself',
-      hint: `Leave it to the server: unmanaged: [${JSON.stringify(formatPath(change.path).replace(/#\d+\]$/, ']'))}]`,
+      reason: CAME_BACK,
+      hint: `Leave it to the server: ${unmanagedLine([change.path])}`,
     };
   }
   return {

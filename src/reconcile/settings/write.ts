@@ -1,15 +1,16 @@
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
-import { formatPath, samePath } from '../../model/path.ts';
+import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
+import { serverOwned } from '../../plan/side-effects.ts';
 import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.ts';
 import { sameResult, untouched } from '../ends.ts';
 import { interruption } from '../interruption.ts';
 import { mendingWrite } from './mend.ts';
 import { send } from './send.ts';
-import { verify, type Verification } from './verify.ts';
+import { CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
 
 /** The settings, as one of the resources of a reconcile. */
 export const SETTINGS_RESOURCE: ManagedResource = {
@@ -60,7 +61,8 @@ async function writeAndVerify(
     const verification = mended.sent ? await verify(input, before, [first.observed]) : first;
     const end = concluded(input, plan, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
-    const warnings = [...end.warnings, ...mended.warnings];
+    const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];
+    const warnings = [...end.warnings, ...mended.warnings, ...ownWarnings(owned)];
     return await remembered(input, confirmed, { ...end, warnings });
   } catch (thrown) {
     // The write was sent, and observing it failed: the service may hold any state that was on its way.
@@ -171,23 +173,32 @@ function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedSta
 }
 
 /** Whether the service has shown a secret that it masks. */
-function isShown({ path: [name = ''] }: Change, { revealed }: ObservedState): boolean {
-  return revealed?.has(name) === true;
+function isShown({ path }: Change, { revealed }: ObservedState): boolean {
+  return revealed?.has(formatPath(path)) === true;
 }
 
 /** A secret that was not stored and is now: that one is stored is confirmed, and not which. */
-function isConfirmedStored({ action, path: [name = ''] }: Change, after: ObservedState): boolean {
-  return action === 'set' && after.secrets.get(name) === 'stored';
+function isConfirmedStored({ action, path }: Change, after: ObservedState): boolean {
+  return action === 'set' && after.secrets.get(formatPath(path)) === 'stored';
 }
 
 function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
   const [first] = remaining;
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
+  const back = remaining.filter(({ reason }) => reason === CAME_BACK).map(({ path }) => path);
+  const hint = back.length > 1 ? `Leave them to the server: ${unmanagedLine(back)}` : first?.hint;
   return new SetpointError(
     'not-converged',
     `After the write these are not as declared: ${paths}.`,
-    first === undefined ? {} : { hint: first.hint },
+    hint === undefined ? {} : { hint },
   );
+}
+
+/** All entries that the server adds by itself, and what to write so that they are left to it. */
+function ownWarnings(owned: readonly Path[]): Warning[] {
+  if (owned.length === 0) return [];
+  const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${unmanagedLine(owned)}`;
+  return [{ code: 'server-owned', message, path: [] }];
 }
 
 function answeredWithError(error: SetpointError): Warning {

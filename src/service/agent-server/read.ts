@@ -1,6 +1,8 @@
 import { fieldNamed } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
+import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../../model/mcp.ts';
 import { NATIVE_PARTS } from '../../model/native-parts.ts';
+import type { Path } from '../../model/path.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
@@ -16,7 +18,7 @@ import { jsonOf, type Reply } from '../json-reply.ts';
 import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
 import { flatRecord } from '../places.ts';
-import { ServiceError } from '../service-error.ts';
+import type { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { cautionsOf } from './cautions.ts';
 import { conceal } from './conceal.ts';
@@ -43,10 +45,10 @@ export async function settingsIn(
 }
 
 /** Text that the server cannot answer makes every read fail; no request mends it. */
-function unreadable({ code, message, retry, retryAfter }: ServiceError): ServiceError {
+function unreadable(error: ServiceError): ServiceError {
   const hint =
     "Check the server's logs. If it holds text that it cannot answer, it cannot read its settings until they are mended where they are stored.";
-  return new ServiceError(code, message, { hint, retry, retryAfter });
+  return error.reworded({ hint });
 }
 
 /** The body of an answer under setpoint's own names, secrets wrapped. */
@@ -92,10 +94,22 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     answer,
     ...(isUntouched ? { untouched: true } : {}),
     cautions: cautionsOf(answer),
+    bare: bareServers(answer['mcp_config'] ?? null),
     ...(saved ? { saved } : {}),
   };
 }
 
 function isAsMade(absent: Value | undefined, value: Value): boolean {
   return value === null || sameValue(value, absent);
+}
+
+/** The mcp servers that have a way to authenticate and no secret for it. */
+function bareServers(config: Value): Path[] {
+  return MCP_LISTS.flatMap((list) => {
+    const entries = isRecord(config) ? entriesOf(config[list]) : [];
+    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    return entries.flatMap((entry, index) =>
+      entry['api_key'] === null ? [['mcp_config', list, segments[index] ?? '', 'api_key']] : [],
+    );
+  });
 }

@@ -46,10 +46,10 @@ export async function settingsIn(
 }
 
 /** A stored value of a wrong type makes every read fail; no request mends it. */
-function unreadable({ code, message, retry, retryAfter }: ServiceError): ServiceError {
+function unreadable(error: ServiceError): ServiceError {
   const hint =
     "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";
-  return new ServiceError(code, message, { hint, retry, retryAfter });
+  return error.reworded({ hint });
 }
 
 /** The settings leave secrets out; with their masks it is known which server has any, and under which names. */

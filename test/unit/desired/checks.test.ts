@@ -110,6 +110,7 @@ describe('addresses from references', () => {
     'https://',
     'https://x:99999',
     '',
+    'embedded:?dialect=v2',
   ])('%s is none', (url) => {
     const one = target('version: 1\nserver: { url: "${env:URL}" }');
     expect(resolveServer(one, source({ URL: url }))).toHaveProperty('problems.0.path', [
@@ -122,6 +123,7 @@ describe('addresses from references', () => {
     ['https://x/', 'https://x'],
     [' http://127.0.0.1:3000/prefix/ ', 'http://127.0.0.1:3000/prefix'],
     ['embedded:./store.json', 'embedded:./store.json'],
+    ['embedded:?dialect=app-server', 'embedded:?dialect=app-server'],
   ])('%s is %s', (url, address) => {
     const one = target('version: 1\nserver: { url: "${env:URL}" }');
     expect(resolveServer(one, source({ URL: url }))).toMatchObject({

@@ -52,11 +52,15 @@ it('hands every flag to the service', async () => {
     requireIds: true,
     runMs: '5',
     spec: ['one', 'two'],
+    dialect: 'app-server',
   };
   const { exit, shown } = await serve(flags, async (url) => {
     expect(await statuses(url)).toEqual([]);
     expect(await call(url, 'POST /sandboxes')).toMatchObject({ status: 500 });
     expect(await call(url, 'GET /app-conversations')).toMatchObject({ status: 422 });
+    expect(await call(url, 'GET /settings')).toMatchObject({
+      body: { error: 'Settings not found' },
+    });
     expect(await good(url, 'GET /sandbox-specs/search')).toMatchObject({
       items: [{ id: 'one' }],
       next_page_id: '1',
@@ -76,6 +80,7 @@ it.each([
   [{ maxRunning: '0' }, '--max-running takes a whole number from 1 to'],
   [{ emptyLists: '' }, '--empty-lists takes a whole number from 0 to'],
   [{ pageSize: '101' }, '--page-size takes a whole number from 1 to 100.'],
+  [{ dialect: 'v2' }, '--dialect takes one of settings-v0, app-server, agent-server.'],
   [{ spec: [''] }, '--spec takes the id of a sandbox spec.'],
 ])('%j is a usage error that names the flag', async (flags, sentence) => {
   const { exit, shown } = await serve(flags);

@@ -33,6 +33,7 @@ export function settingsPlan(
     warnings: [],
     unmanaged: [],
     unpreservable: [],
+    gone: [],
     write: writeOf({}),
     ...more,
   };

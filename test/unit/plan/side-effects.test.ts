@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedState } from '../../../src/model/state.ts';
 import { lostSecrets, touchedBetween, withoutDoubled } from '../../../src/plan/side-effects.ts';
+import { change } from './hand-made.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';
 
@@ -161,10 +162,19 @@ describe('a write that undoes a doubling', () => {
     expect(undoubled(sent, observedOf(before), observedOf(after))).toBeNull();
   });
 
-  it('is none of an entry that the file manages', () => {
+  it('is none of a declared entry that the plan changed: the server adds another one', () => {
+    const config = declared(`mcp_config: { sse_servers: [{ url: "${B.url}" }] }`);
+    const [before, after] = [observedOf(sse(B)), observedOf(sse(B, B))];
+    const sent = sse(B) as {};
+    const write = (path: string[]) =>
+      withoutDoubled(writeOf(sent), before, after, config, [change(path)]);
+    expect(write(['mcp_config', 'sse_servers', B.url])).toBeNull();
+    expect(list(write(['language']))).toEqual([]);
+  });
+
+  it('leaves out what the file lists as unmanaged', () => {
     const config = `mcp_config: { sse_servers: [{ url: "${B.url}" }] }`;
     const states = [observedOf(sse(B)), observedOf(sse(B, B))] as const;
-    expect(undoubled(sse(B, B), ...states, declared(config))).toBeNull();
     const except = declared(config, {}, `unmanaged: ["mcp_config.sse_servers[${B.url}]"]`);
     expect(list(undoubled(sse(B, B), ...states, except))).toEqual([]);
   });
