@@ -24,7 +24,7 @@ import type { Release } from './releases.ts';
 const KEY = 'contract-key';
 
 /** How long a server may take until it answers, on a machine that does other things, too. */
-const START_MS = 180_000;
+const START_MS = 540_000;
 
 /** How long it may take to end before it is killed. */
 const END_MS = 15_000;
@@ -95,10 +95,13 @@ export async function startRealServer(
         stdio: ['ignore', log, log],
       });
       closeSync(log);
+      noteRunning(running);
       await answers(running, `${url}/alive`, () => readFileSync(join(folder, 'log'), 'utf8'));
     },
     async stop() {
-      if (running !== null) await end(running);
+      if (running === null) return;
+      await end(running);
+      noteEnded(running);
       running = null;
     },
     async close() {
@@ -144,6 +147,18 @@ function environmentOf({ server }: Release, venv: string, store: string, url: st
     OH_ENABLE_VSCODE: '0',
     OH_PRELOAD_TOOLS: '0',
   };
+}
+
+/** Leaves the server's id where `scripts/test-real.mjs` looks for what the tests could not end, because they were ended themselves. */
+function noteRunning({ pid }: ChildProcess): void {
+  const folder = process.env['SETPOINT_REAL_PIDS'];
+  if (folder !== undefined && pid !== undefined) writeFileSync(join(folder, `${pid}.pid`), '');
+}
+
+function noteEnded({ pid }: ChildProcess): void {
+  const folder = process.env['SETPOINT_REAL_PIDS'];
+  if (folder !== undefined && pid !== undefined)
+    rmSync(join(folder, `${pid}.pid`), { force: true });
 }
 
 async function answers(running: ChildProcess, url: string, log: () => string): Promise<void> {
