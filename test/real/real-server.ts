@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -168,8 +168,9 @@ async function answers(running: ChildProcess, url: string, log: () => string): P
       (response) => response.status,
       () => null,
     );
-    if (status === 200) return;
+    // What answers at this port after the server has ended is another one.
     const ended = running.exitCode !== null || running.signalCode !== null;
+    if (status === 200 && !ended) return;
     if (ended || Date.now() > until) {
       if (!ended) await end(running);
       throw new Error(`The server ${ended ? 'ended' : 'does not answer'}.\n${log().slice(-2_000)}`);
@@ -187,10 +188,17 @@ async function end(running: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
+/** A port that nothing listens on, and that no connection is given while the server starts. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
