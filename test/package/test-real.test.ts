@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 // @ts-expect-error: a script has no types
@@ -94,5 +95,13 @@ describe('the table of releases', () => {
 - 1.0.0, the case "case b": it is known.
 - 1.0.0, step c: it cannot.
 `);
+  });
+
+  it('is written for every release in docs/service/releases.md', () => {
+    const page = readFileSync(join(root, 'docs/service/releases.md'), 'utf8');
+    const titles = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
+    for (const { server, release } of RELEASES)
+      expect(page).toContain(`| ${titles[server]} ${release} |`);
+    expect(page).not.toContain('**no**');
   });
 });
