@@ -50,12 +50,11 @@ function entryFaults(config: Node | undefined): Fault[] {
 }
 
 function membersOf(entry: Readonly<Record<string, Value>>, path: readonly string[]): Fault[] {
-  const [, defs] = settingsPart('mcp_config');
   return Object.entries(entry).flatMap(([key, value]) => {
+    if (isOwn(path[1], key)) return [];
+    const [, defs] = settingsPart('mcp_config');
     const nodes = settingsNodes([...path, key]);
-    return isOwn(path[1], key) || nodes.length === 0
-      ? []
-      : faultsIn(value, { anyOf: nodes }, defs, [...path, key]);
+    return nodes.length === 0 ? [] : faultsIn(value, { anyOf: nodes }, defs, [...path, key]);
   });
 }
 

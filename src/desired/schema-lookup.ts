@@ -166,6 +166,12 @@ export function settingsPart(name: string): readonly [SchemaNode, NativeSchema['
   return [properties[name] ?? {}, $defs];
 }
 
+/** The names that the schema has for what is in a map under `settings`, in its order. */
+export function namedKeys(path: Path): readonly string[] {
+  const keys = settingsNodes(path).flatMap(({ properties = {} }) => Object.keys(properties));
+  return [...new Set(keys)];
+}
+
 /** Whether a map has a key by name, and not because it takes any. */
 export function isNamedKey(path: Path): boolean {
   const key = path.at(-1) ?? '';

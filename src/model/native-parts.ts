@@ -1,4 +1,4 @@
-import { fieldAtNative, fieldNamed, fields, type Field } from './field.ts';
+import { fieldNamed, fields, type Field } from './field.ts';
 import { isWithin, pathNamed, type Path } from './path.ts';
 
 /** The members at the top of the settings that later servers have and the specification does not name. */
@@ -20,12 +20,6 @@ export const NATIVE_PARTS: ReadonlySet<string> = new Set([
 /** The native place of all mcp servers by their names. */
 export const NATIVE_SERVERS: Path = ['agent_settings', 'mcp_config'];
 
-/** The path that plans have for a native one: that of the field of the specification which it means, if there is one. */
-export function planPath(path: Path): Path {
-  const field = fieldAtNative(path);
-  return field === undefined ? path : [field.name];
-}
-
 /** The fields of the specification whose native place is under a path, or is that path. */
 export function fieldsWithin(path: Path): readonly Field[] {
   return fields().filter(({ native }) => native !== null && isWithin(native, path));
@@ -34,6 +28,9 @@ export function fieldsWithin(path: Path): readonly Field[] {
 /** The part that describes the agent of new conversations, and the kind of agent, with which all of it begins anew. */
 export const AGENT_PART: Path = ['agent_settings'];
 export const AGENT_KIND: Path = ['agent_settings', 'agent_kind'];
+
+/** The profile of a model that is active. */
+export const ACTIVE_PROFILE: Path = ['active_profile'];
 
 /** The model's own part, which an active profile takes the place of. */
 export const MODEL_PART: Path = ['agent_settings', 'llm'];

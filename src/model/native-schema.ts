@@ -70,12 +70,14 @@ export function isSecretPlace(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ format }) => format === 'password');
 }
 
-/** The paths of all secrets that are not inside a map of any names. */
+/** The paths of all secrets, and of maps whose values are secrets, that are not inside a map of any names. */
 export function secretPaths(schema: NativeSchema): Path[] {
   const found = new Map<string, Path>();
   const visit = (node: SchemaNode, path: Path): void => {
     for (const variant of variantsOf(node, schema.$defs)) {
-      if (variant.format === 'password') found.set(path.join('.'), path);
+      const { format, additionalProperties: others } = variant;
+      const isMap = typeof others === 'object' && others.format === 'password';
+      if (format === 'password' || isMap) found.set(path.join('.'), path);
       for (const [key, member] of Object.entries(variant.properties ?? {}))
         visit(member, [...path, key]);
     }

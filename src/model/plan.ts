@@ -33,6 +33,9 @@ export interface Change<V = Value> {
   readonly class?: ChangeClass;
 }
 
+/** The reason of a change to null after which the service has its default again. */
+export const RESET = 'set, will be its default again';
+
 /** `pending`: the file has changed; `drift`: the service has; `conflict`: both have. */
 export type ChangeClass = 'pending' | 'drift' | 'conflict';
 

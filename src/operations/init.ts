@@ -1,11 +1,13 @@
 import { dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
 import { formatPath } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/pulled.ts';
 import { TOOL } from '../model/version.ts';
 import { isAddress } from '../desired/resolve-server.ts';
-import { envExample, firstSentence, gitIgnore } from '../pull/first-files.ts';
+import { envExample, gitIgnore } from '../pull/first-files.ts';
+import { firstSentence } from '../pull/first-text.ts';
 import { readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles, type FileChange } from '../host/write-files.ts';
@@ -90,9 +92,9 @@ function changesOf(
 }
 
 function purposeOf(path: NewVariable['path']): string {
-  const [block, key] = path;
-  if (block === 'server') return `${formatPath(path)}: ${firstSentence(['server', key ?? ''])}`;
-  return path.length === 1
-    ? `${formatPath(path)}: ${firstSentence(['settings', ...path])}`
-    : formatPath(path);
+  const [block = ''] = path;
+  const inSchema = block === 'server' ? path : ['settings', ...path];
+  const isOwn = path.length === 1 || block === 'server' || NATIVE_PARTS.has(block);
+  const sentence = isOwn ? firstSentence(inSchema) : '';
+  return sentence === '' ? formatPath(path) : `${formatPath(path)}: ${sentence}`;
 }

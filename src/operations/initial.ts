@@ -14,7 +14,8 @@ import { prepareTargets, shownOrigin } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
-import { initialText, keyVariable, withEnvironment } from '../pull/first-files.ts';
+import { keyVariable, withEnvironment } from '../pull/first-files.ts';
+import { initialText } from '../pull/first-text.ts';
 import { secretsToHide } from '../pull/target.ts';
 import { isObject, type JsonObject, sameJson } from '../yaml-edit/json.ts';
 import { flowText } from '../yaml-edit/print.ts';
@@ -72,7 +73,7 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
     sourceFor([target.name], request),
   );
   const settings = withUnreported(settingsOf(edits.edited.get(target.name)), observed.dialect);
-  const written = initialText(server, settings);
+  const written = initialText(server, settings, observed.dialect);
   if (!sameJson(settingsOf(onlyTarget({ ...file, text: written })), settings)) throw notMade();
   return {
     before: null,
@@ -84,7 +85,10 @@ export async function firstFile(path: string, request: Running<InitRequest>): Pr
   };
 }
 
-/** Declares secrets of which these services report nothing as none, so that a write of the whole record does not clear one without a word. */
+/**
+ * Declares secrets of which these services report nothing as none, so that a write does not clear one without a word; where a write
+ * keeps what it leaves out, nothing needs to be said.
+ */
 function withUnreported(settings: JsonObject, { fields, writes }: Dialect): JsonObject {
   if (writes === 'fields') return settings;
   const unreported = [...fields.values()].filter(({ reads }) => reads === 'nothing');

@@ -33,13 +33,14 @@ export interface OpenTarget {
   close(): Promise<void>;
 }
 
-/** Opens a target for some work, and closes it however that ends. */
+/** Opens a target for some work, and closes it however that ends. `asksSecrets`: it is asked of every secret whether it is stored. */
 export async function withTarget<T>(
   prepared: Prepared,
   options: Running<Options>,
   work: (target: OpenTarget) => Promise<T>,
+  asksSecrets = false,
 ): Promise<T> {
-  const open = await openTarget(prepared, options);
+  const open = await openTarget(prepared, options, asksSecrets);
   try {
     return await work(open);
   } finally {
@@ -63,15 +64,14 @@ export async function observeTarget<T>(
   }
 }
 
-/** Reads the settings of a target. Throws a SetpointError if that fails. */
+/** Reads the settings of a target, with all secrets that are stored. Throws a SetpointError if that fails. */
 export async function observeSettings(
   prepared: Prepared,
   options: Running<Options>,
 ): Promise<ObservedState> {
   try {
-    return await withTarget(prepared, options, ({ observers }) =>
-      observers.settings.observe(options.signal),
-    );
+    const observe = ({ observers }: OpenTarget) => observers.settings.observe(options.signal);
+    return await withTarget(prepared, options, observe, true);
   } catch (thrown) {
     throw interruption(options.signal) ?? asSetpointError(thrown);
   }
@@ -84,6 +84,7 @@ const BARE_STORE = '.setpoint/embedded.json';
 async function openTarget(
   { target, server, desired }: Prepared,
   options: Running<Options>,
+  asksSecrets: boolean,
 ): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
   const clock = options.clock ?? SYSTEM_CLOCK;
@@ -97,7 +98,7 @@ async function openTarget(
     clock,
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
-    asksSecrets: desired.fields.some(({ field }) => field.isNative && field.secret),
+    asksSecrets: asksSecrets || desired.fields.some(({ field }) => field.isNative && field.secret),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
     proxy: proxyVariables(options.env),
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),

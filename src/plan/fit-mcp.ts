@@ -50,7 +50,7 @@ function problemOf(
 }
 
 /** Members that the lists of the specification have everywhere. */
-const OF_LISTS: ReadonlySet<string> = new Set(['url', 'api_key', 'command', 'args', 'env']);
+const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'api_key', 'command', 'args', 'env']);
 
 /** A declared entry as these services can have it: without a name that they have no place for. */
 export function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {

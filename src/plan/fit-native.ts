@@ -10,21 +10,43 @@ import { kindsOf, nativeDialectField, placeOf } from './native-fields.ts';
  * value, or store what it cannot read again. A server drops a member that it does not know without a word.
  */
 export function nativeMisfits(desired: DesiredState, observed: ObservedState): string[] {
-  return desired.fields
+  const found = desired.fields
     .filter(({ field }) => field.isNative && !isUnmanaged(desired.unmanaged, field.path))
     .flatMap((declared) => problemOf(declared, desired, observed) ?? []);
+  const lacking = found.filter((problem) => typeof problem !== 'string');
+  const others = found.filter((problem) => typeof problem === 'string');
+  return [...together(lacking), ...others];
+}
+
+/** A member that the service does not have, and the servers that have it, in words. */
+interface Lacking {
+  readonly name: string;
+  readonly servers: string;
+}
+
+/** One sentence for all members that the same servers have. */
+function together(lacking: readonly Lacking[]): string[] {
+  const servers = [...new Set(lacking.map((one) => one.servers))];
+  return servers.map((has) => {
+    const names = lacking.filter((one) => one.servers === has).map(({ name }) => name);
+    const verb = has.includes(' and ') ? 'have' : 'has';
+    const it = names.length === 1 ? 'it' : 'them';
+    return `It has no ${names.join(', ')}${has === '' ? '' : `: ${has} ${verb} ${it}`}.`;
+  });
 }
 
 function problemOf(
   { field, value }: DesiredField,
   desired: DesiredState,
   observed: ObservedState,
-): string | null {
+): string | Lacking | null {
   if (!field.isNative) return null;
   const { path, name } = field;
   const nodes = placeOf(path, observed, desired);
   if (nodes.length === 0) {
-    if (isShown(path, observed)) return null;
+    const schema = nativeSchema(observed.dialect.name);
+    const isLater = schema !== null && nodesAt(schema, path).length === 0;
+    if (isLater && isShown(path, observed)) return null;
     return lacking(path, desired, observed);
   }
   if (isOlder(path, desired, observed)) {
@@ -40,7 +62,7 @@ function problemOf(
 }
 
 /** The service has no such member: because of the kind of agent that it has, or at all. */
-function lacking(path: Path, desired: DesiredState, observed: ObservedState): string {
+function lacking(path: Path, desired: DesiredState, observed: ObservedState): string | Lacking {
   const name = formatPath(path);
   const schema = nativeSchema(observed.dialect.name);
   const otherKind = schema !== null && nodesAt(schema, path).length > 0;
@@ -48,8 +70,7 @@ function lacking(path: Path, desired: DesiredState, observed: ObservedState): st
     const [at, kind] = kindAbove(path, desired, observed);
     return `It has no ${name} while ${at} is ${kind}.`;
   }
-  const servers = serversWith(path);
-  return `It has no ${name}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
+  return { name, servers: serversWith(path) };
 }
 
 /** The word that decides that a part has not got a member, and where it is. */

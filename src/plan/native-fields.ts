@@ -39,9 +39,13 @@ export function kindsOf(
     const name = formatPath(path);
     const declared = fields.find(({ field }) => field.name === name)?.value;
     const known = declared ?? values[name];
-    if (known !== undefined && known !== null) return known;
-    const [first] = schema === null ? [] : nodesAt(schema, path.slice(0, -1));
-    return first === undefined ? undefined : kindMember(first)?.[1];
+    const words = (schema === null ? [] : nodesAt(schema, path.slice(0, -1))).flatMap((node) => {
+      const kind = kindMember(node);
+      return kind === null ? [] : [kind[1]];
+    });
+    // A word that is none of these, or not known here, rules no variant out.
+    if (known !== undefined && known !== null) return words.find((word) => sameValue(known, word));
+    return words[0];
   };
 }
 

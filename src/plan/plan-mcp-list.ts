@@ -3,7 +3,7 @@ import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
+import { isList, isRecord, recordOf, sameValue, secretsIn, type Value } from '../model/value.ts';
 import type { ValueRecord } from '../model/value.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
@@ -113,9 +113,10 @@ function pairedEntry(
   const differs = compared.differing.length > 0;
   const rotated = !differs && isRotated(rotation, path) && secretsIn(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
-  const undeclared = hiddenSecrets(list, actual, hiding).filter(
-    (name) => declared[name.split('.')[0] ?? ''] === undefined,
-  );
+  // Under another name it is another entry: what is hidden stays with the old one.
+  const renamed = declared['name'] !== undefined && !sameValue(declared['name'], actual['name']);
+  const hidden = hiddenSecrets(list, actual, { ...hiding, kept: hiding.kept && !renamed });
+  const undeclared = hidden.filter((name) => declared[name.split('.')[0] ?? ''] === undefined);
   return {
     changes:
       differs || rotated

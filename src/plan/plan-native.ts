@@ -1,12 +1,12 @@
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
-import type { Change, SettingsAction, Unknown } from '../model/plan.ts';
+import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { placeOf, sameNative, shownAt } from './native-fields.ts';
-import { concealed, dialectField, NOTHING, RESET, type FieldPlan } from './plan-plain.ts';
+import { concealed, dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
 
 /**
  * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.

@@ -3,7 +3,14 @@ import { nativeDialectField } from './native-fields.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { isMasked } from '../model/mask.ts';
-import type { Change, SettingsAction, Unknown, Unpreservable, Warning } from '../model/plan.ts';
+import {
+  RESET,
+  type Change,
+  type SettingsAction,
+  type Unknown,
+  type Unpreservable,
+  type Warning,
+} from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, sameValue, type Value } from '../model/value.ts';
@@ -105,8 +112,6 @@ export function concealed(value: Value): Value {
     ? new Secret(value)
     : value;
 }
-
-export const RESET = 'set, will be its default again';
 
 /** Whether anything that is sent clears a field of these services. */
 export function canClear({ onNull, clearWith }: DialectField): boolean {

@@ -1,6 +1,6 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { AGENT_KIND } from '../model/native-parts.ts';
+import { AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -13,6 +13,7 @@ import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../m
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
+import { besideProfile, profileWarnings } from './active-profile.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
@@ -59,6 +60,8 @@ export function planSettings(
   for (const [name, value] of options.along ?? []) written.set(name, value);
   for (const name of renewedBy(written, start))
     written.set(name, declaredAs(name, managed) ?? clearedBy(name, start));
+  const beside = besideProfile(written, managed, start);
+  if (beside !== null) written.set(...beside);
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {
@@ -71,11 +74,12 @@ export function planSettings(
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
       ...unpreservable.map(warningOf),
       ...cautionsFor(changes, observed),
+      ...profileWarnings(written, managed),
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,
     gone: plans.flatMap(([name, plan]) => (plan.gone === true ? [pathNamed(name)] : [])),
-    write: writes ? { fields: recordOf(written), observed } : null,
+    write: writes ? { fields: recordOf(written), observed: start } : null,
   };
 }
 
@@ -161,9 +165,12 @@ function unpreservableIn(
 
 /** What the answer itself warns of, in plans that it matters to. */
 function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedState): Warning[] {
-  const changed = new Set(changes.map(({ path }) => path[0]));
+  const isAbout = (name: string): boolean =>
+    changes.some(
+      ({ path }) => path[0] === name || isNamedWithin(formatPath(path), pathNamed(name)),
+    );
   return cautions
-    .filter(({ about }) => about === null || about.some((name) => changed.has(name)))
+    .filter(({ about }) => about === null || about.some(isAbout))
     .map(({ warning }) => warning);
 }
 

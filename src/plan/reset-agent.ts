@@ -99,5 +99,8 @@ function isUsual(name: string, { values, dialect }: ObservedState): boolean {
 
 /** Whether the agent has become one of another kind between two observations: then nothing of it stays by itself. */
 export function isReset(before: ObservedState, after: ObservedState): boolean {
-  return !sameValue(kindsOf(before)(AGENT_KIND), kindsOf(after)(AGENT_KIND));
+  return (
+    before.dialect.ofKind !== undefined &&
+    !sameValue(kindsOf(before)(AGENT_KIND), kindsOf(after)(AGENT_KIND))
+  );
 }

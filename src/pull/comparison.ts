@@ -78,8 +78,11 @@ export function observedWithDummies(
       .replaceAll('$${', () => '${');
     add(root, at, new Secret(text, null, new Identity(bareUrl(text))));
   }
-  const values = withDummies(observed.values, root);
-  return isRecord(values) ? { ...observed, values } : observed;
+  const values = Object.entries(observed.values).map(
+    ([name, value]) =>
+      [name, withDummies(value, root.below.get(name), name === 'mcp_config')] as const,
+  );
+  return { ...observed, values: recordOf(values) };
 }
 
 /** Dummy values by their paths, so that a record is gone through once. */
@@ -98,17 +101,20 @@ function add(root: Dummies, path: readonly string[], secret: Secret): void {
   node.secret = secret;
 }
 
-function withDummies(value: Value, dummies: Dummies | undefined): Value {
+/** `counted`: lists are counted as a plan counts mcp entries: what is not a map is not an entry. */
+function withDummies(value: Value, dummies: Dummies | undefined, counted: boolean): Value {
   if (dummies === undefined) return value;
   if (dummies.secret !== null) return dummies.secret;
   const { below } = dummies;
   if (isList(value)) {
-    // Entries are counted as a plan counts them: what is not a map is not an entry.
-    const entries = value.some(isRecord) ? value.filter(isRecord) : value;
-    return entries.map((item, index) => withDummies(item, below.get(String(index))));
+    const entries = counted && value.some(isRecord) ? value.filter(isRecord) : value;
+    return entries.map((item, index) => withDummies(item, below.get(String(index)), counted));
   }
   if (!isRecord(value)) return value;
   return recordOf(
-    Object.entries(value).map(([name, member]) => [name, withDummies(member, below.get(name))]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      withDummies(member, below.get(name), counted),
+    ]),
   );
 }

@@ -1,5 +1,7 @@
 import { member, type Node, plainValue } from '../desired/node.ts';
+import { settingsNodes } from '../desired/schema-lookup.ts';
 import { identityMember, identityOf, MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
+import type { Path } from '../model/path.ts';
 import type { LeftAlone } from '../model/pulled.ts';
 import { Secret } from '../model/secret.ts';
 import {
@@ -7,10 +9,12 @@ import {
   isRecord,
   type Json,
   masked,
+  sameValue,
+  secretsIn,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { isObject } from '../yaml-edit/json.ts';
+import { isObject, type JsonObject } from '../yaml-edit/json.ts';
 import {
   markerOf,
   markerReference,
@@ -23,10 +27,11 @@ import {
   newVariables,
   type ObservedEntry,
   pulledArguments,
-  pulledVariables,
+  pulledTexts,
   type WrittenValue,
 } from './program.ts';
 import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
+import { writtenDeep } from './written-deep.ts';
 
 /** A declared mcp entry that differs from the service's, as the file will write it. */
 export interface EntryPull extends WrittenValue {
@@ -39,24 +44,59 @@ export function isExpressibleEntry(list: McpList, value: Json): boolean {
 }
 
 /** An entry that the file does not declare: secrets as references, defaults left out. Null if a file cannot hold it. */
-export function newEntry(observed: ObservedEntry): WrittenValue | null {
-  const { list, entry } = observed;
+export function newEntry(observed: ObservedEntry): EntryPull | null {
+  const { list, segment, entry } = observed;
   const members: [string, Json][] = [];
   const placeholders: Placeholder[] = [];
-  const names =
-    list === 'stdio_servers'
-      ? ['name', 'command', 'args', 'env']
-      : ['url', 'api_key', ...(list === 'shttp_servers' ? ['timeout'] : [])];
-  for (const name of names) {
+  const left: LeftAlone[] = [];
+  const needed = new Set(NEEDED[list]);
+  for (const name of inOrder(list, Object.keys(entry))) {
     const value = entry[name] ?? null;
-    if (isDefault(list, name, value)) continue;
-    const written = newMember(observed, name, value);
-    if (written === null) return null;
-    members.push([name, written.value]);
-    placeholders.push(...written.placeholders);
+    if (isDefault(observed, name, value)) continue;
+    const written = isMember(observed, name) ? newMember(observed, name, value) : null;
+    const fits =
+      written !== null && isExpressibleEntry(list, withMember(list, name, written.value));
+    if (fits) {
+      members.push([name, written.value]);
+      placeholders.push(...written.placeholders);
+    } else if (needed.has(name)) return null;
+    else {
+      const reason = isMember(observed, name) ? REASONS.inexpressible : REASONS.unknown;
+      left.push({ path: ['mcp_config', list, segment, name], reason, ref: null });
+    }
   }
   const value = Object.fromEntries(members);
-  return isExpressibleEntry(list, value) ? { value, placeholders } : null;
+  return isExpressibleEntry(list, value) ? { value, placeholders, left } : null;
+}
+
+/** The members without which an entry is another one, or does not work. */
+const NEEDED: Readonly<Record<McpList, readonly string[]>> = {
+  sse_servers: ['url', 'api_key'],
+  stdio_servers: ['name', 'command', 'args', 'env'],
+  shttp_servers: ['url', 'api_key'],
+};
+
+/** How a person writes an entry: what it is, how it is reached, then the rest as the service has it. */
+const ORDER = ['name', 'url', 'command', 'args', 'env', 'api_key', 'auth', 'headers', 'timeout'];
+
+function inOrder(list: McpList, names: readonly string[]): string[] {
+  const rank = (name: string): number =>
+    ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length;
+  return [...new Set([...NEEDED[list], ...names])].toSorted((a, b) => rank(a) - rank(b));
+}
+
+function isMember({ list, members }: ObservedEntry, name: string): boolean {
+  return members === null ? memberNodes(list, name).length > 0 : members.includes(name);
+}
+
+function memberNodes(list: McpList, name: string): ReturnType<typeof settingsNodes> {
+  return settingsNodes(['mcp_config', list, '0', name]);
+}
+
+/** An entry with nothing but one member, and what every entry must have. */
+function withMember(list: McpList, name: string, value: Json): JsonObject {
+  const least = list === 'stdio_servers' ? { name: 'x', command: 'x' } : { url: 'https://x' };
+  return { ...least, [name]: value };
 }
 
 function newMember(observed: ObservedEntry, name: string, value: Value): WrittenValue | null {
@@ -66,17 +106,43 @@ function newMember(observed: ObservedEntry, name: string, value: Value): Written
     const placeholder = memberPlaceholder(observed, name, value);
     return { value: placeholder.written, placeholders: [placeholder] };
   }
+  if (!OF_LISTS.has(name)) return writtenDeep(value, memberPlace(observed, name));
   const written = isHidden(value, observed.hidden) ? null : asWritten(value);
   return written === null ? null : { value: written.written, placeholders: [] };
 }
 
+/** Members that the lists of the specification have, whose values are references only if the service hides them. */
+const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'command', 'api_key', 'timeout']);
+
+function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, name: string) {
+  const [host, address] = ownersOf(list, entry);
+  return {
+    schema: ['mcp_config', list, '0', name],
+    path: ['mcp_config', list, segment, name],
+    at: ['mcp_config', list, String(index), name],
+    names: (inner: Path) => [
+      variableName(host, name, ...inner),
+      variableName(address, name, ...inner),
+    ],
+    hidden,
+  };
+}
+
 /** Whether a member need not be written: it is empty, or what the service fills in by itself. */
-function isDefault(list: McpList, name: string, value: Value): boolean {
+function isDefault({ list, members }: ObservedEntry, name: string, value: Value): boolean {
   if (name === identityMember(list) || name === 'command') return false;
   if (isList(value)) return value.length === 0;
   if (isRecord(value)) return Object.keys(value).length === 0;
   if (value instanceof Secret) return value.isEmpty();
-  return value === null || value === '' || value === MCP_DEFAULTS[list][name];
+  if (value === null || value === '') return true;
+  // A service whose entries have no further members fills in the defaults of the specification.
+  const otherwise =
+    members === null && !OF_LISTS.has(name)
+      ? memberNodes(list, name).find((node) => node.default !== undefined)?.default
+      : members === null
+        ? null
+        : MCP_DEFAULTS[list][name];
+  return sameValue(value, otherwise);
 }
 
 /** A declared entry with the members that differ pulled. References and secrets stay, and are reported as left alone. */
@@ -97,9 +163,12 @@ export function pulledEntry(
     const found = entry[name] ?? MCP_DEFAULTS[list][name] ?? null;
     const leave = (reason: string, ref: string | null = null, inner: readonly string[] = []) =>
       left.push({ path: [...path, name, ...inner], reason, ref });
-    if (name === 'args' || name === 'env') {
-      const pull = name === 'args' ? pulledArguments : pulledVariables;
-      const pulled = pull(observed, member(node, name), declared[name] ?? null, overReferences);
+    if (name === 'args' || name === 'env' || name === 'headers') {
+      const given = [member(node, name), declared[name] ?? null, overReferences] as const;
+      const pulled =
+        name === 'args'
+          ? pulledArguments(observed, ...given)
+          : pulledTexts(observed, name, ...given);
       if (pulled === null) leave(REASONS.inexpressible);
       if (pulled !== null && pulled.value !== null) members.set(name, pulled.value);
       placeholders.push(...(pulled?.placeholders ?? []));
@@ -115,10 +184,16 @@ export function pulledEntry(
       members.set(name, placeholder?.written ?? null);
       placeholders.push(...(placeholder === null ? [] : [placeholder]));
     } else {
-      const known = name === 'name' || isHidden(found, observed.hidden);
-      const value = known ? null : asWritten(found);
-      if (value !== null) members.set(name, value.written);
-      else if (known) leave(name === 'name' ? REASONS.unlike : REASONS.tainted);
+      const isIdentity = name === identityMember(list) && name === 'name';
+      const known = isIdentity || isHidden(found, observed.hidden);
+      const written = known || name === 'api_key' ? null : newMember(observed, name, found);
+      const open = written !== null && (written.placeholders.length === 0 || overReferences);
+      const refs = secretsIn(own).flatMap((secret) => secret.ref ?? []);
+      if (refs.length > 0 && !overReferences) leave(REASONS.reference, refs.join(', '));
+      else if (open) {
+        members.set(name, written.value);
+        placeholders.push(...written.placeholders);
+      } else if (known) leave(isIdentity ? REASONS.unlike : REASONS.tainted);
       else leave(name === 'api_key' ? REASONS.secret : REASONS.sensitive);
     }
   }
@@ -142,7 +217,7 @@ function memberPlaceholder(
   secret: Value,
 ): Placeholder {
   const { shown } = identityOf(list, entry);
-  const address = shown.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  const [host, address] = ownersOf(list, entry);
   const marker = markerOf(list, shown, name);
   return {
     marker,
@@ -150,6 +225,13 @@ function memberPlaceholder(
     at: ['mcp_config', list, String(index), name],
     secret,
     written: markerReference(marker),
-    names: [variableName(address.split('/')[0] ?? '', name), variableName(address, name)],
+    names: [variableName(host, name), variableName(address, name)],
   };
+}
+
+/** What the variables of an entry are named after: the host of its address and all of it, or the name of its program. */
+function ownersOf(list: McpList, entry: ValueRecord): readonly [string, string] {
+  const { shown } = identityOf(list, entry);
+  const address = shown.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  return [list === 'stdio_servers' ? shown : (address.split('/')[0] ?? ''), address];
 }

@@ -32,7 +32,7 @@ export function pulledFields(
     .filter(({ path }) => path[0] !== 'mcp_config')
     .map((change) =>
       NATIVE_PARTS.has(change.path[0] ?? '')
-        ? pulledNative(change, target, rules)
+        ? pulledNative(change, target, observed, rules)
         : pulledField(change, target, observed, rules),
     );
   const mcp = desired.fields.find(({ field }) => field.name === 'mcp_config');
@@ -140,7 +140,7 @@ function adoptedLists(config: Value, lists: readonly McpList[], rules: PullRules
     const entries = isRecord(config) ? entriesOf(config[list]) : [];
     const pull = pulledList(list, [], [], entries, rules);
     left.push(...pull.left);
-    if (entries.length === 0 || pull.left.length > 0) continue;
+    if (entries.length === 0 || pull.value.length < entries.length) continue;
     const { value, placeholders } = pull;
     edits.push({ path: ['settings', 'mcp_config', list], value, placeholders });
   }

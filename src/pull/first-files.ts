@@ -1,74 +1,8 @@
 import { member } from '../desired/node.ts';
-import { expectationAt } from '../desired/schema-lookup.ts';
-import { SCHEMA } from '../desired/schema.gen.ts';
 import type { Target } from '../desired/target.ts';
-import { type Field, fields } from '../model/field.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
 import type { Json } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import { type Edit, editText } from '../yaml-edit/edit-text.ts';
-import type { JsonObject } from '../yaml-edit/json.ts';
-import { memberLines } from '../yaml-edit/print.ts';
-import type { Layout } from '../yaml-edit/source.ts';
-
-const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
-
-/**
- * The text of a first settings file: what it declares, each field under the first sentence of its description, then the fields
- * that it does not manage, commented out so that each line is valid without its #.
- */
-export function initialText(server: JsonObject, settings: JsonObject): string {
-  const names: readonly string[] = fields().map(({ name }) => name);
-  const declared = [...names, ...NATIVE_PARTS].filter((name) => Object.hasOwn(settings, name));
-  const others = fields().filter(({ name }) => !Object.hasOwn(settings, name));
-  const rest = others.map((field) => `  # ${field.name}: ${JSON.stringify(declarable(field))}`);
-  const { $id } = JSON.parse(SCHEMA) as { readonly $id: string };
-  return [
-    `# yaml-language-server: $schema=${$id}`,
-    '# Written from what the service had. What is absent is not managed, and never changed; null clears a field.',
-    '#   setpoint plan     shows what an apply would change',
-    '#   setpoint pull     imports what was changed on the service since',
-    'version: 1',
-    '',
-    'server:',
-    ...Object.entries(server).flatMap(([key, value]) => explained(['server', key], value)),
-    '',
-    ...(declared.length === 0 ? ['settings: {}'] : ['settings:']),
-    ...declared.flatMap((name) => [
-      ...(name === UNSEEN && settings[name] === null ? [KEPT_BY] : []),
-      ...explained(['settings', name], settings[name] ?? null),
-    ]),
-    ...(rest.length === 0 ? [] : ['', '  # Not managed: remove a # to manage the field.', ...rest]),
-    '',
-  ].join('\n');
-}
-
-const UNSEEN = 'sandbox_api_key';
-const KEPT_BY =
-  '  # The service never shows sandbox_api_key, and every write sends it. It stores asterisks in place of a key, which never works.';
-
-/** A value that the file may declare: the default, or an example if the default is null and the field cannot be. */
-function declarable({ name, default: otherwise, onNull, clearWith }: Field): Json {
-  const isAllowed = otherwise !== null || onNull === 'clears' || clearWith !== null;
-  if (isAllowed) return otherwise;
-  return EXAMPLES[name] ?? null;
-}
-
-/** For the fields that cannot be null. */
-const EXAMPLES: Readonly<Record<string, Json>> = {
-  secrets_store: { provider_tokens: { github: { token: '${env:GIT_PROVIDER_TOKEN}' } } },
-  user_consents_to_analytics: false,
-};
-
-function explained(path: readonly string[], value: Json): string[] {
-  return [`  # ${firstSentence(path)}`, ...memberLines(path.at(-1) ?? '', value, 2, LAYOUT)];
-}
-
-/** The schema's description at a path, up to the first full stop or semicolon. */
-export function firstSentence(path: readonly string[]): string {
-  const { description } = expectationAt(path);
-  return `${/^.*?(?=[.;](?:\s|$))/s.exec(description)?.[0] ?? description}.`;
-}
 
 /** A variable that a settings file reads, and what for. */
 export interface ReadVariable {

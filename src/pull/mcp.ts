@@ -1,4 +1,5 @@
 import { member, type Node, plainValue } from '../desired/node.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, type Path, pathKey } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
@@ -34,6 +35,8 @@ export type CompareEntry = (
 export interface PullRules {
   readonly unmanaged: readonly Path[];
   readonly changes: readonly Change[];
+  /** The members that entries have on the service, as its dialect says. */
+  readonly entryMembers: Dialect['entryMembers'];
   readonly compare: CompareEntry;
   /** Paths that were found not to read back the same. */
   readonly excluded: ReadonlySet<string>;
@@ -117,6 +120,7 @@ export function pulledList(
   rules: PullRules,
 ): ListPull {
   const { changes, unmanaged } = rules;
+  const common = { list, members: rules.entryMembers?.[list] ?? null, hidden: rules.hidden };
   const matched = matchManaged(list, declared, actual, unmanaged, () => 0);
   const guessed = matched.pairs.filter(({ certain }) => !certain);
   const onService = [
@@ -127,11 +131,11 @@ export function pulledList(
     ...matched.pairs.flatMap(({ declared: own, actual: index, segment, certain }) => {
       const [node, asked, entry] = [nodes[own], declared[own], actual[index]];
       if (!certain || node === undefined || asked === undefined || entry === undefined) return [];
-      const observed = { list, index, segment, entry, hidden: rules.hidden };
+      const observed = { ...common, index, segment, entry };
       return changedEntry(observed, node, asked, own, rules);
     }),
     ...onService.map(({ actual: index, segment }) =>
-      addedEntry({ list, index, segment, entry: actual[index] ?? {}, hidden: rules.hidden }, rules),
+      addedEntry({ ...common, index, segment, entry: actual[index] ?? {} }, rules),
     ),
   ].toSorted((one, other) => one.index - other.index);
   const items = new Map(nodes.map((node, index) => [index, masked(plainValue(node))]));

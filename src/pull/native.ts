@@ -3,79 +3,99 @@ import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
+import type { PulledAction } from '../model/pulled.ts';
+import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isList, isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
+import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 import { isNativeSecret, shownAt } from '../plan/native-fields.ts';
+import { isObject } from '../yaml-edit/json.ts';
 import type { Adopted } from './fields.ts';
 import { NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
-import { asWritten, isExpressible, isHidden, REASONS } from './writable.ts';
+import { variableName, withNames } from './placeholder.ts';
+import type { WrittenValue } from './program.ts';
+import { isExpressible, isHidden, REASONS } from './writable.ts';
+import { referenceTo, writtenDeep, type WrittenPlace } from './written-deep.ts';
 
 /** What the file gets for a native value that differs: what the service has in its place, and nothing that may be a secret. */
-export function pulledNative(change: Change, target: Target, rules: PullRules): Pulled {
+export function pulledNative(
+  change: Change,
+  target: Target,
+  observed: ObservedState,
+  rules: PullRules,
+): Pulled {
   const { path, before, ref } = change;
+  const { overReferences, hidden } = rules;
   const leave = (reason: string): Pulled => ({ ...NOTHING_PULLED, left: [{ path, reason, ref }] });
+  const write = (written: WrittenValue, action: PulledAction): Pulled => ({
+    edits: [{ path: ['settings', ...path], ...written }],
+    made: [[action, change]],
+    left: [],
+  });
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
+  if (isNativeSecret(path, observed)) {
+    if (!overReferences) return leave(ref === null ? REASONS.secret : REASONS.reference);
+    return change.action === 'set'
+      ? write({ value: null, placeholders: [] }, 'clear')
+      : write(referenceTo(new Secret(''), placeAt(path, rules)), 'set');
+  }
   if (change.action === 'rotate') return leave(REASONS.secret);
   const node = nodeAt(target.settings ?? target.root, path);
   const text = textOf(node) ?? '';
-  if (ref !== null || holdsReference(text)) return leave(REASONS.reference);
-  const written = writtenIn(path, before, rules);
-  if (typeof written === 'string') return leave(written);
+  if ((ref !== null || holdsReference(text)) && !overReferences) return leave(REASONS.reference);
+  const written = writtenAt(path, before, rules);
+  if (written === null) return leave(REASONS.inexpressible);
+  if (written.placeholders.length > 0 && !overReferences) {
+    const isTainted = textsIn(before).some((one) => isHidden(one, hidden));
+    return leave(isTainted ? REASONS.tainted : REASONS.sensitive);
+  }
   const action = change.action === 'set' ? 'clear' : change.action === 'clear' ? 'set' : 'change';
-  return {
-    edits: [{ path: ['settings', ...path], value: written.value, placeholders: [] }],
-    made: [[action, change]],
-    left: [],
-  };
+  return write(written, action);
 }
 
-/** Adopts a native value that nothing declares. */
+/** Adopts a native value that nothing declares, secrets as references. */
 export function adoptedNative(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
-  if (isNativeSecret(path, observed)) return leave(REASONS.secret);
-  const written = writtenIn(path, shownAt(observed, path) ?? null, rules);
-  if (typeof written === 'string') return leave(written);
-  return {
-    edits: [{ path: ['settings', ...path], value: written.value, placeholders: [] }],
-    left: [],
-  };
+  if (isFilledIn(path, observed)) return leave(REASONS.filled);
+  const shown = shownAt(observed, path) ?? null;
+  // A map of secrets that reads empty may hold some: declared, it would take them out.
+  const hides = isRecord(shown) && isNativeSecret([...path, 'any'], observed);
+  if (hides && Object.keys(shown).length === 0) return { edits: [], left: [] };
+  const written = isNativeSecret(path, observed)
+    ? referenceTo(new Secret(''), placeAt(path, rules))
+    : writtenAt(path, shown, rules);
+  if (written === null || !isDeclarable(path, written)) return leave(REASONS.inexpressible);
+  return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
 }
 
-/** A value as the file writes it, or why it cannot be written. */
-function writtenIn(
-  path: Path,
-  value: Value,
-  { hidden }: PullRules,
-): { readonly value: Json } | string {
-  if (secretsIn(value).length > 0) return REASONS.sensitive;
-  if (textsIn(value).some((text) => isHidden(text, hidden))) return REASONS.tainted;
-  const written = deeplyWritten(value);
-  if (written === null) return REASONS.inexpressible;
-  const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), written.value);
-  return isExpressible(settings as Parameters<typeof isExpressible>[0])
-    ? { value: written.value }
-    : REASONS.inexpressible;
+/** Skills that the server has read from its disk or the network, and keeps among those that somebody has set. */
+function isFilledIn(path: Path, { values }: ObservedState): boolean {
+  if (path.at(-1) !== 'skills') return false;
+  return FILLING.some((flag) => values[formatPath([...path.slice(0, -1), flag])] === true);
 }
 
-function deeplyWritten(value: Value): { readonly value: Json } | null {
-  if (isList(value)) {
-    const items = value.map(deeplyWritten);
-    return items.includes(null)
-      ? null
-      : { value: items.flatMap((item) => (item === null ? [] : [item.value])) };
-  }
-  if (!isRecord(value)) {
-    const scalar = asWritten(value);
-    return scalar === null ? null : { value: scalar.written };
-  }
-  const members = Object.entries(value).map(
-    ([key, member]) => [key, deeplyWritten(member)] as const,
-  );
-  if (members.some(([, member]) => member === null)) return null;
-  return {
-    value: Object.fromEntries(members.map(([key, member]) => [key, member?.value ?? null])),
-  };
+const FILLING = ['load_user_skills', 'load_public_skills'];
+
+function placeAt(path: Path, { hidden }: PullRules): WrittenPlace {
+  const [, ...below] = path;
+  const names = (inner: Path): string[] => [
+    variableName(...(below.length === 0 ? path : below), ...inner),
+    variableName(...path, ...inner),
+  ];
+  return { schema: path, path, at: [formatPath(path)], names, hidden };
+}
+
+/** A value as the file writes it; null if it cannot be written. */
+function writtenAt(path: Path, value: Value, rules: PullRules): WrittenValue | null {
+  const written = writtenDeep(value, placeAt(path, rules));
+  return written !== null && isDeclarable(path, written) ? written : null;
+}
+
+/** Whether a file may declare a value at a path, whatever names its variables get. */
+function isDeclarable(path: Path, { value }: WrittenValue): boolean {
+  const named = withNames(value, () => 'X');
+  const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
+  return isObject(settings) && isExpressible(settings);
 }
 
 function textsIn(value: Value): string[] {

@@ -47,6 +47,26 @@ export function writtenVariable(
   ]);
 }
 
+/** A header of the server called `owner`: a file holds only a reference to it. */
+export function writtenHeader(owner: string, name: string): ProgramText {
+  const address = owner.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+  const names = [address.split('/')[0] ?? '', address].map((one) =>
+    variableName(one, 'headers', name),
+  );
+  return programText('', '', markerOf('headers', owner, name), names);
+}
+
+/** A wrapped value as a file may hold it under its name: null if only a reference may stand there, and undefined if it is not text. */
+export function openText(
+  name: string,
+  value: Secret,
+  hidden: readonly Secret[],
+): string | null | undefined {
+  const text = opened(value);
+  if (text === null) return undefined;
+  return isHarmlessValue(name, text) && !isHidden(text, hidden) ? text : null;
+}
+
 /**
  * The text of an argument or variable. The service's are wrapped, because they often hold secrets. A file may hold those of a few
  * harmless forms, so they are opened here, and in this room only here. Null if it is not text.

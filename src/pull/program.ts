@@ -13,7 +13,12 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import type { Placeholder } from './placeholder.ts';
-import { type ProgramText, writtenArgument, writtenVariable } from './program-text.ts';
+import {
+  type ProgramText,
+  writtenArgument,
+  writtenHeader,
+  writtenVariable,
+} from './program-text.ts';
 
 /** An mcp entry of the service: its position among the entries, and its name in plans. */
 export interface ObservedEntry {
@@ -21,6 +26,8 @@ export interface ObservedEntry {
   readonly index: number;
   readonly segment: string;
   readonly entry: ValueRecord;
+  /** The members that an entry of this list has there; null if these are all that a settings file can declare. */
+  readonly members: readonly string[] | null;
   /** Resolved values of references. None of them is written as it is. */
   readonly hidden: readonly Secret[];
 }
@@ -47,7 +54,7 @@ export function newArguments(observed: ObservedEntry, args: readonly Value[]): W
 
 /** The variables of a program that the file does not declare. Null if one of them is not text. */
 export function newVariables(observed: ObservedEntry, env: ValueRecord): WrittenValue | null {
-  const written = collected(variablesOf(observed, env));
+  const written = collected(textsOf(observed, 'env', env));
   return written === null ? null : { ...written, value: Object.fromEntries(written.texts) };
 }
 
@@ -110,19 +117,21 @@ function identityOfText(value: Value): Identity {
 }
 
 /**
- * The variables of a declared program, one by one: those written as references stay, unless references may be written over; the
- * others follow the service. Null if one of them is not text.
+ * The variables of a declared program, or the headers of a server, one by one: those written as references stay, unless references
+ * may be written over; the others follow the service. Null if one of them is not text.
  */
-export function pulledVariables(
+export function pulledTexts(
   observed: ObservedEntry,
+  member: 'env' | 'headers',
   node: Node | undefined,
   declared: Value,
   overReferences: boolean,
 ): ProgramPull | null {
   const line = textOf(node);
   const before = isRecord(declared) ? declared : {};
-  const env = isRecord(observed.entry['env']) ? observed.entry['env'] : {};
-  const found = new Map(variablesOf(observed, env).map((part) => [part.key, part]));
+  const own = observed.entry[member];
+  const env = isRecord(own) ? own : {};
+  const found = new Map(textsOf(observed, member, env).map((part) => [part.key, part]));
   const result: [string, string][] = [];
   const placeholders: Placeholder[] = [];
   const kept: { key: string; ref: string }[] = [];
@@ -146,7 +155,7 @@ export function pulledVariables(
   }
   const known = new Set(written.map(([name]) => name));
   for (const name of Object.keys(env)) if (!known.has(name) && !pull(name)) return null;
-  const value = line === undefined ? null : variableLine(result);
+  const value = line === undefined || member !== 'env' ? null : variableLine(result);
   return { value: value ?? Object.fromEntries(result), placeholders, kept };
 }
 
@@ -183,11 +192,18 @@ function argumentsOf(observed: ObservedEntry, args: readonly Value[]): ProgramPa
   });
 }
 
-function variablesOf(observed: ObservedEntry, env: ValueRecord): ProgramPart[] {
+function textsOf(
+  observed: ObservedEntry,
+  member: 'env' | 'headers',
+  texts: ValueRecord,
+): ProgramPart[] {
   const owner = identityOf(observed.list, observed.entry).shown;
-  return Object.entries(env).map(([name, value]) => {
-    const text = writtenVariable(owner, name, value, observed.hidden);
-    return partOf(observed, ['env', name], text, value);
+  return Object.entries(texts).map(([name, value]) => {
+    const text =
+      member === 'env'
+        ? writtenVariable(owner, name, value, observed.hidden)
+        : writtenHeader(owner, name);
+    return partOf(observed, [member, name], text, value);
   });
 }
 

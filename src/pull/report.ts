@@ -1,5 +1,5 @@
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
-import { samePath, type Path, type Source } from '../model/path.ts';
+import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -33,7 +33,7 @@ export function pullReport(
     action: 'adopt',
     before: null,
     after: masked(value),
-    sensitive: secretsIn(value).length > 0 || own.some((one) => one.path[0] === path[0]),
+    sensitive: secretsIn(value).length > 0 || own.some((one) => isWithin(one.path, path)),
     source: sourceAt(desired, path),
   }));
   const some = pulled.length + adopted.length > 0;

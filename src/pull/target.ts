@@ -65,6 +65,7 @@ export function pulledTarget(
   const rules: PullRules = {
     unmanaged: desired.unmanaged,
     changes,
+    entryMembers: observed.dialect.entryMembers,
     compare: options.ownLayer ? comparingWhatIsSet(state) : compareEntry,
     excluded: options.excluded,
     overReferences: options.ownLayer,

@@ -27,7 +27,7 @@ function plannedLines(shown: ShownChange, style: Style): string[] {
   const ref = refText(change.ref, style);
   switch (values.kind) {
     case 'arrow': {
-      const after = inlineValue(values.after, style);
+      const after = sideText(values.after, style);
       const before = values.before === null ? '' : `${inlineValue(values.before, style)} → `;
       return [`${head}: ${before}${after}${ref}`];
     }

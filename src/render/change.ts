@@ -1,6 +1,6 @@
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import type { Action, Change } from '../model/plan.ts';
+import { RESET, type Action, type Change } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { Paint } from './style.ts';
 import { isNested } from './values.ts';
@@ -38,7 +38,8 @@ export interface Label {
  */
 export type ShownValues =
   | { readonly kind: 'none' }
-  | { readonly kind: 'arrow' | 'diff'; readonly before: Json; readonly after: Json }
+  | { readonly kind: 'arrow'; readonly before: Json; readonly after: Side }
+  | { readonly kind: 'diff'; readonly before: Json; readonly after: Json }
   | { readonly kind: 'sides'; readonly file: Side; readonly service: Side };
 
 /** A value, or words in its place. */
@@ -93,13 +94,19 @@ function reasonOf({ action, path, reason }: Change<Json>, voice: Voice): string 
 
 /** A reason without what an apply would do about it: `set, will be rotated` becomes `set`. */
 function foundReason(reason: string): string {
-  return reason.replace(/[,:] will be \w+$/, '');
+  return reason.replace(/[,:] will be .+$/, '');
 }
 
-function plannedValues({ resource, before, after, sensitive }: Change<Json>): ShownValues {
+function plannedValues(change: Change<Json>): ShownValues {
+  const { resource, before, after, sensitive } = change;
   if (resource === 'sandbox') return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
-  return sensitive ? { kind: 'none' } : { kind: 'arrow', before, after };
+  return sensitive ? { kind: 'none' } : { kind: 'arrow', before, after: afterwards(change) };
+}
+
+/** What the service has after a change: its default, if the file asks for null and means that. */
+function afterwards({ after, reason }: Change<Json>): Side {
+  return reason === RESET ? { words: 'its default' } : { value: after };
 }
 
 /** A secret is shown as its reference in the file, and as set or not set on the service. */
@@ -110,7 +117,8 @@ function comparedValues(change: Change<Json>): ShownValues {
     return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
   if (!sensitive) {
     const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
-    return { kind: 'sides', file: { value: after }, service };
+    const file = reason === RESET ? { words: 'null, for the default' } : { value: after };
+    return { kind: 'sides', file, service };
   }
   const file = after === null ? 'null' : (ref ?? 'a secret');
   const service = reason === 'differs' ? 'another value' : foundReason(reason);

@@ -8,7 +8,7 @@ import { outcomeSections, planSection, planSections, type Section } from './sect
 import { paint, type Style } from './style.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
-import { refusalSentence, refusalTitle, spokenText } from './wording.ts';
+import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
 
 /** How a plan is worded; `strict drift` counts what could not be compared. */
 export type TextVoice = Voice | 'strict drift';
@@ -81,10 +81,10 @@ function unmanagedText({ unmanaged }: Section, style: Style): string[] {
   return [paint(style, 'dim', `  Unmanaged: ${shown.join(', ')}`)];
 }
 
-function lastLine({ sentence, requests }: Section, style: Style): string {
+function lastLine({ sentence, requests, dialect }: Section, style: Style): string {
   const { lead, color, rest } = sentence;
   const sent = requests === null ? null : requests.requests;
-  const counts = sent !== null && style.verbose ? ` (${sent.get} GET, ${sent.post} POST)` : '';
+  const counts = sent !== null && style.verbose ? ` (${requestCounts(sent, dialect)})` : '';
   const first = color === null ? visible(lead) : paint(style, color, lead);
   return `${first}${visible(rest)}${counts}`;
 }

@@ -187,3 +187,11 @@ function driftText(changes: readonly Change<Json>[]): string {
   const drift = drifted === 0 ? 'No drift' : `Drift: ${counted(drifted, 'difference')}`;
   return [drift, ...edits].join('. ');
 }
+
+/** The requests of an apply, by the methods that services of the dialect take. */
+export function requestCounts(
+  { get, post }: EnvironmentOutcome['requests'],
+  dialect: EnvironmentOutcome['dialect'],
+): string {
+  return `${get} GET, ${post} ${dialect === 'agent-server' ? 'PATCH' : 'POST'}`;
+}

@@ -37,11 +37,24 @@ export function concealServers(config: Value): Value {
 
 const HARMLESS = new Set(['transport', 'timeout', 'sse_read_timeout', 'keep_alive', 'enabled']);
 
+/** Members that say something about a server to people, or where its program starts. */
+const PLAIN = new Set(['cwd', 'description', 'icon']);
+
+/** Members of `auth`, and of what is in it, that say how a secret is sent. */
+const HOW = new Set(['strategy', 'header_name', 'type', 'client_auth_method', 'scopes']);
+
+function concealAuth(auth: ValueRecord): ValueRecord {
+  return mapRecord(auth, (member, key) => {
+    if (HOW.has(key)) return member;
+    return key === 'authentication' && isRecord(member) ? concealAuth(member) : sealed(member);
+  });
+}
+
 function concealSetting(value: Value, name: string): Value {
   if (name === 'url') return concealAddress(value);
-  if (name === 'auth' && isRecord(value))
-    return mapRecord(value, (member, key) => (key === 'strategy' ? member : sealed(member)));
+  if (name === 'auth' && isRecord(value)) return concealAuth(value);
   if (HARMLESS.has(name)) return value;
+  if (PLAIN.has(name)) return concealMember(value, name);
   return name === 'command' ? concealCommand(value) : sealed(value);
 }
 

@@ -449,6 +449,22 @@ describe('mcp servers are merged by name', () => {
     });
   });
 
+  it('under another name an entry is another one: its hidden secrets stop the write unless they are declared', async () => {
+    const server = await serverWith(STORED);
+    const renamed = (more: string) =>
+      `mcp_config: {shttp_servers: [{url: "https://http.example.com/mcp", name: other${more}}]}\n`;
+    const refused = await apply(asked(server, renamed('')));
+    expect(refused.environments[0]?.refusals.map(({ rule, path }) => [rule, path.at(-1)])).toEqual([
+      ['lose-unreadable', 'headers'],
+    ]);
+    expect(server.patches()).toEqual([]);
+    const outcome = await apply(asked(server, renamed(', headers: {X-Token: "${env:MCP_KEY}"}')));
+    expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
+    expect(await server.stored()).toMatchObject({
+      agent_settings: { mcp_config: { other: { headers: { 'X-Token': ENV.MCP_KEY } } } },
+    });
+  });
+
   it('a name that no entry can be called by stays out of plans and writes', async () => {
     const odd = { '': { url: 'https://a.example.com' }, ' b ': { url: 'https://b.example.com' } };
     const server = await serverWith({ agent_settings_diff: { mcp_config: odd } });

@@ -117,12 +117,15 @@ async function appliesTwice(
         /https:\/\/(?:staging|agents)\.example\.com|http:\/\/127\.0\.0\.1:3000/g,
       )) {
         if (urls.has(url)) continue;
+        const isLater = /^ *agent_settings:/m.test(text);
         const begun = await startEmulator({
           startMs: 0,
+          // Native parts are those of a later server.
+          dialect: isLater ? 'app-server' : 'settings-v0',
           specs: ['ghcr.io/example/base:1', 'ghcr.io/example/agent:1'],
         });
         services.push(begun);
-        const stored = await fetch(`${begun.url}/api/settings`, {
+        const stored = await fetch(`${begun.url}/api/${isLater ? 'v1/' : ''}settings`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: '{"language":"de"}',

@@ -40,6 +40,7 @@ function textKind([name, ...rest]: FilePath): TextKind {
 
 function entryTextKind([, , memberName = '', key, ...inner]: FilePath): TextKind {
   if (memberName === 'api_key') return 'secret';
+  if (memberName === 'timeout') return 'typed';
   if (!OWN_MEMBERS.has(memberName))
     return nativeTextKind([
       ...NATIVE_SERVERS,

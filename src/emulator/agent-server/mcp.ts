@@ -1,13 +1,13 @@
 import type { Call } from '../call.ts';
 import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
 import type { Verdict } from '../validation/rule.ts';
 import { readSentBody } from './body.ts';
 import { change, invalid } from './handlers.ts';
 import { patched } from './patch.ts';
 import { type Kind, readingOf } from './record.ts';
-import { mcpProblem } from './rules.ts';
+import { mcpProblem } from '../native/mcp-rules.ts';
 
 /** POST /api/settings/mcp/{key}: one more entry. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
 export async function addEntry(kind: Kind, call: Call): Promise<Answer> {
@@ -70,7 +70,24 @@ function checkedEntry(kind: Kind, entry: Json): Verdict {
 }
 
 function problemsOf(verdict: Verdict): Answer {
-  return verdict.kind === 'bad' ? unprocessable(verdict.problems) : invalid;
+  if (verdict.kind !== 'bad') return invalid;
+  return unprocessable(
+    verdict.problems.map((problem) => ({ ...problem, input: redacted(problem.input) })),
+  );
+}
+
+/** Names under which an echoed value is not told; under others it is, a secret too. */
+const SECRET_NAME = /authorization|cookie|password|secret|token|key/i;
+
+function redacted(input: Json): Json {
+  if (isJsonList(input)) return input.map(redacted);
+  if (!isJsonObject(input)) return input;
+  return Object.fromEntries(
+    Object.entries(input).map(([name, one]) => [
+      name,
+      typeof one === 'string' && SECRET_NAME.test(name) ? '<redacted>' : redacted(one),
+    ]),
+  );
 }
 
 function entriesOf(record: JsonObject): JsonObject {

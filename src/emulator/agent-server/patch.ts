@@ -1,8 +1,10 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { filledIn } from '../native/filled-in.ts';
+import { settledLlm } from '../native/llm-rules.ts';
+import { mcpProblem } from '../native/mcp-rules.ts';
 import { mergePatch } from '../native/merge.ts';
 import { fitPart, type Kind } from './record.ts';
-import { isContradictory, isRefused, isWrongStart, mcpProblem, settledLlm } from './rules.ts';
+import { isContradictory, isRefused, isWrongStart } from './rules.ts';
 
 /** The parts of a PATCH, checked for their shape; absent if they say nothing. */
 export interface Diffs {
@@ -24,7 +26,6 @@ export function patched(
     const next = patchedAgent(kind, part(record, 'agent_settings'), agent, now);
     if (next === undefined) return undefined;
     after['agent_settings'] = next;
-    if (memberOf(next, 'agent_kind') === 'acp') after['active_meta_profile'] = null;
   }
   if (conversation !== undefined) {
     const next = patchedConversation(kind, part(record, 'conversation_settings'), conversation);
@@ -34,7 +35,8 @@ export function patched(
   if (misc !== undefined) after['misc_settings'] = patchedMisc(part(record, 'misc_settings'), misc);
   const router = memberOf(pointers, 'active_meta_profile');
   if (router !== undefined) after['agent_settings'] = routed(after['agent_settings'] ?? {}, router);
-  return after;
+  const isAcp = memberOf(part(after, 'agent_settings'), 'agent_kind') === 'acp';
+  return isAcp ? { ...after, active_meta_profile: null } : after;
 }
 
 function part(record: JsonObject, name: string): JsonObject {

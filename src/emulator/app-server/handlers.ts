@@ -45,6 +45,11 @@ export async function postSettings(kind: Kind, call: Call): Promise<Answer> {
     if (loaded.kind !== 'good')
       return refused(before, refusalText('Settings', loaded.kind === 'bad' ? loaded.problems : []));
     const written = writtenRecord(kind, record, loaded.value, body, now);
+    if (written.kind === 'failed')
+      return {
+        contents: before,
+        answer: json(500, { error: 'Something went wrong storing settings' }),
+      };
     if (written.kind === 'refused') return refused(before, written.reason);
     const settings = sealedRecord(kind, written.record);
     return { contents: { ...before, settings }, answer: json(200, STORED) };

@@ -23,28 +23,17 @@ function rewritten({ api_key: key, type, ...entry }: JsonObject): JsonObject {
 
 function withAuth(entry: JsonObject, key: Json | undefined): JsonObject {
   if (typeof key === 'string') return { ...entry, auth: { strategy: 'api_key', value: key } };
-  const auth = memberOf(entry, 'auth');
-  if (auth === 'oauth') return { ...entry, auth: { strategy: 'oauth2' } };
-  if (typeof auth === 'string') return { ...entry, auth: { strategy: 'bearer', value: auth } };
+  const sent = memberOf(entry, 'auth');
+  if (sent === 'oauth') return { ...entry, auth: { strategy: 'oauth2' } };
+  if (typeof sent === 'string') return { ...entry, auth: { strategy: 'bearer', value: sent } };
   const headers = memberOf(entry, 'headers') ?? null;
-  if (auth !== undefined || !isJsonObject(headers)) return entry;
+  if (sent !== undefined || !isJsonObject(headers)) return entry;
   const { Authorization: authorization, ...others } = headers;
-  const [, token] =
-    /^Bearer (.*)$/.exec(typeof authorization === 'string' ? authorization : '') ?? [];
-  if (token === undefined) return entry;
-  return { ...entry, headers: others, auth: { strategy: 'bearer', value: token } };
-}
-
-/** What an entry lacks, as a sentence; undefined if it is in order. Source: contract "mcp_config: sse without url". */
-export function mcpProblem(entry: JsonObject): string | undefined {
-  const transport = memberOf(entry, 'transport');
-  if (transport === 'stdio' && memberOf(entry, 'command') === undefined)
-    return "stdio MCP servers require 'command'";
-  if (
-    typeof transport === 'string' &&
-    transport !== 'stdio' &&
-    memberOf(entry, 'url') === undefined
-  )
-    return "remote MCP servers require 'url'";
-  return undefined;
+  if (typeof authorization !== 'string') return entry;
+  const [, token] = /^Bearer (.*)$/.exec(authorization) ?? [];
+  const auth =
+    token === undefined
+      ? { strategy: 'header', headers: { Authorization: authorization } }
+      : { strategy: 'bearer', value: token };
+  return { ...entry, headers: others, auth };
 }

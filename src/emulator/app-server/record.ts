@@ -1,10 +1,11 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
 import { filledIn } from '../native/filled-in.ts';
+import { settledLlm } from '../native/llm-rules.ts';
 import { MASK } from '../native/secret-text.ts';
-import { isSet, withSecrets } from '../native/secrets-of.ts';
+import { isSet, type OnSecret, withSecrets } from '../native/secrets-of.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
-import { allOf, good, type Verdict } from '../validation/rule.ts';
+import { allOf, badValue, good, type Verdict } from '../validation/rule.ts';
 import {
   ALWAYS_TRUE,
   FLAGS,
@@ -55,13 +56,32 @@ export function loadedRecord(kind: Kind, record: JsonObject, now: number): Verdi
     const verdict = fit(reading, nodeOf(kind, name), held, [name]);
     if (verdict.kind !== 'good') return verdict;
     if (name === ALWAYS_TRUE) return good(true);
-    return name === 'agent_settings' ? good(filledIn(verdict.value, 'app-server', now)) : verdict;
+    if (name === 'conversation_settings') return supported(verdict, record);
+    return name === 'agent_settings' ? good(readAgent(verdict.value, now)) : verdict;
   });
   const whole = allOf(verdicts);
   if (whole.kind !== 'good') return whole;
   return good(
     Object.fromEntries(names.map((name, index) => [name, whole.value[index] ?? null] as const)),
   );
+}
+
+/** Agent settings as the server's own class reads them: an llm of OpenAI has no address of its own if it has the usual one. */
+function readAgent(value: Json, now: number): Json {
+  const agent = filledIn(value, 'app-server', now);
+  const llm = isJsonObject(agent) ? (memberOf(agent, 'llm') ?? null) : null;
+  if (!isJsonObject(agent) || !isJsonObject(llm)) return agent;
+  return { ...agent, llm: settledLlm(llm, llm) ?? llm };
+}
+
+const NEWEST_CONVERSATION = 1n;
+
+function supported(verdict: Verdict, record: JsonObject): Verdict {
+  if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
+  const version = memberOf(verdict.value, 'schema_version');
+  if (typeof version !== 'bigint' || version <= NEWEST_CONVERSATION) return verdict;
+  const sentence = `ConversationSettings schema_version ${version} is newer than supported version ${NEWEST_CONVERSATION}.`;
+  return badValue(sentence, [], record);
 }
 
 /** What a member that was never written is; the two parts are made of the defaults of their own members. */
@@ -75,7 +95,7 @@ function defaultOf(kind: Kind, name: string): Json {
 /** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
 export function answered(kind: Kind, record: JsonObject): JsonObject {
   return {
-    ...shown(kind, record, () => null),
+    ...withPlainAddress(shown(kind, record, (_, isOfContext) => (isOfContext ? MASK : null))),
     provider_tokens_set: {},
     llm_api_key_set: isSet(record, ['agent_settings', 'llm', 'api_key']),
     search_api_key_set: isSet(record, ['search_api_key']),
@@ -87,9 +107,12 @@ export function answeredUser(kind: Kind, record: JsonObject): JsonObject {
   return { ...shown(kind, record, () => MASK), id: null };
 }
 
-function shown(kind: Kind, record: JsonObject, onSecret: () => Json): JsonObject {
+function shown(kind: Kind, record: JsonObject, onSecret: OnSecret): JsonObject {
   const replaced = withSecrets(kind.snapshot, kind.snapshot, record, onSecret);
-  if (!isJsonObject(replaced)) return {};
-  const agent = memberOf(replaced, 'agent_settings') ?? null;
-  return isJsonObject(agent) ? { ...replaced, agent_settings: withoutAddress(agent) } : replaced;
+  return isJsonObject(replaced) ? replaced : {};
+}
+
+function withPlainAddress(record: JsonObject): JsonObject {
+  const agent = memberOf(record, 'agent_settings') ?? null;
+  return isJsonObject(agent) ? { ...record, agent_settings: withoutAddress(agent) } : record;
 }

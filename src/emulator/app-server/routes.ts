@@ -14,6 +14,7 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
   const kind: Kind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
   const routes: Routes = [
     ['/alive', { GET: async () => json(200, { status: 'ok' }) }],
+    ['/health', { GET: async () => json(200, 'OK') }],
     [
       '/api/v1/settings',
       { GET: (call) => getSettings(kind, call), POST: (call) => postSettings(kind, call) },

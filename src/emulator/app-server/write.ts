@@ -1,18 +1,22 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
 import { filledIn } from '../native/filled-in.ts';
+import { settledLlm } from '../native/llm-rules.ts';
+import { mcpProblem } from '../native/mcp-rules.ts';
 import { mergePatch } from '../native/merge.ts';
-import { refusalText } from '../native/refusal-text.ts';
+import { pythonType, refusalText } from '../native/refusal-text.ts';
 import { MASK } from '../native/secret-text.ts';
 import { allOf, bad, badValue, type Verdict } from '../validation/rule.ts';
 import { type Kind, nodeOf, type Part, PASSWORDS, readingOf, settableNames } from './kind.ts';
 import { marketplaceProblem, scoped } from './marketplaces.ts';
-import { mcpProblem, rewrittenServers } from './mcp.ts';
+import { rewrittenServers } from './mcp.ts';
 import { withAddress } from './providers.ts';
 
 export type Written =
   | { readonly kind: 'record'; readonly record: JsonObject }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The server's own code fails. */
+  | { readonly kind: 'failed' };
 
 /** Members that null leaves as they are. Source: contract "user_consents_to_analytics: null after a value". */
 const KEPT_BY_NULL = ['user_consents_to_analytics', 'disabled_skills'];
@@ -35,9 +39,9 @@ export function writtenRecord(
 ): Written {
   const problem = marketplaceProblem(memberOf(body, 'registered_marketplaces'));
   if (problem !== undefined) return { kind: 'refused', reason: problem };
-  const passwords = allOf(PASSWORDS.map((name) => checkedPassword(kind, name, body)));
-  if (passwords.kind === 'bad')
-    return { kind: 'refused', reason: refusalText('Settings', passwords.problems) };
+  const password = passwordProblem(body);
+  if (password !== undefined) return { kind: 'refused', reason: password };
+  if (failsOn(part(body, 'agent_settings_diff'))) return { kind: 'failed' };
   const after: Record<string, Json> = { ...before, ...topLevel(kind, body) };
   const parts = [
     ['agent_settings', patchedAgent(kind, loaded, body)],
@@ -49,6 +53,10 @@ export function writtenRecord(
       return { kind: 'refused', reason: refusalText(TITLES[part], problemsOf(made)) };
     after[part] = made.value;
   }
+  const llm = part(part(after, 'agent_settings'), 'llm');
+  const settled = memberOf(llm, 'model') === undefined ? llm : settledLlm(llm, llm);
+  if (settled === undefined) return { kind: 'failed' };
+  after['agent_settings'] = withLlm(after['agent_settings'] ?? {}, settled);
   const agent = filledIn(after['agent_settings'] ?? {}, 'app-server', now);
   after['agent_settings'] = isJsonObject(agent) ? withAddress(agent) : agent;
   return { kind: 'record', record: after };
@@ -75,8 +83,34 @@ function password(name: string, value: Json): Json {
   return name === 'sandbox_api_key' ? MASK : value;
 }
 
-function checkedPassword(kind: Kind, name: string, body: JsonObject): Verdict {
-  return fit(readingOf(kind), nodeOf(kind, name), memberOf(body, name) ?? null, [name]);
+/** Source: what release 1.11.0 answers to a key that is no text; contract "search_api_key: blanks". */
+function passwordProblem(body: JsonObject): string | undefined {
+  for (const [name, serializer] of SERIALIZERS) {
+    const value = memberOf(body, name) ?? null;
+    if (value === null || typeof value === 'string') continue;
+    const failure = `'${pythonType(value)}' object has no attribute 'get_secret_value'`;
+    return `Error serializing to JSON: PydanticSerializationError: Error calling function \`${serializer}\`: AttributeError: ${failure}`;
+  }
+  return undefined;
+}
+
+const SERIALIZERS = [
+  ['search_api_key', 'api_key_serializer'],
+  ['sandbox_api_key', '_serialize_secret_field'],
+] as const;
+
+/** Whether the server fails on a diff: a model, or a version, that is neither left out nor of its type. */
+function failsOn(diff: JsonObject): boolean {
+  const version = memberOf(diff, 'schema_version') ?? null;
+  const model = memberOf(part(diff, 'llm'), 'model') ?? null;
+  return (
+    (version !== null && typeof version !== 'bigint') ||
+    (model !== null && typeof model !== 'string')
+  );
+}
+
+function withLlm(agent: Json, llm: JsonObject): Json {
+  return isJsonObject(agent) && Object.keys(llm).length > 0 ? { ...agent, llm } : agent;
 }
 
 function part(record: JsonObject, name: string): JsonObject {
@@ -97,13 +131,22 @@ function patchedAgent(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict
   const before = part(loaded, 'agent_settings');
   const asked = memberOf(diff, 'agent_kind') ?? null;
   const isOther = asked !== null && asked !== memberOf(before, 'agent_kind');
-  const { schema_version: _, ...merged } = mergePatch(isOther ? {} : before, diff, REPLACED);
+  const { schema_version: _, ...rest } = mergePatch(isOther ? {} : before, diff, REPLACED);
+  const merged: JsonObject = asked === 'llm' ? { ...rest, agent_kind: 'openhands' } : rest;
   const servers = memberOf(merged, 'mcp_config');
   const rewritten =
     servers === undefined ? merged : { ...merged, mcp_config: rewrittenServers(servers) };
-  const verdict = fit(readingOf(kind), nodeOf(kind, 'agent_settings'), rewritten, []);
-  const whole = allOf([verdict, ...unfit(kind, rewritten)]);
+  const refusals = unfit(kind, rewritten);
+  const named = refusals.length > 0 ? withoutModel(rewritten) : rewritten;
+  const verdict = fit(readingOf(kind), nodeOf(kind, 'agent_settings'), named, []);
+  const whole = allOf([verdict, ...refusals]);
   return whole.kind === 'good' ? verdict : whole;
+}
+
+/** Agent settings whose model is not looked at again: the class that holds it has refused it. */
+function withoutModel(agent: JsonObject): JsonObject {
+  const { model: _, ...llm } = part(agent, 'llm');
+  return { ...agent, llm };
 }
 
 /** What the classes of the server refuse although each of its members fits. */
@@ -112,7 +155,7 @@ function unfit(kind: Kind, agent: JsonObject): readonly Verdict[] {
   const at = typeof name === 'string' ? name : '';
   const llm = memberOf(agent, 'llm') ?? null;
   const verdicts: Verdict[] = [];
-  if (isJsonObject(llm) && memberOf(llm, 'model') === undefined)
+  if (isJsonObject(llm) && (memberOf(llm, 'model') ?? '') === '')
     verdicts.push(badValue('model must be specified in LLM', [at, 'llm'], llm));
   for (const [key, entry] of Object.entries(part(agent, 'mcp_config'))) {
     const place = [at, 'mcp_config', key];
@@ -123,13 +166,14 @@ function unfit(kind: Kind, agent: JsonObject): readonly Verdict[] {
   return verdicts;
 }
 
-function patchedConversation(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict | string {
+/** A version that is too new is stored, and the record cannot be read from then on. */
+function patchedConversation(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict {
   const diff = part(body, 'conversation_settings_diff');
   const version = memberOf(diff, 'schema_version') ?? null;
-  if (typeof version === 'bigint' && version > 1n)
-    return `ConversationSettings schema_version ${version} is newer than supported version 1.`;
   const { schema_version: _, ...merged } = mergePatch(part(loaded, 'conversation_settings'), diff);
-  return fit(readingOf(kind), nodeOf(kind, 'conversation_settings'), merged, []);
+  const verdict = fit(readingOf(kind), nodeOf(kind, 'conversation_settings'), merged, []);
+  if (verdict.kind !== 'good' || !isJsonObject(verdict.value) || version === null) return verdict;
+  return { kind: 'good', value: { ...verdict.value, schema_version: version } };
 }
 
 /** Whether a body is what the endpoint takes: an object. */

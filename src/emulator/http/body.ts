@@ -60,7 +60,8 @@ function sentenceFor(reason: string): string {
   if (reason.startsWith('Expected end of input')) return 'Extra data';
   if (/key/.test(reason)) return 'Expecting property name enclosed in double quotes';
   if (reason.startsWith('Colon')) return "Expecting ':' delimiter";
-  if (reason.startsWith('Comma')) return "Expecting ',' delimiter";
+  if (/^(?:Comma|Array item or end)/.test(reason)) return "Expecting ',' delimiter";
+  if (reason.startsWith('Invalid escape')) return 'Invalid \\escape';
   return 'Expecting value';
 }
 

@@ -55,21 +55,45 @@ export function fit(reading: Reading, node: SchemaNode, value: Json, at: Locatio
 function fitUnion(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
   const variants = variantsOf(reading.snapshot, node);
   if (variants === undefined) return fitAny(reading, node.anyOf ?? [], value, at);
-  if (!isJsonObject(value)) {
-    const msg = 'Input should be a valid dictionary or object to extract fields from';
-    return bad('model_attributes_type', at, msg, value);
-  }
   const { tag, byTag } = variants;
   const [usual] = byTag.values();
   const otherwise = usual?.node.properties?.[tag]?.default;
+  if (!isJsonObject(value)) {
+    if (usual !== undefined && typeof otherwise === 'string')
+      return noObject(reading, usual.name, value, [...at, otherwise]);
+    const msg = 'Input should be a valid dictionary or object to extract fields from';
+    return bad('model_attributes_type', at, msg, value);
+  }
   const sent = memberOf(value, tag) ?? otherwise ?? null;
   const name = typeof sent === 'string' ? sent : '';
   const variant = byTag.get(name);
   if (variant !== undefined) return fitObject(reading, variant, value, [...at, name]);
-  const tags = [...byTag.keys()].map((one) => `'${one}'`).join(', ');
-  const msg = `Input tag found using '${tag}' does not match any of the expected tags: ${tags}`;
-  return bad('union_tag_invalid', at, msg, value);
+  return unknownTag(tag, name, [...byTag.keys()], value, at);
 }
+
+/** The problem of a tag that no alternative has. How the server tells some of its alternatives apart has a name of its own. */
+function unknownTag(
+  member: string,
+  tag: string,
+  tags: readonly string[],
+  input: Json,
+  loc: Location,
+): Verdict {
+  const named = DISCRIMINATORS.get(member);
+  const discriminator = named?.name ?? `'${member}'`;
+  const expected_tags = (named?.tags ?? tags).map((one) => `'${one}'`).join(', ');
+  const msg = `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expected_tags}`;
+  const ctx = { discriminator, tag, expected_tags };
+  return { kind: 'bad', problems: [{ type: 'union_tag_invalid', loc, msg, input, ctx }] };
+}
+
+const DISCRIMINATORS = new Map([
+  ['agent_kind', { name: '_agent_settings_discriminator()', tags: ['openhands', 'llm', 'acp'] }],
+  [
+    'condenser_kind',
+    { name: '_condenser_settings_discriminator()', tags: ['llm_summarizing', 'no_op'] },
+  ],
+]);
 
 function fitAny(
   reading: Reading,

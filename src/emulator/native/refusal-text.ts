@@ -12,7 +12,7 @@ const KEPT_AFTER = 24;
 export function refusalText(title: string, problems: readonly Problem[]): string {
   const count = `${problems.length} validation ${problems.length === 1 ? 'error' : 'errors'} for ${title}`;
   const each = problems.flatMap(({ type, loc, msg, input }) => [
-    loc.join('.'),
+    ...(loc.length === 0 ? [] : [loc.join('.')]),
     `  ${msg} [type=${type}, input_value=${shortened(pythonText(input))}, input_type=${pythonType(input)}]`,
     `    For further information visit https://errors.pydantic.dev/2.12/v/${type}`,
   ]);
@@ -43,7 +43,8 @@ function quoted(text: string): string {
   return `${mark}${mark === "'" ? escaped.replaceAll("'", "\\'") : escaped}${mark}`;
 }
 
-function pythonType(value: Json): string {
+/** What Python calls the type of a value. */
+export function pythonType(value: Json): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'str';

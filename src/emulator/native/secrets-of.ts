@@ -1,8 +1,11 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { type Named, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
 
-/** What becomes of a secret's text; null takes it away, with its name if it is one of a map or of an mcp entry. */
-export type OnSecret = (text: string) => Json;
+/**
+ * What becomes of a secret's text; null takes it away, with its name if it is one of a map or of an mcp entry. Those of an agent's
+ * context are answered otherwise than the others.
+ */
+export type OnSecret = (text: string, isOfContext: boolean) => Json;
 
 /** A record with each of its secrets replaced. The record fits the snapshot. */
 export function withSecrets(
@@ -11,23 +14,32 @@ export function withSecrets(
   value: Json,
   onSecret: OnSecret,
 ): Json {
-  return replaced(snapshot, resolved(snapshot, node), value, onSecret);
+  const places = {
+    plain: (text: string) => onSecret(text, false),
+    context: (text: string) => onSecret(text, true),
+  };
+  return replaced(snapshot, resolved(snapshot, node), value, places);
+}
+
+interface Places {
+  readonly plain: (text: string) => Json;
+  readonly context: (text: string) => Json;
 }
 
 function replaced(
   snapshot: Snapshot,
   { name, node: target }: Named,
   value: Json,
-  onSecret: OnSecret,
+  places: Places,
 ): Json {
-  if (target.format === 'password') return secretReplaced(value, onSecret);
+  if (target.format === 'password') return secretReplaced(value, places.plain);
   if (target.anyOf !== undefined) {
     const variant = variantFor(snapshot, target, value);
-    return variant === undefined ? value : replaced(snapshot, variant, value, onSecret);
+    return variant === undefined ? value : replaced(snapshot, variant, value, places);
   }
   if (isJsonList(value) && target.items !== undefined) {
     const { items } = target;
-    return value.map((one) => withSecrets(snapshot, items, one, onSecret));
+    return value.map((one) => replaced(snapshot, resolved(snapshot, items), one, places));
   }
   if (!isJsonObject(value)) return value;
   const { properties = {}, additionalProperties: others } = target;
@@ -35,10 +47,10 @@ function replaced(
   const isSparse = item?.format === 'password' || name.startsWith('MCP');
   const members = Object.entries(value).map(([key, one]) => {
     const member = Object.hasOwn(properties, key) ? properties[key] : item;
-    return [
-      key,
-      member === undefined ? one : withSecrets(snapshot, member, one, onSecret),
-    ] as const;
+    if (member === undefined) return [key, one] as const;
+    const isContext = name === 'AgentContext' && key === 'secrets';
+    const inner = isContext ? { ...places, plain: places.context } : places;
+    return [key, replaced(snapshot, resolved(snapshot, member), one, inner)] as const;
   });
   return Object.fromEntries(members.filter(([key, one]) => !isSparse || !isGone(value[key], one)));
 }
@@ -50,11 +62,11 @@ function isGone(before: Json | undefined, after: Json): boolean {
 }
 
 /** A secret is a text, or an object of an agent's context that has it as its value. */
-function secretReplaced(value: Json, onSecret: OnSecret): Json {
-  if (typeof value === 'string') return value === '' ? value : onSecret(value);
+function secretReplaced(value: Json, onText: (text: string) => Json): Json {
+  if (typeof value === 'string') return value === '' ? value : onText(value);
   if (!isJsonObject(value)) return value;
   const held = memberOf(value, 'value');
-  return typeof held === 'string' ? { ...value, value: onSecret(held) } : value;
+  return typeof held === 'string' ? { ...value, value: onText(held) } : value;
 }
 
 function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): Named | undefined {

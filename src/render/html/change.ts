@@ -38,7 +38,7 @@ function valuesHtml({ voice, values }: ShownChange): MarkupPart {
     case 'none':
       return null;
     case 'arrow':
-      return arrowHtml(values.before, values.after);
+      return arrowHtml(values.before, sideHtml('ins', values.after));
     case 'sides':
       return markup`<dl class="sides">
 <dt>${IN_THE_FILE}</dt><dd>${sideHtml('ins', values.file)}</dd>
@@ -48,16 +48,18 @@ function valuesHtml({ voice, values }: ShownChange): MarkupPart {
     case 'diff': {
       const { before, after } = values;
       if (voice === 'plan')
-        return isTooLong(before, after) ? arrowHtml(before, after) : diffHtml(before, after);
+        return isTooLong(before, after)
+          ? arrowHtml(before, valueHtml('ins', after))
+          : diffHtml(before, after);
       const heads = markup`<p class="sides"><del>--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}</del> <ins>+++ ${IN_THE_FILE}${after === null ? ': none' : ''}</ins></p>\n`;
       return [heads, isTooLong(before, after) ? bothHtml(before, after) : diffHtml(before, after)];
     }
   }
 }
 
-function arrowHtml(before: Json, after: Json): Markup {
+function arrowHtml(before: Json, after: Markup): Markup {
   const from = before === null ? null : [valueHtml('del', before), ' → '];
-  return markup`<div class="values">${from}${valueHtml('ins', after)}</div>\n`;
+  return markup`<div class="values">${from}${after}</div>\n`;
 }
 
 function bothHtml(before: Json, after: Json): Markup {

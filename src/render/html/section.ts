@@ -4,7 +4,13 @@ import { formatPath } from '../../model/path.ts';
 import type { ErrorReport, Unknown } from '../../model/plan.ts';
 import { changeName } from '../change.ts';
 import { unlistedError, type Section } from '../section.ts';
-import { refusalSentence, refusalTitle, sentenceText, spokenText } from '../wording.ts';
+import {
+  refusalSentence,
+  refusalTitle,
+  requestCounts,
+  sentenceText,
+  spokenText,
+} from '../wording.ts';
 import { changeHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
@@ -117,9 +123,9 @@ ${unmanaged.map((path) => markup`<li><code>${formatPath(path)}</code></li>\n`)}<
 `;
 }
 
-function requestsHtml({ requests }: Section): Markup | null {
+function requestsHtml({ requests, dialect }: Section): Markup | null {
   if (requests === null) return null;
   const { requests: sent, allowed } = requests;
   const lifted = allowed.length === 0 ? null : `lifted by --allow: ${allowed.join(', ')}`;
-  return softHtml(`${sent.get} GET, ${sent.post} POST`, lifted);
+  return softHtml(requestCounts(sent, dialect), lifted);
 }

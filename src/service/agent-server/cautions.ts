@@ -1,7 +1,7 @@
 import type { Caution } from '../../model/state.ts';
 import type { ValueRecord } from '../../model/value.ts';
 
-const LLM = ['llm_model', 'llm_api_key', 'llm_base_url'];
+const LLM = ['agent_settings.llm'];
 
 /** What a plan on this answer must warn of. */
 export function cautionsOf(answer: ValueRecord): Caution[] {

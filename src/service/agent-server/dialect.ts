@@ -103,8 +103,8 @@ export const AGENT_SERVER: Dialect = {
   writes: 'fields',
   mcp: 'entries',
   sandboxes: false,
-  ofKind: (kind) => agentServerWith({ acp: kind === 'acp', bareCondenser: false }),
   nullsMayHide: false,
+  ofKind: (kind) => agentServerWith({ acp: kind === 'acp', bareCondenser: false }),
   unstorable: UNSTORABLE,
   undecryptable:
     "Look at the server's OH_SECRET_KEY: its secrets may be encrypted with another key, and releases before 1.57 lose them by the next write.",

@@ -2,7 +2,7 @@ import { fieldAtNative, fieldNamed } from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
 import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
-import type { ObservedState, SecretState } from '../../model/state.ts';
+import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
 import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
@@ -80,7 +80,7 @@ function withMasks(record: ValueRecord, masked: ValueRecord): ValueRecord {
   const schema = nativeSchema('app-server');
   const paths = schema === null ? [] : secretPaths(schema);
   return paths
-    .filter((path) => fieldAtNative(path) === undefined && valueAt(record, path) === null)
+    .filter((path) => fieldAtNative(path) === undefined && valueAt(masked, path) !== undefined)
     .reduce((whole, path) => placed(whole, path, valueAt(masked, path) ?? null), record);
 }
 
@@ -170,6 +170,7 @@ export function observedState(
     dialect,
     release: releaseOf(answer),
     stored: true,
+    cautions: cautionsOf(answer),
     values: recordOf([...values, ...native.values]),
     secrets: new Map([...secretsOf(answer), ...native.secrets]),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
@@ -178,6 +179,16 @@ export function observedState(
     ...(newer === null ? {} : { newer }),
     ...(saved ? { saved } : {}),
   };
+}
+
+/** What a plan on this answer must warn of: the active profile is none as soon as the model's settings differ from it. */
+function cautionsOf(answer: ValueRecord): Caution[] {
+  const active = valueAt(answer, ['llm_profiles', 'active']);
+  if (typeof active !== 'string') return [];
+  const message =
+    "The service has an active LLM profile: it is none any more once the model's settings differ from it.";
+  const warning = { code: 'active-profile', message, path: ['llm_profiles'] } as const;
+  return [{ warning, about: ['agent_settings.llm'] }];
 }
 
 /** What the server keeps by itself: profiles follow the model of the settings, and others are computed. A write may change them. */

@@ -181,6 +181,19 @@ describe('secrets in the store', () => {
   });
 });
 
+it('a refused mcp entry is echoed without what its names call a secret', async () => {
+  const { url } = await emulatorForTest({ dialect: 'agent-server', apiKey: KEY });
+  const auth = { strategy: 'bearer' };
+  const entry = { url: 'https://a.example.com', headers: { Authorization: 'head-canary' }, auth };
+  const path = `${AGENT}/mcp/a`;
+  const sent = { method: 'POST', path, headers: JSON_TYPE, body: JSON.stringify(entry) };
+  const { status, text } = await send(url, sent);
+  expect(status).toBe(422);
+  expect(text).toContain("use auth.strategy='header' instead");
+  expect(text).toContain('"Authorization":"<redacted>"');
+  expect(text).not.toContain('canary');
+});
+
 describe('paths beside those of the settings', () => {
   const SANDBOXES = '/api/v1/sandboxes/search';
 

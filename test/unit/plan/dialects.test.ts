@@ -83,6 +83,33 @@ describe('planning reads from the dialect', () => {
   });
 });
 
+describe('a field that null does not clear, nor anything else', () => {
+  const plan = (
+    record: Readonly<Record<string, Value>>,
+    of = observedOf({ ...STORED, ...record }),
+  ) => planSettings(desired({ user_consents_to_analytics: null }), of, NOTHING_KNOWN);
+
+  it('is no change, and said, whatever the dialect does with what is left out', () => {
+    const stored = { user_consents_to_analytics: true };
+    const merged = { ...observedOf({ ...STORED, ...stored }), dialect: merging() };
+    for (const found of [plan(stored), plan(stored, merged)]) {
+      expect(found).toMatchObject({ changes: [], write: null });
+      expect(found.warnings).toEqual([
+        {
+          code: 'not-cleared',
+          message:
+            'user_consents_to_analytics cannot be cleared: these services keep what is stored. Declare a value, or list it as unmanaged.',
+          path: ['user_consents_to_analytics'],
+        },
+      ]);
+    }
+  });
+
+  it('is as declared if nothing is stored', () => {
+    expect(plan({ user_consents_to_analytics: null })).toMatchObject({ changes: [], warnings: [] });
+  });
+});
+
 describe('a service of a later release than setpoint knows', () => {
   const terms = { ...NOTHING_KNOWN, base: null, allowed: [] };
   const planned = (observed: ObservedState) =>

@@ -62,6 +62,11 @@ const ROWS = readFileSync(join(import.meta.dirname, '../../../docs/secrets.md'),
 
 const STORED = ['yes', 'no', 'not reported', 'compared: equal', 'compared: differs'] as const;
 
+const SHOWN: Readonly<Record<string, string>> = {
+  'compared: equal': 'new-value',
+  'compared: differs': 'other',
+};
+
 const CASES = STORED.flatMap((stored) =>
   (['same', 'different', 'none'] as const).flatMap((known) =>
     (['reference', 'null', 'no'] as const).flatMap((declared) =>
@@ -81,9 +86,7 @@ describe('a password field: flag × fingerprint × declared × rotate', () => {
       expect(fits).toHaveLength(1);
       const [, , , , , action, words, written] = fits[0] ?? [];
       const flag = stored === 'not reported' ? undefined : stored !== 'no';
-      const shown = { 'compared: equal': 'new-value', 'compared: differs': 'other' }[
-        String(stored)
-      ];
+      const shown = SHOWN[stored];
       const value = { reference: REFERENCE, null: null, no: undefined }[declared];
       const plan = planned(flag, value, known, rotate === 'yes' ? 'all' : [], [], shown);
       expect(plan.changes.map((change) => change.action)).toEqual(action === '–' ? [] : [action]);

@@ -74,6 +74,30 @@ async function followed(
   };
 }
 
+describe('a sandbox that reads STARTING for good', () => {
+  const begun = [{ id: 'x' }];
+  const more = { wait: 300_000 };
+  const total = (pauses: readonly number[]): number => pauses.reduce((sum, one) => sum + one, 0);
+
+  it('has settled after two minutes of it, and not before', async () => {
+    const end = await followed([counted(1)], [], begun, [list('x STARTING')], { more });
+    expect(end.ends).toEqual(['x settled STARTING was up']);
+    expect(total(end.slept)).toBeGreaterThanOrEqual(120_000);
+    expect(total(end.slept)).toBeLessThan(126_000);
+    const short = { more: { wait: 119_000 } };
+    const early = await followed([counted(1)], [], begun, [list('x STARTING')], short);
+    expect(early.ends).toEqual(['x running STARTING was up']);
+  });
+
+  it('is timed anew after another state', async () => {
+    const starting = Array.from({ length: 20 }, () => list('x STARTING'));
+    const shows = [...starting, list('x ERROR'), list('x STARTING')];
+    const end = await followed([counted(1)], [], begun, shows, { more });
+    expect(end.ends).toEqual(['x settled STARTING was up']);
+    expect(total(end.slept)).toBeGreaterThan(120_000 + total(end.slept.slice(0, 20)));
+  });
+});
+
 describe('the time to follow', () => {
   const begun = [{ id: 'x' }];
   const shows = [list('x STARTING')];

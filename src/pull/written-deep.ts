@@ -1,0 +1,102 @@
+import { isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
+import { isSensitiveUrl } from '../model/address.ts';
+import { isSecretPlace } from '../model/native-schema.ts';
+import { formatPath, type Path } from '../model/path.ts';
+import { isSecretText, looksLikeToken } from '../model/secret-words.ts';
+import { Secret } from '../model/secret.ts';
+import { isList, isRecord, type Json, type Value } from '../model/value.ts';
+import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
+
+import { openText } from './program-text.ts';
+import type { WrittenValue } from './program.ts';
+import { asWritten, escaped, isHidden } from './writable.ts';
+
+/** A place of the service's record whose value goes into a file. */
+export interface WrittenPlace {
+  /** Where a settings file has it, under `settings`; of an entry, with a position in place of its identity. */
+  readonly schema: Path;
+  /** Its path in plans. */
+  readonly path: Path;
+  /** Its path among the observed values. */
+  readonly at: Path;
+  /** The names for the variable of a reference at this place or under it, the preferred one first. */
+  readonly names: (inner: Path) => readonly string[];
+  /** Resolved values of references. None of them is written as it is. */
+  readonly hidden: readonly Secret[];
+}
+
+/** A value as a file writes it, whatever is in it: what is a secret, or may be one, as a reference. Null if a file cannot hold it. */
+export function writtenDeep(value: Value, place: WrittenPlace): WrittenValue | null {
+  if (isList(value)) {
+    const items = value.map((item, index) => writtenDeep(item, under(place, String(index))));
+    return joined(items, (written) => written);
+  }
+  if (isRecord(value)) {
+    const keys = Object.keys(value);
+    const members = keys.map((key) => writtenDeep(value[key] ?? null, under(place, key)));
+    return joined(members, (written) =>
+      Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
+    );
+  }
+  return writtenScalar(value, place);
+}
+
+function under(place: WrittenPlace, key: string): WrittenPlace {
+  return {
+    ...place,
+    schema: [...place.schema, key],
+    path: [...place.path, key],
+    at: [...place.at, key],
+    names: (inner) => place.names([key, ...inner]),
+  };
+}
+
+function joined(
+  parts: readonly (WrittenValue | null)[],
+  join: (values: readonly Json[]) => Json,
+): WrittenValue | null {
+  const known = parts.flatMap((part) => part ?? []);
+  if (known.length < parts.length) return null;
+  return {
+    value: join(known.map(({ value }) => value)),
+    placeholders: known.flatMap(({ placeholders }) => placeholders),
+  };
+}
+
+function writtenScalar(value: Value, place: WrittenPlace): WrittenValue | null {
+  const isSecret = isSecretPlace(settingsNodes(place.schema));
+  if (value instanceof Secret) {
+    if (value.isEmpty()) return isSecret ? null : plain('');
+    const text = openText(place.schema.at(-1) ?? '', value, place.hidden);
+    if (text === undefined) return null;
+    return text === null || isSecret ? referenceTo(value, place) : plain(escaped(text));
+  }
+  if (typeof value === 'string' && value !== '') {
+    const mustHide = isSecret || isHidden(value, place.hidden) || looksSecret(value, place.schema);
+    if (mustHide) return referenceTo(value, place);
+  }
+  const written = asWritten(value);
+  return written === null ? null : plain(written.written);
+}
+
+function plain(value: Json): WrittenValue {
+  return { value, placeholders: [] };
+}
+
+/** The reference for a secret at a place. */
+export function referenceTo(secret: Value, { path, at, names }: WrittenPlace): WrittenValue {
+  const marker = markerOf('place', formatPath(path));
+  const written = markerReference(marker);
+  const placeholder: Placeholder = { marker, path, at, secret, written, names: names([]) };
+  return { value: written, placeholders: [placeholder] };
+}
+
+/**
+ * Whether a text that the service shows has the form of a secret. What a schema names may be prose or an id: there, only a word of a
+ * well-known form counts.
+ */
+function looksSecret(text: string, schema: Path): boolean {
+  const words = text.split(/\s+/);
+  const hasSecretWord = words.some((word) => looksLikeToken(word) || isSensitiveUrl(word));
+  return hasSecretWord || (!isNamedKey(schema) && isSecretText(text));
+}
