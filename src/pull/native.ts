@@ -7,7 +7,7 @@ import type { PulledAction } from '../model/pulled.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
-import { isNativeSecret, shownAt } from '../plan/native-fields.ts';
+import { isNativeSecret, placeOf, shownAt } from '../plan/native-fields.ts';
 import { isObject } from '../yaml-edit/json.ts';
 import type { Adopted } from './fields.ts';
 import { NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
@@ -55,6 +55,7 @@ export function pulledNative(
 /** Adopts a native value that nothing declares, secrets as references. */
 export function adoptedNative(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
+  if (placeOf(path, observed).length === 0) return leave(REASONS.unmanageable);
   if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
   if (isFilledIn(path, observed)) return leave(REASONS.filled);
   const shown = shownAt(observed, path) ?? null;

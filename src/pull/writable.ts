@@ -16,6 +16,7 @@ export const REASONS = {
   twice: 'the service has this entry more than once',
   byName: 'declared by its name under agent_settings; edit it by hand',
   unknown: 'this version of setpoint does not know it',
+  unmanageable: 'setpoint does not manage it on a server of this kind',
   filled: 'the service has filled it in by itself',
   empty: 'nothing is stored on the service yet',
   unreadable: 'it cannot be read back; declare it by hand',

@@ -118,6 +118,25 @@ const VALUES = {
 };
 
 describe('init', () => {
+  it('leaves out what later servers have as members of their own, so that the plan is empty', async () => {
+    const store = await storeWith({
+      language: 'en',
+      sandbox_grouping_strategy: 'NO_GROUPING',
+      disabled_skills: ['web'],
+      user_version: 3,
+    });
+    const folder = folderOf();
+    const { left } = await init(asked(folder, store.url));
+    expect(left.map(({ path, reason }) => [path, reason])).toEqual(
+      ['sandbox_grouping_strategy', 'disabled_skills', 'user_version'].map((name) => [
+        [name],
+        'setpoint does not manage it on a server of this kind',
+      ]),
+    );
+    const { environments } = await plan({ file: join(folder, 'settings.yaml'), env: VALUES });
+    expect(environments[0]).toMatchObject({ status: 'in-sync', changes: [], error: null });
+  });
+
   it('writes what the service has, commented, secrets as references, and the files beside it', async () => {
     const store = await storeWith(structuredClone(STORED));
     const folder = folderOf();
