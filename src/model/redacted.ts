@@ -33,7 +33,6 @@ const KEPT: ReadonlySet<string> = new Set([
   'part',
   'reads',
   'ref',
-  'release',
   'requests',
   'resource',
   'resources',

@@ -170,7 +170,7 @@ describe('a page of hostile strings', () => {
         expect(texts(named('h2'))).toEqual([`${visible(name)} ✗ error`]);
         expect(texts(ofClass('soft'))).toEqual([
           'setpoint plan',
-          visible(origin),
+          `${visible(origin)}, settings-v0 0.62 or earlier`,
           visible(code),
           `${visible(reason)} · ${visible(ref)} · ${visible(file)}:3:5`,
           `${visible(reason)} · ${visible(ref)}`,
