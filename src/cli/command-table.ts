@@ -217,11 +217,13 @@ export const COMMANDS = {
     exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
   },
   schema: {
-    argument: { form: '[name]', completion: { words: SCHEMAS } },
-    summary: 'Print a JSON Schema: settings, plan, outcome, validation, observed and others',
+    argument: { form: '[name]', completion: { words: [...SCHEMAS, 'pull'] } },
+    summary:
+      'Print a JSON Schema: settings, plan and others; pull: lock what newer servers have besides',
     example: 'setpoint schema > settings.schema.json',
-    flags: [],
-    exits: LOCAL,
+    flags: [...FILES, ...CONNECTION, '--no-color', '--quiet'],
+    about: { '--file': 'with pull: the settings file that gets a lock (default: settings.yaml)' },
+    exits: CONNECTED,
   },
   completion: {
     argument: { form: '[shell]', completion: { words: SHELLS } },

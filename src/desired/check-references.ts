@@ -1,8 +1,10 @@
 import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
+import { isSecretPlace } from '../model/native-schema.ts';
+import { lockedNodes } from '../model/schema-lock.ts';
 import type { Node, ScalarNode } from './node.ts';
 import { textKindAt } from './blocks.ts';
-import { inBlock } from './blocks/block.ts';
+import { inBlock, type TextKind } from './blocks/block.ts';
 import {
   foreignReference,
   isForbiddenVariable,
@@ -49,7 +51,7 @@ export function checkReferences(root: Node): {
 
 function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (node.bare) return emptyValue(path);
-  const kind = textKindAt(path);
+  const kind = lockedTextKind(node, path) ?? textKindAt(path);
   if (kind === 'secret') return secretFinding(node.value, path);
   if (typeof node.value === 'number') return inexact(node.value);
   if (typeof node.value !== 'string') return null;
@@ -58,6 +60,20 @@ function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (!mayHoldReference(node.value)) return null;
   if (kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
   return textFinding(node.value);
+}
+
+/** What text means where only a lock has a member. */
+function lockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {
+  if (lock === undefined) return null;
+  const [block, ...inner] = inBlock(path);
+  if (block !== 'settings') return null;
+  const nodes = lockedNodes(lock, inner);
+  if (nodes.length === 0) return null;
+  if (isSecretPlace(nodes)) return 'secret';
+  const takesText = nodes.some(
+    ({ type }) => type === undefined || [type].flat().includes('string'),
+  );
+  return takesText ? 'text' : 'typed';
 }
 
 function textFinding(text: string): Finding | null {

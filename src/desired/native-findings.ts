@@ -2,6 +2,7 @@ import { faultsIn, type Fault } from '../model/json-schema.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { NATIVE_PARTS } from '../model/native-parts.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
+import { judgedByLock, lockedFinding } from './locked-findings.ts';
 import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';
 import { badValue, missingKeys, unknownKeys } from './schema-findings.ts';
 import { settingsNodes, settingsPart } from './schema-lookup.ts';
@@ -22,7 +23,16 @@ export function checkNative(root: MapNode): PlacedFinding[] {
   return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
     const settings = member(holder, 'settings');
     if (settings?.kind !== 'map') return [];
-    return partFaults(settings).flatMap((fault) => findingsOf(root, path, fault));
+    const { lock } = root.file;
+    const found = partFaults(settings);
+    const { faults, values } =
+      lock === undefined ? { faults: found, values: [] } : judgedByLock(found, settings, lock);
+    return [
+      ...faults.flatMap((fault) => findingsOf(root, path, fault)),
+      ...values.flatMap((fault) =>
+        lockedFinding(root, [...path, 'settings', ...fault.path], fault),
+      ),
+    ];
   });
 }
 

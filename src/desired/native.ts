@@ -47,7 +47,7 @@ function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
   if (fieldAtNative(path) !== undefined) return [];
   if (node.kind !== 'map') return [{ path, node }];
   const inner = [...node.members.values()].flatMap((one) => leavesIn([...path, one.key], one.node));
-  if (node.members.size > 0 || isPart(settingsNodes(path))) return inner;
+  if (node.members.size > 0 || isPart(settingsNodes(path, node.file.lock))) return inner;
   return [{ path, node }];
 }
 
@@ -57,7 +57,7 @@ export function resolveNative(
   source: ReferenceSource,
 ): readonly DesiredField[] {
   return nativeLeaves(settings).map(({ path, node }) => ({
-    field: nativeField(path, isSecretPlace(settingsNodes(path))),
+    field: nativeField(path, isSecretPlace(settingsNodes(path, node.file.lock))),
     value: resolvedAt(path, node, source),
     source: (inner = []) => {
       const found = nodeAt(node, inner) ?? node;
@@ -78,8 +78,8 @@ function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
-  if (takesText(path)) return resolveText(node.value, source);
-  const nodes = settingsNodes(path);
+  if (takesText(path, node)) return resolveText(node.value, source);
+  const nodes = settingsNodes(path, node.file.lock);
   return readTyped(
     node.value,
     source,
@@ -88,8 +88,10 @@ function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
 }
 
 /** Whether a text at a path means itself. */
-export function takesText(path: Path): boolean {
-  const own = settingsNodes(path).filter(({ pattern }) => pattern?.startsWith(REFERENCE) !== true);
+function takesText(path: Path, { file }: Node): boolean {
+  const own = settingsNodes(path, file.lock).filter(
+    ({ pattern }) => pattern?.startsWith(REFERENCE) !== true,
+  );
   return own.some(({ type }) => type === undefined || [type].flat().includes('string'));
 }
 

@@ -4,6 +4,7 @@ import { diagnostic } from './report.ts';
 import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { SchemaLock } from '../model/schema-lock.ts';
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';
 
 export interface ParsedFile {
@@ -14,8 +15,8 @@ export interface ParsedFile {
 }
 
 /** Reads a text as one document of plain data. */
-export function parseFile(path: string, text: string): ParsedFile {
-  const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text);
+export function parseFile(path: string, text: string, lock?: SchemaLock): ParsedFile {
+  const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text, lock);
   const diagnostics: Diagnostic[] = [];
   const report = (at: number, finding: Finding) => diagnostics.push(diagnostic(file, at, finding));
   const composed = compose(file.text) ?? composeMended(file, report);

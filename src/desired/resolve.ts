@@ -32,7 +32,9 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   }
   const native = resolveNative(target.settings, source);
   resolved.push(...native.filter(({ field }) => !isUnmanaged(unmanaged, field.path)));
+  const { lock } = target.root.file;
   return {
+    ...(lock === undefined ? {} : { lock }),
     fields: resolved,
     missing: resolved.flatMap(({ field, value }) =>
       missingReferences(field.path, value, unmanaged),

@@ -1,6 +1,7 @@
 import { suggest } from '../model/wording.ts';
 import { isPart, nodesAt, type NativeSchema } from '../model/native-schema.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
+import { lockedNodes, type SchemaLock } from '../model/schema-lock.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import type { Node } from './node.ts';
@@ -155,9 +156,11 @@ function ofSettings(): Pick<NativeSchema, 'properties' | '$defs'> {
   return { properties, $defs } as Pick<NativeSchema, 'properties' | '$defs'>;
 }
 
-/** What the schema has at a path under `settings`; none if it has nothing there. */
-export function settingsNodes(path: Path): readonly SchemaNode[] {
-  return nodesAt(ofSettings(), path);
+/** What the schema, or else a lock, has at a path under `settings`; none if neither has anything there. */
+export function settingsNodes(path: Path, lock?: SchemaLock): readonly SchemaNode[] {
+  const known = nodesAt(ofSettings(), path);
+  if (known.length > 0 || lock === undefined) return known;
+  return lock.open === true ? [{}] : lockedNodes(lock, path);
 }
 
 /** The schema of a part of the settings, with the definitions that it refers to. */

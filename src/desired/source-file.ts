@@ -1,20 +1,23 @@
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
+import type { SchemaLock } from '../model/schema-lock.ts';
 
 /** A file's text with the places of its lines. `path` is how the person named it. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly lines: LineCounter;
+  /** What its servers have besides what is known here; absent if no lock says so. */
+  readonly lock?: SchemaLock;
 }
 
-export function sourceFile(path: string, text: string): SourceFile {
+export function sourceFile(path: string, text: string, lock?: SchemaLock): SourceFile {
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
     lines.addNewLine(at + 1);
-  return { path, text, lines };
+  return { path, text, lines, ...(lock === undefined ? {} : { lock }) };
 }
 
 /** Line and column of an offset, both from 1, in UTF-16 units. */

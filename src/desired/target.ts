@@ -4,6 +4,7 @@ import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
 import { member, overlay, textOf, type MapNode, type Node } from './node.ts';
+import type { SchemaLock } from '../model/schema-lock.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
@@ -14,6 +15,8 @@ export interface LoadedFile {
   readonly path: string;
   readonly text: string;
   readonly base: { readonly path: string; readonly text: string } | null;
+  /** The lock beside the file, for its base, too; absent if there is none, or nothing that it could be about. */
+  readonly lock?: SchemaLock;
 }
 
 /** One service to keep: a file, or one environment of it, with its blocks merged. References are as they are written. */
@@ -38,8 +41,9 @@ export function readTargets(
   loaded: LoadedFile,
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
-  const top = readChecked(loaded.path, loaded.text);
-  const base = loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text);
+  const top = readChecked(loaded.path, loaded.text, loaded.lock);
+  const base =
+    loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text, loaded.lock);
   const ofBase = inOrder([
     ...(base?.diagnostics ?? []),
     ...(base?.root ? notAllowedInBase(base.root).map(diagnosticOf) : []),
@@ -54,8 +58,9 @@ export function readTargets(
 function readChecked(
   path: string,
   text: string,
+  lock: SchemaLock | undefined,
 ): { readonly root: MapNode | null; readonly diagnostics: readonly Diagnostic[] } {
-  const { root, diagnostics } = parseFile(path, text);
+  const { root, diagnostics } = parseFile(path, text, lock);
   if (root?.kind !== 'map') return { root: null, diagnostics };
   return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }

@@ -4,6 +4,7 @@ import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { Warning } from './plan.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
+import type { SchemaLock } from './schema-lock.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
@@ -32,6 +33,8 @@ export interface DesiredState {
   /** If there are none, the service's sandboxes are neither read nor changed. */
   readonly sandboxes: readonly DesiredSandboxes[];
   readonly guards: GuardSettings;
+  /** The lock beside the file; absent if there is none, or no native part that it could be about. */
+  readonly lock?: SchemaLock;
 }
 
 /** How a service is reached, with secrets resolved. */

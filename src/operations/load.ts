@@ -6,6 +6,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
 import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
+import { lockFor, type LockOptions } from './schema-lock.ts';
 import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
@@ -28,7 +29,7 @@ export interface Loaded {
 }
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
-export function loadTargets(options: Options): Loaded {
+export function loadTargets(options: LockOptions): Loaded {
   const paths = filesOf(options);
   const read = { serverGiven: options.server !== undefined, several: paths.length > 1 };
   const loaded = paths.map((path) => loadFile(path, options));
@@ -62,11 +63,11 @@ export function filesOf({ file }: Options): readonly string[] {
 type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
 
 /** A settings file with its base. A base outside the working directory is refused before it is opened. */
-function loadFile(path: string, options: Options): LoadedFile | Unreadable {
+function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   const text = options.text ?? readSettings(path, options);
   if (typeof text !== 'string') return text;
   const base = baseOf(path, text);
-  if (base === null) return { path, text, base: null };
+  if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
   const basePath = isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
   if (isAbsolute(base.path) || !liesIn(basePath, '.')) {
     const message = 'There is no such file under the working directory.';
@@ -77,7 +78,12 @@ function loadFile(path: string, options: Options): LoadedFile | Unreadable {
   try {
     const baseText = readSettings(basePath, options);
     return typeof baseText === 'string'
-      ? { path, text, base: { path: pathFromHere(basePath), text: baseText } }
+      ? {
+          path,
+          text,
+          base: { path: pathFromHere(basePath), text: baseText },
+          ...lockFor(path, [text, baseText], options),
+        }
       : baseText;
   } catch (thrown) {
     const { message, hint } = asSetpointError(thrown);

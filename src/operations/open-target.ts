@@ -12,6 +12,7 @@ import { interruption } from '../reconcile/interruption.ts';
 import { connect, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
 import { sandboxObserver } from '../service/v1/sandboxes.ts';
+import { knowing } from '../service/locked.ts';
 import { settingsObserver } from '../service/settings.ts';
 import type { Startup } from '../service/startup.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
@@ -114,7 +115,7 @@ async function openTarget(
   };
   const sandboxes = sandboxObserver(connection);
   const startup = startupOf(target.name, options);
-  const settings = settingsObserver(connection, limits, { startup });
+  const settings = knowing(desired.lock, settingsObserver(connection, limits, { startup }));
   return {
     connection,
     limits,
@@ -122,7 +123,10 @@ async function openTarget(
     ready: async () => {
       if (startup !== null) await settings.observe(options.signal);
     },
-    comparing: settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
+    comparing: knowing(
+      desired.lock,
+      settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
+    ),
     observers: {
       settings,
       sandboxes: {

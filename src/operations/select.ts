@@ -4,6 +4,7 @@ import { choicesHint, namesListed } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
 import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';
+import type { LockOptions } from './schema-lock.ts';
 
 /** What a command that writes takes. */
 export interface WritingRequest extends Options {
@@ -12,12 +13,12 @@ export interface WritingRequest extends Options {
 }
 
 /** The environments that an operation is about, in the order they were named. Throws if the files or the names are not valid. */
-export function selectTargets(options: Options): readonly Target[] {
+export function selectTargets(options: LockOptions): readonly Target[] {
   return selectLoaded(options).targets;
 }
 
 /** The same, with the files that they were read from. */
-export function selectLoaded(options: Options): Pick<Loaded, 'files' | 'targets'> {
+export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
   const { files, targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);

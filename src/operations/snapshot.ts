@@ -11,6 +11,7 @@ import type { Target } from '../desired/target.ts';
 import { failedEnvironment } from '../plan/plan-document.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
 import { DIALECTS } from '../service/dialects.ts';
+import { withLock } from '../service/locked.ts';
 import { savedSettings } from '../plan/snapshot.ts';
 import { declaredAddressDigest, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
@@ -169,7 +170,8 @@ function settingsOfSnapshot(
   const isRecord = typeof settings === 'object' && settings !== null && !Array.isArray(settings);
   const record = isRecord ? (settings as Readonly<Record<string, never>>) : {};
   const answer = savedSettings(record, digests?.values ?? [], desired, made);
-  return DIALECTS[dialect].saved(stored ? answer : null);
+  const observed = DIALECTS[dialect].saved(stored ? answer : null);
+  return desired.lock === undefined ? observed : withLock(observed, desired.lock);
 }
 
 /** Specs and conversations that the snapshot does not contain are null: they are not judged. */

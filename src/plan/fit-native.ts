@@ -1,6 +1,7 @@
 import { faultsIn, inWords, type Fault, type SchemaNode } from '../model/json-schema.ts';
 import { isPart, kindMember, nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import { lockedNodes } from '../model/schema-lock.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
 import { kindsOf, nativeDialectField, placeOf } from './native-fields.ts';
@@ -46,6 +47,8 @@ function problemOf(
   if (nodes.length === 0) {
     const schema = nativeSchema(observed.dialect.name);
     const isLater = schema !== null && nodesAt(schema, path).length === 0;
+    const locked = isLater ? lockedAt(desired, path, observed) : [];
+    if (locked.length > 0) return lockedProblem(value, locked, path);
     if (isLater && isShown(path, observed)) return null;
     return lacking(path, desired, observed);
   }
@@ -59,6 +62,17 @@ function problemOf(
   const defs = nativeSchema(observed.dialect.name)?.$defs ?? {};
   const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
   return fault === undefined ? null : wrong(fault, defs);
+}
+
+/** What the lock beside the file has at a path, for services of the dialect that is observed. */
+function lockedAt({ lock }: Pick<DesiredState, 'lock'>, path: Path, { dialect }: ObservedState) {
+  return lock === undefined ? [] : lockedNodes(lock, path, dialect.name);
+}
+
+/** null resets what it is written to; anything else must be as the lock says. */
+function lockedProblem(value: Value, nodes: readonly SchemaNode[], path: Path): string | null {
+  const [fault] = value === null ? [] : faultsIn(value, { anyOf: nodes }, {}, path);
+  return fault === undefined ? null : wrong(fault, {});
 }
 
 /** The service has no such member: because of the kind of agent that it has, or at all. */

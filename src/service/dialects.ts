@@ -28,6 +28,8 @@ export interface DialectModule {
   readonly path: string;
   /** Where these services name their release, if they are asked. */
   readonly release: ReleaseNaming;
+  /** Where these services tell what their settings have, by the part that it is about; absent if they do not. */
+  readonly schemas?: Readonly<Record<string, string>>;
   /** Whether an answer is in this dialect, if another dialect has the same path. */
   readonly claims?: (body: ValueRecord) => boolean;
   /** The observed state in a reply to that GET, or an error that names what answered instead. */
@@ -52,6 +54,13 @@ export interface DialectModule {
 /** The description of its API has a server's release, and asks no key. */
 const OPENAPI: ReleaseNaming = { path: '/openapi.json', at: ['info', 'version'] };
 
+function schemasUnder(path: string): Readonly<Record<string, string>> {
+  return {
+    agent_settings: `${path}/agent-schema`,
+    conversation_settings: `${path}/conversation-schema`,
+  };
+}
+
 /** Every dialect, in the order in which a service is asked which one it speaks. */
 export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
   'settings-v0': {
@@ -67,6 +76,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     dialect: appServer.APP_SERVER,
     path: appServer.SETTINGS_PATH,
     release: OPENAPI,
+    schemas: schemasUnder(appServer.SETTINGS_PATH),
     read: appServerRead.settingsIn,
     saved: (answer) =>
       answer === null
@@ -78,6 +88,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     dialect: agentServer.AGENT_SERVER,
     path: agentServer.SETTINGS_PATH,
     release: SERVER_INFO,
+    schemas: schemasUnder(agentServer.SETTINGS_PATH),
     claims: (body) => agentServer.KEY_FLAG in body,
     read: agentServerRead.settingsIn,
     reveal: revealed,

@@ -1,24 +1,38 @@
 import { usageError } from '../../model/error.ts';
 import { readPackageFile } from '../../host/package-file.ts';
 import { choicesHint } from '../../model/wording.ts';
+import type { PulledSchemas } from '../../model/pulled-schema.ts';
+import { pulledSchemaText } from '../../render/pulled-schema-text.ts';
 import type { Flags } from '../command-table.ts';
 import { write, type Io } from '../io.ts';
-import { reportFailure } from '../reporter.ts';
+import { conclude, reporterFor, reportFailure } from '../reporter.ts';
 import { SCHEMAS } from '../words.ts';
 
-/** `setpoint schema`: prints a schema as it is published. */
+/** `setpoint schema`: prints a schema as it is published; `setpoint schema pull` writes what servers have besides. */
 export async function schemaCommand(
   flags: Flags<'schema'>,
   io: Io,
   name = 'settings',
 ): Promise<number> {
   try {
+    if (name === 'pull') return await pullLock(flags, io);
+    if (flags.file !== undefined || flags.env !== undefined || flags.server !== undefined)
+      throw usageError('Only setpoint schema pull takes -f, -e and --server.');
     const schema = SCHEMAS.find((known) => known === name);
     if (schema === undefined)
-      throw usageError('No schema of that name.', choicesHint(name, SCHEMAS));
+      throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, 'pull']));
     await write(io.stdout, await readPackageFile(`schemas/${schema}.schema.json`));
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+async function pullLock(flags: Flags<'schema'>, io: Io): Promise<number> {
+  const { pullSchema } = await import('../../operations/pull-schema.ts');
+  const { optionsFrom } = await import('../flags.ts');
+  const reporter = reporterFor<PulledSchemas>(flags, io);
+  const document = await pullSchema(optionsFrom(flags, io, 'reads'));
+  const written = await reporter.data(document, (style) => pulledSchemaText(document, style));
+  return conclude(reporter, document.environments, written);
 }

@@ -3,6 +3,7 @@ import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { fieldsWithin, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
+import type { SchemaLock } from '../../model/schema-lock.ts';
 import { didYouMean, suggest } from '../../model/wording.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
@@ -39,7 +40,7 @@ function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
   if (list?.kind !== 'list') return [];
   return list.items.flatMap((item, index) => {
     const text = textOf(item);
-    const hint = text === undefined ? null : problemOfPath(text);
+    const hint = text === undefined ? null : problemOfPath(text, item.file.lock);
     if (hint === null) return [];
     return [
       findingAt(item, {
@@ -54,11 +55,11 @@ function unmanagedPaths(holder: MapNode, path: FilePath): PlacedFinding[] {
 
 const EXAMPLE = 'Write a field (language) or an mcp entry (mcp_config.sse_servers[https://x/sse]).';
 
-function problemOfPath(text: string): string | null {
+function problemOfPath(text: string, lock: SchemaLock | undefined): string | null {
   const segments = parsePath(text);
   if (segments === null) return EXAMPLE;
   const [name = '', list, identity, ...rest] = segments;
-  if (NATIVE_PARTS.has(name)) return problemOfNative(segments);
+  if (NATIVE_PARTS.has(name)) return problemOfNative(segments, lock);
   if (fieldNamed(name) === undefined) {
     const names = [...fields().map((field) => field.name), ...NATIVE_PARTS];
     return didYouMean(name, names) || EXAMPLE;
@@ -75,10 +76,12 @@ function problemOfPath(text: string): string | null {
     : 'Write the url without userinfo, query and fragment.';
 }
 
-function problemOfNative(path: Path): string | null {
+function problemOfNative(path: Path, lock: SchemaLock | undefined): string | null {
   if (isWithin(path, NATIVE_SERVERS) && path.length > NATIVE_SERVERS.length)
     return 'Write the entry of its list: mcp_config.shttp_servers[https://x/mcp].';
-  const wrong = path.findIndex((_, index) => settingsNodes(path.slice(0, index + 1)).length === 0);
+  const wrong = path.findIndex(
+    (_, index) => settingsNodes(path.slice(0, index + 1), lock).length === 0,
+  );
   if (wrong === -1) return null;
   const above = path.slice(0, wrong);
   const names = settingsNodes(above).flatMap(({ properties = {} }) => Object.keys(properties));

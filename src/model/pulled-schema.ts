@@ -1,0 +1,31 @@
+import type { DialectName } from './dialect.ts';
+import type { ErrorReport } from './plan.ts';
+
+/** What one environment's server told of its settings. */
+export interface PulledSchema {
+  readonly name: string;
+  readonly origin: string | null;
+  /** Null if the server could not be read. */
+  readonly dialect: DialectName | null;
+  readonly release: string | null;
+  /** The release whose schema this setpoint has; null if servers of the dialect have no schemas. */
+  readonly known: string | null;
+  /** Members whose values setpoint could not judge: of another type than it knows, or under another name. */
+  readonly left: readonly string[];
+  readonly error: ErrorReport | null;
+}
+
+/** What became of a lock. Members are named with their dialect before them. */
+export interface PulledLock {
+  readonly file: string;
+  /** `absent`: there was nothing to write. */
+  readonly status: 'written' | 'unchanged' | 'absent';
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+export interface PulledSchemas {
+  readonly files: readonly PulledLock[];
+  readonly environments: readonly PulledSchema[];
+}

@@ -1,0 +1,178 @@
+import { isMemberPath, lockPath, lockText, readLock } from '../desired/schema-lock.ts';
+import { asSetpointError } from '../model/error.ts';
+import { isSensitiveUrl } from '../model/address.ts';
+import { nativeSchema, nodesAt } from '../model/native-schema.ts';
+import { formatPath } from '../model/path.ts';
+import {
+  MEMBER_TYPES,
+  OPEN_LOCK,
+  type LockedMember,
+  type LockedRelease,
+  type SchemaLock,
+} from '../model/schema-lock.ts';
+import { isSensitiveName, looksLikeToken } from '../model/secret-words.ts';
+import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled-schema.ts';
+import { masked, type Json } from '../model/value.ts';
+import type { Redactor } from '../model/redactor.ts';
+import { checkWritable } from '../host/write-aside.ts';
+import { writeFiles } from '../host/write-files.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
+import { askedRelease } from '../service/release.ts';
+import { listedMembers, type ListedMember } from '../service/schemas.ts';
+import { observeTarget } from './open-target.ts';
+import { PARALLEL_READS, type Options } from './options.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { redacting, type Running } from './redacting.ts';
+import { LARGEST_LOCK, textOfLock, type LockOptions } from './schema-lock.ts';
+import { selectTargets } from './select.ts';
+
+/**
+ * Writes, beside each settings file, what the schemas of its servers have and the known ones lack. Reads the services only. Without
+ * `targets`, what no server of the file has any more goes; it stays if one could not be read.
+ */
+export function pullSchema(options: Options): Promise<PulledSchemas> {
+  // Members that are not known yet are what the lock is made for.
+  return redacting({ ...options, lock: OPEN_LOCK }, pulledSchemas);
+}
+
+/** One environment's part, and what goes into the lock for it. */
+interface Read {
+  readonly part: PulledSchema;
+  readonly release: LockedRelease | null;
+}
+
+async function pulledSchemas(request: Running<LockOptions>): Promise<PulledSchemas> {
+  const prepared = prepareTargets(selectTargets(request), request);
+  const files = [...new Set(prepared.map(({ target }) => target.file))];
+  for (const file of files) checkWritable(lockPath(file));
+  const limit = request.parallel ?? PARALLEL_READS;
+  const read = await inParallel(prepared, limit, (one) => schemaOf(one, request));
+  const isWhole = request.targets === undefined && read.every(({ part }) => part.error === null);
+  const locks: PulledLock[] = [];
+  for (const file of files) {
+    const own = read.filter((_, index) => prepared[index]?.target.file === file);
+    const releases = own.flatMap(({ release }) => release ?? []);
+    locks.push(await writtenLock(file, releases, isWhole));
+  }
+  return { files: locks, environments: read.map(({ part }) => part) };
+}
+
+function schemaOf(prepared: Prepared, options: Running<Options>): Promise<Read> {
+  const { name } = prepared.target;
+  const about = { name, origin: shownOrigin(prepared), dialect: null, release: null, left: [] };
+  return observeTarget<Read>(prepared, options, {
+    open: async ({ connection, limits, observers }) => {
+      const observed = await observers.settings.observe(options.signal);
+      const dialect = observed.dialect.name;
+      const listed = await listedMembers(connection, dialect, limits, options.signal);
+      const release = await askedRelease(connection, observed, limits, options.signal);
+      const spoken = { ...about, dialect, release, error: null };
+      if (listed === null) return { part: { ...spoken, known: null }, release: null };
+      const schema = nativeSchema(dialect);
+      const fresh = listed.filter(
+        ({ path }) => schema === null || nodesAt(schema, path).length === 0,
+      );
+      const redactor = options.resolved.all;
+      const members = fresh.map((member) => lockedMember(member, redactor));
+      const left = fresh.filter((_, index) => members[index] === null);
+      return {
+        part: {
+          ...spoken,
+          known: schema?.release ?? null,
+          left: left.map(({ path }) => formatPath(path)),
+        },
+        release: { dialect, release, members: members.filter((one) => one !== null) },
+      };
+    },
+    failed: (error) => ({ part: { ...about, known: null, error }, release: null }),
+  });
+}
+
+/** A member as the lock has it, without what may be a secret; null if setpoint could not judge its values. */
+function lockedMember(
+  { path, type: word, default: otherwise, choices, secret }: ListedMember,
+  redactor: Redactor,
+): LockedMember | null {
+  const type = MEMBER_TYPES.find((known) => known === word);
+  const name = formatPath(path);
+  if (type === undefined || !isMemberPath(path) || redactor.text(name) !== name) return null;
+  const words = choices.map(masked);
+  const hidden = secret || isSensitiveName(path.at(-1) ?? '');
+  return {
+    path,
+    type,
+    default: hidden || !isHarmless(masked(otherwise), redactor) ? null : masked(otherwise),
+    choices: secret || !words.every((one) => isHarmless(one, redactor)) ? [] : words,
+    secret,
+  };
+}
+
+/** Whether a value may be in a committed file, whatever a server says. */
+function isHarmless(value: Json, redactor: Redactor): boolean {
+  if (Array.isArray(value)) return value.every((one: Json) => isHarmless(one, redactor));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).every(
+      ([name, one]: readonly [string, Json]) =>
+        !isSensitiveName(name) && isHarmless(name, redactor) && isHarmless(one, redactor),
+    );
+  const text = String(value);
+  return redactor.text(text) === text && !looksLikeToken(text) && !isSensitiveUrl(text);
+}
+
+async function writtenLock(
+  settings: string,
+  releases: readonly LockedRelease[],
+  isWhole: boolean,
+): Promise<PulledLock> {
+  const file = lockPath(settings);
+  const before = textOfLock(settings);
+  const old = before === null ? null : lockIn(file, before);
+  const same = (a: LockedRelease) => (b: LockedRelease) =>
+    a.dialect === b.dialect && a.release === b.release;
+  const kept = isWhole ? [] : (old?.releases ?? []).filter((one) => !releases.some(same(one)));
+  const fresh = releases.filter((one, index) => releases.findIndex(same(one)) === index);
+  const lock: SchemaLock = { releases: [...kept, ...fresh] };
+  const text = lockText(lock);
+  const nothing = before === null && lock.releases.length === 0;
+  const differs = !nothing && text !== before;
+  if (differs) await writeFiles([{ path: file, before, text }], LARGEST_LOCK);
+  return {
+    file,
+    status: nothing ? 'absent' : differs ? 'written' : 'unchanged',
+    ...differences(old ?? { releases: [] }, lock),
+  };
+}
+
+/** The lock before; null if it cannot be read, so that it is written anew. */
+function lockIn(file: string, text: string): SchemaLock | null {
+  try {
+    return readLock(file, text);
+  } catch (thrown) {
+    if (asSetpointError(thrown).code === 'file-unreadable') return null;
+    throw thrown;
+  }
+}
+
+function differences(
+  before: SchemaLock,
+  after: SchemaLock,
+): Pick<PulledLock, 'added' | 'removed' | 'changed'> {
+  const [old, now] = [membersOf(before), membersOf(after)];
+  const names = [...now.keys()];
+  return {
+    added: names.filter((name) => !old.has(name)),
+    removed: [...old.keys()].filter((name) => !now.has(name)),
+    changed: names.filter((name) => old.has(name) && old.get(name) !== now.get(name)),
+  };
+}
+
+/** Each member of a lock as text, under its dialect and path. */
+function membersOf({ releases }: SchemaLock): ReadonlyMap<string, string> {
+  return new Map(
+    releases
+      .toSorted((a, b) => ((a.release ?? '') < (b.release ?? '') ? -1 : 1))
+      .flatMap(({ dialect, members }) =>
+        members.map((one) => [`${dialect} ${formatPath(one.path)}`, JSON.stringify(one)] as const),
+      ),
+  );
+}

@@ -1,0 +1,38 @@
+import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled-schema.ts';
+import { paint, type Style } from './style.ts';
+import { visible } from './visible.ts';
+
+/** What the servers told of their settings, and what became of the locks. Errors are printed with the messages. */
+export function pulledSchemaText({ environments, files }: PulledSchemas, style: Style): string {
+  const told = environments.filter(({ error }) => error === null);
+  const lines = [
+    ...told.flatMap((one) => environmentLines(one, style)),
+    ...files.flatMap((file) => fileLines(file, style)),
+  ];
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+function environmentLines({ name, dialect, release, known, left }: PulledSchema, style: Style) {
+  const server = `${dialect ?? 'unknown'}${release === null ? '' : ` ${release}`}`;
+  const line =
+    known === null
+      ? `${name}: ${server} does not tell its schema; nothing is written for it.`
+      : `${name}: ${server}, checked against ${known}.`;
+  return [
+    visible(line),
+    ...left.map(
+      (path) =>
+        `  ${paint(style, 'yellow', '!')} ${visible(path)}: left out: setpoint does not know its type or form.`,
+    ),
+  ];
+}
+
+function fileLines({ file, status, added, removed, changed }: PulledLock, style: Style): string[] {
+  if (status === 'absent') return [];
+  return [
+    ...added.map((name) => `  ${paint(style, 'green', '+')} ${visible(name)}`),
+    ...removed.map((name) => `  ${paint(style, 'red', '-')} ${visible(name)}`),
+    ...changed.map((name) => `  ${paint(style, 'yellow', '~')} ${visible(name)}`),
+    status === 'written' ? `Wrote ${visible(file)}.` : `${visible(file)} is up to date.`,
+  ];
+}
