@@ -24,6 +24,13 @@ async function settingsTypes() {
   const plain = structuredClone(schema);
   // Which keys go together makes a type that nobody can read; the keys themselves are enough.
   delete plain.$defs.sandbox.oneOf;
+  // What a server calls its own members is in the schema and the reference.
+  const { properties } = plain.$defs.settings;
+  for (const part of ['agent_settings', 'conversation_settings'])
+    properties[part] = {
+      ...withoutWords(properties[part]),
+      description: properties[part].description,
+    };
   const types = await compile(plain, 'SettingsFile', {
     additionalProperties: false,
     bannerComment: '',

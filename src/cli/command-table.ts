@@ -217,7 +217,7 @@ export const COMMANDS = {
     exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
   },
   schema: {
-    argument: { form: '[name]', completion: { words: [...SCHEMAS, 'pull'] } },
+    argument: { form: '[name]', completion: { words: [...SCHEMAS, 'pulled'] } },
     summary:
       'Print a JSON Schema: settings, plan and others; pull: lock what newer servers have besides',
     example: 'setpoint schema > settings.schema.json',

@@ -5,6 +5,7 @@ import { mayHoldReference } from './references.ts';
 import { writtenIdentity } from './resolve-mcp.ts';
 import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
+import type { SchemaLock } from '../model/schema-lock.ts';
 import type { Meaning, ReferenceForm, StoreReport } from '../model/explain.ts';
 import { fieldNamed, fields } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';
@@ -22,13 +23,15 @@ export interface FieldPath {
   readonly filePath: Path;
   /** The same with every entry by a number, as the schema knows it. */
   readonly schemaPath: Path;
+  /** The lock that has the place, if only a lock does. */
+  readonly lock?: SchemaLock;
 }
 
 /** Keys that are not part of one target: environments are chosen with -e, and a base has been merged. */
 const BEYOND: ReadonlySet<string> = new Set(['environments', 'extends']);
 
 /** Parses a path; if it leads nowhere, the result is a hint. */
-export function fieldPath(text: string): FieldPath | { readonly hint: string } {
+export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readonly hint: string } {
   const written = parsePath(text.trim());
   if (written === null || written[0] === undefined) return { hint: hintAt([], [text.trim()], 0) };
   if (BEYOND.has(written[0]))
@@ -37,14 +40,14 @@ export function fieldPath(text: string): FieldPath | { readonly hint: string } {
   const filePath = isField ? ['settings', ...written] : written;
   const schemaPath = filePath.map((segment, index) => (isEntry(filePath, index) ? '0' : segment));
   const wrong = schemaPath.findIndex(
-    (_, index) => !isKnown(expectationAt(schemaPath.slice(0, index + 1))),
+    (_, index) => !isKnown(expectationAt(schemaPath.slice(0, index + 1), lock)),
   );
   if (wrong !== -1) return { hint: hintAt(schemaPath, filePath, wrong) };
   if (hidesSecret(filePath)) return { hint: 'Write the url without userinfo, query and fragment.' };
   const [block] = filePath;
   const part = block === 'settings' || block === 'sandboxes' ? block : 'file';
   const path = block === 'settings' && filePath.length > 1 ? filePath.slice(1) : filePath;
-  return { path, part, filePath, schemaPath };
+  return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
 }
 
 /** Every path without an entry of a list in it: fields, and the blocks and keys beside the settings. */
@@ -101,8 +104,8 @@ function hintAt(schemaPath: Path, filePath: Path, wrong: number): string {
 }
 
 /** The schema's description of a place, and, for a field of the settings, what the service does with it. */
-export function meaningOf({ schemaPath }: FieldPath): Meaning {
-  const expected = expectationAt(schemaPath);
+export function meaningOf({ schemaPath, lock }: FieldPath): Meaning {
+  const expected = expectationAt(schemaPath, lock);
   const { types, values, minimum, maximum, secret, fallback } = expected;
   const store = storeReport(schemaPath);
   const standard = fallback === undefined && store !== null ? null : fallback;

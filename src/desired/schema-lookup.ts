@@ -63,10 +63,12 @@ export interface Expectation {
 }
 
 /** What the schema allows at a path of the file, for messages only. */
-export function expectationAt(path: readonly string[]): Expectation {
+export function expectationAt(path: readonly string[], lock?: SchemaLock): Expectation {
   let branches = open(root());
   for (const segment of path)
     branches = branches.flatMap((branch) => under(branch, segment)).flatMap(open);
+  if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
+    branches = lockedNodes(lock, path.slice(1)) as Schema[];
   const references = branches.filter(
     (branch) => branch.title === 'Reference' || branch.title === 'Template',
   );

@@ -433,8 +433,277 @@ export interface Settings {
    * The address that commits carry.
    */
   git_user_email?: string | null;
-  agent_settings?: AgentSettings;
-  conversation_settings?: ConversationSettings;
+  /**
+   * The agent of new conversations.
+   */
+  agent_settings?: {
+    agent_kind?: ('openhands' | 'acp' | null) | Template;
+    llm?: {
+      model?: string | null;
+      api_key?: string | null;
+      provider_connection_id?: string | null;
+      auth_type?: ('api_key' | 'subscription' | null) | Template;
+      subscription_vendor?: ('openai' | null) | Template;
+      base_url?: string | null;
+      api_version?: string | null;
+      aws_access_key_id?: string | null;
+      aws_secret_access_key?: string | null;
+      aws_session_token?: string | null;
+      aws_region_name?: string | null;
+      aws_profile_name?: string | null;
+      aws_role_name?: string | null;
+      aws_session_name?: string | null;
+      aws_bedrock_runtime_endpoint?: string | null;
+      openrouter_site_url?: string | null;
+      openrouter_app_name?: string | null;
+      num_retries?: (number | null) | Reference;
+      retry_multiplier?: (number | null) | Reference;
+      retry_min_wait?: (number | null) | Reference;
+      retry_max_wait?: (number | null) | Reference;
+      timeout?: (number | null) | Reference;
+      stream_idle_timeout?: (number | null) | Reference;
+      max_message_chars?: (number | null) | Reference;
+      temperature?: (number | null) | Reference;
+      top_p?: (number | null) | Reference;
+      top_k?: (number | null) | Reference;
+      max_input_tokens?: (number | null) | Reference;
+      max_output_tokens?: (number | null) | Reference;
+      model_canonical_name?: string | null;
+      api_mode?: ('auto' | 'chat' | 'responses' | null) | Template;
+      capability_overrides?: {
+        [k: string]: boolean | null | string;
+      } | null;
+      extra_headers?: {
+        [k: string]: string | null;
+      } | null;
+      input_cost_per_token?: (number | null) | Reference;
+      output_cost_per_token?: (number | null) | Reference;
+      ollama_base_url?: string | null;
+      stream?: (boolean | null) | Reference;
+      drop_params?: (boolean | null) | Reference;
+      disable_vision?: (boolean | null) | Reference;
+      disable_stop_word?: (boolean | null) | Reference;
+      caching_prompt?: (boolean | null) | Reference;
+      log_completions?: (boolean | null) | Reference;
+      log_completions_folder?: string | null;
+      custom_tokenizer?: string | null;
+      native_tool_calling?: (boolean | null) | Reference;
+      force_string_serializer?: (boolean | null) | Reference;
+      inline_image_urls?: (boolean | null) | Reference;
+      reasoning_effort?: string | null;
+      reasoning_summary?: ('auto' | 'concise' | 'detailed' | null) | Template;
+      enable_encrypted_reasoning?: (boolean | null) | Reference;
+      prompt_cache_retention?: string | null;
+      extended_thinking_budget?: (number | null) | Reference;
+      seed?: (number | null) | Reference;
+      usage_id?: string | null;
+      litellm_extra_body?: {
+        [k: string]: unknown;
+      } | null;
+      modify_params?: (boolean | null) | Reference;
+    };
+    tools?:
+      | {
+          name: string | null;
+          params?: {
+            [k: string]: unknown;
+          } | null;
+        }[]
+      | null;
+    meta_profile?: {
+      [k: string]: unknown;
+    } | null;
+    meta_profile_llms?: {
+      [k: string]: unknown;
+    } | null;
+    tool_concurrency_limit?: (number | null) | Reference;
+    mcp_config?: {
+      [k: string]: McpServer;
+    } | null;
+    persona?: (string | null) | Template;
+    agent_context?: {
+      skills?:
+        | {
+            name: string | null;
+            content: string | null;
+            trigger?: {
+              type?: ('keyword' | 'task' | 'path' | null) | Template;
+              keywords?: string[] | null;
+              triggers?: string[] | null;
+              paths?: string[] | null;
+            } | null;
+            source?: string | null;
+            mcp_tools?: {
+              [k: string]: {
+                url?: (string | null) | Template;
+                transport?: ('stdio' | 'http' | 'streamable-http' | 'sse' | null) | Template;
+                command?: (string | null) | Template;
+                args?: string[] | null;
+                env?: {
+                  [k: string]: string | null;
+                } | null;
+                cwd?: string | null;
+                description?: string | null;
+                icon?: string | null;
+                timeout?: (number | null) | Reference;
+                sse_read_timeout?: (number | null) | Reference;
+                keep_alive?: (boolean | null) | Reference;
+                headers?: {
+                  [k: string]: string | null;
+                } | null;
+                auth?: {
+                  strategy:
+                    | ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null)
+                    | Template;
+                  value?: string | null;
+                  header_name?: string | null;
+                  username?: string | null;
+                  password?: string | null;
+                  headers?: {
+                    [k: string]: string | null;
+                  } | null;
+                  authentication?: {
+                    type: ('oauth' | null) | Template;
+                    client_auth_method?:
+                      | (
+                          | 'none'
+                          | 'client_secret_post'
+                          | 'client_secret_basic'
+                          | 'private_key_jwt'
+                          | null
+                        )
+                      | Template;
+                    scopes?: (string | null) | Reference | (string[] | null);
+                    client_name?: string | null;
+                    client_metadata_url?: string | null;
+                    client_id?: string | null;
+                    client_secret?: string | null;
+                    additional_client_metadata?: {
+                      [k: string]: unknown;
+                    } | null;
+                  } | null;
+                  state?: {
+                    tokens?: {
+                      access_token?: string | null;
+                      refresh_token?: string | null;
+                      [k: string]: unknown;
+                    } | null;
+                    client_info?: {
+                      client_secret?: string | null;
+                      [k: string]: unknown;
+                    } | null;
+                    token_expires_at?: (number | null) | Reference;
+                  } | null;
+                } | null;
+                enabled?: (boolean | null) | Reference;
+              };
+            } | null;
+            inputs?:
+              | {
+                  name: string | null;
+                  description: string | null;
+                }[]
+              | null;
+            is_agentskills_format?: (boolean | null) | Reference;
+            version?: string | null;
+            description?: string | null;
+            license?: string | null;
+            compatibility?: string | null;
+            metadata?: {
+              [k: string]: string | null;
+            } | null;
+            allowed_tools?: string[] | null;
+            disable_model_invocation?: (boolean | null) | Reference;
+            resources?: {
+              skill_root: string | null;
+              scripts?: string[] | null;
+              references?: string[] | null;
+              assets?: string[] | null;
+            } | null;
+          }[]
+        | null;
+      system_message_suffix?: string | null;
+      user_message_suffix?: string | null;
+      load_user_skills?: (boolean | null) | Reference;
+      load_public_skills?: (boolean | null) | Reference;
+      marketplace_path?: string | null;
+      registered_marketplaces?:
+        | {
+            name: string | null;
+            source: string | null;
+            ref?: string | null;
+            repo_path?: string | null;
+            auto_load?: (boolean | null) | Reference | (string[] | null);
+          }[]
+        | null;
+      load_project_skills?: (boolean | null) | Reference;
+      load_memory?: (boolean | null) | Reference;
+      disabled_skills?: string[] | null;
+      secrets?: {
+        [k: string]: string | null;
+      } | null;
+    };
+    condenser?: {
+      condenser_kind?: ('llm_summarizing' | 'no_op' | null) | Template;
+      enabled?: boolean | Reference;
+      max_size?: (number | null) | Reference;
+      max_tokens?: (number | null) | Reference;
+      keep_first?: (number | null) | Reference;
+      minimum_progress?: (number | null) | Reference;
+      hard_context_reset_max_retries?: (number | null) | Reference;
+      hard_context_reset_context_scaling?: (number | null) | Reference;
+    };
+    verification?: {
+      critic_enabled?: (boolean | null) | Reference;
+      critic_mode?: ('finish_and_message' | 'all_actions' | null) | Template;
+      enable_iterative_refinement?: (boolean | null) | Reference;
+      critic_threshold?: (number | null) | Reference;
+      max_refinement_iterations?: (number | null) | Reference;
+      critic_server_url?: string | null;
+      critic_model_name?: string | null;
+      critic_api_key?: string | null;
+    };
+    agent?: string | null;
+    enable_classify_and_switch_llm_tool?: (boolean | null) | Reference;
+    active_meta_profile?: string | null;
+    acp_server?:
+      | ('claude-code' | 'codex' | 'gemini-cli' | 'kimi-code' | 'pi' | 'opencode' | 'custom' | null)
+      | Template;
+    acp_command?: string[] | null;
+    acp_args?: string[] | null;
+    acp_model?: string | null;
+    acp_session_mode?: string | null;
+    acp_prompt_timeout?: (number | null) | Reference;
+    acp_startup_timeout?: (number | null) | Reference;
+    acp_isolate_data_dir?: (boolean | null) | Reference;
+    acp_file_secrets?:
+      | {
+          secret_name: (string | null) | Template;
+          filename: (string | null) | Template;
+          env_var: (string | null) | Template;
+          subdir: (string | null) | Template;
+          env_points_to?: ('dir' | 'file' | null) | Template;
+          warn_if_unset?: string[] | null;
+        }[]
+      | null;
+    enable_sub_agents?: (boolean | null) | Reference;
+    enable_switch_llm_tool?: (boolean | null) | Reference;
+  };
+  /**
+   * What new conversations are started with.
+   */
+  conversation_settings?: {
+    max_iterations?: (number | null) | Reference;
+    security_analyzer?: string | null;
+    worktree_base_ref?: (string | null) | Template;
+    worktree_branch_prefix?: (string | null) | Template;
+    container_memory?: (string | null) | Template;
+    container_cpus?: (number | null) | Reference;
+    confirmation_mode?: (boolean | null) | Reference;
+    default_runtime?: ('local' | 'worktree' | 'docker' | null) | Template;
+    worktree_base?: ('default_branch' | 'head' | 'ref' | null) | Template;
+    container_browser?: (boolean | null) | Reference;
+  };
   /**
    * Name of the currently active LLM profile, if one is selected.
    */
@@ -563,609 +832,6 @@ export interface StdioServer {
    */
   enabled?: (boolean | null) | Reference;
 }
-/**
- * The agent of new conversations.
- */
-export interface AgentSettings {
-  /**
-   * Discriminator for the AgentSettings union. 'acp' selects an ACP-delegating agent.
-   */
-  agent_kind?: ('openhands' | 'acp' | null) | Template;
-  /**
-   * LLM settings for the agent.
-   */
-  llm?: {
-    /**
-     * The model new conversations use. The store keeps it on null, so null is sent as empty text.
-     */
-    model?: string | null;
-    /**
-     * The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
-     */
-    api_key?: string | null;
-    /**
-     * Optional provider connection whose shared API key and base URL are resolved and applied each time this LLM profile is loaded (read-at-use).
-     */
-    provider_connection_id?: string | null;
-    /**
-     * Authentication mode for the LLM.
-     */
-    auth_type?: ('api_key' | 'subscription' | null) | Template;
-    /**
-     * Subscription provider for subscription-backed LLM access.
-     */
-    subscription_vendor?: ('openai' | null) | Template;
-    /**
-     * The address of the model, for a provider of your own. The store keeps it on null, so null is sent as empty text.
-     */
-    base_url?: string | null;
-    /**
-     * API version (e.g., Azure).
-     */
-    api_version?: string | null;
-    aws_access_key_id?: string | null;
-    aws_secret_access_key?: string | null;
-    aws_session_token?: string | null;
-    aws_region_name?: string | null;
-    aws_profile_name?: string | null;
-    aws_role_name?: string | null;
-    aws_session_name?: string | null;
-    aws_bedrock_runtime_endpoint?: string | null;
-    openrouter_site_url?: string | null;
-    openrouter_app_name?: string | null;
-    num_retries?: (number | null) | Reference;
-    retry_multiplier?: (number | null) | Reference;
-    retry_min_wait?: (number | null) | Reference;
-    retry_max_wait?: (number | null) | Reference;
-    /**
-     * HTTP and hard per-attempt timeout in seconds.
-     */
-    timeout?: (number | null) | Reference;
-    /**
-     * Maximum seconds between chunks in an asynchronous streaming response.
-     */
-    stream_idle_timeout?: (number | null) | Reference;
-    /**
-     * Approx max chars in each event/content sent to the LLM.
-     */
-    max_message_chars?: (number | null) | Reference;
-    /**
-     * Sampling temperature for response generation.
-     */
-    temperature?: (number | null) | Reference;
-    /**
-     * Nucleus sampling parameter.
-     */
-    top_p?: (number | null) | Reference;
-    top_k?: (number | null) | Reference;
-    /**
-     * The maximum number of input tokens.
-     */
-    max_input_tokens?: (number | null) | Reference;
-    /**
-     * The maximum number of output tokens.
-     */
-    max_output_tokens?: (number | null) | Reference;
-    /**
-     * Optional canonical model name for feature registry lookups.
-     */
-    model_canonical_name?: string | null;
-    /**
-     * LLM API endpoint mode. 'auto' resolves from model metadata and SDK fallbacks; use 'chat' or 'responses' to override endpoint selection for proxy aliases and newly released models.
-     */
-    api_mode?: ('auto' | 'chat' | 'responses' | null) | Template;
-    /**
-     * Explicit model capability overrides.
-     */
-    capability_overrides?: {
-      [k: string]: boolean | null | string;
-    } | null;
-    /**
-     * Optional HTTP headers to forward to LiteLLM requests.
-     */
-    extra_headers?: {
-      [k: string]: string | null;
-    } | null;
-    /**
-     * The cost per input token.
-     */
-    input_cost_per_token?: (number | null) | Reference;
-    /**
-     * The cost per output token.
-     */
-    output_cost_per_token?: (number | null) | Reference;
-    ollama_base_url?: string | null;
-    /**
-     * Enable streaming responses from the LLM.
-     */
-    stream?: (boolean | null) | Reference;
-    drop_params?: (boolean | null) | Reference;
-    /**
-     * If model is vision capable, this option allows to disable image processing (useful for cost reduction).
-     */
-    disable_vision?: (boolean | null) | Reference;
-    /**
-     * Disable using of stop word.
-     */
-    disable_stop_word?: (boolean | null) | Reference;
-    /**
-     * Enable caching of prompts.
-     */
-    caching_prompt?: (boolean | null) | Reference;
-    /**
-     * Enable logging of completions.
-     */
-    log_completions?: (boolean | null) | Reference;
-    /**
-     * The folder to log LLM completions to.
-     */
-    log_completions_folder?: string | null;
-    /**
-     * A custom tokenizer to use for token counting.
-     */
-    custom_tokenizer?: string | null;
-    /**
-     * Whether to use native tool calling.
-     */
-    native_tool_calling?: (boolean | null) | Reference;
-    /**
-     * Force using string content serializer when sending to LLM API.
-     */
-    force_string_serializer?: (boolean | null) | Reference;
-    /**
-     * If True, fetch any http(s) image URL in outgoing messages and inline it as a base64 data: URL before sending.
-     */
-    inline_image_urls?: (boolean | null) | Reference;
-    /**
-     * Provider-neutral reasoning effort.
-     */
-    reasoning_effort?: string | null;
-    /**
-     * The level of detail for reasoning summaries.
-     */
-    reasoning_summary?: ('auto' | 'concise' | 'detailed' | null) | Template;
-    /**
-     * If True, ask for ['reasoning.encrypted_content'] in Responses API include.
-     */
-    enable_encrypted_reasoning?: (boolean | null) | Reference;
-    /**
-     * Retention policy for prompt cache.
-     */
-    prompt_cache_retention?: string | null;
-    /**
-     * Legacy token budget for models confirmed to use manual Anthropic extended thinking.
-     */
-    extended_thinking_budget?: (number | null) | Reference;
-    /**
-     * The seed to use for random number generation.
-     */
-    seed?: (number | null) | Reference;
-    /**
-     * Unique usage identifier for the LLM.
-     */
-    usage_id?: string | null;
-    /**
-     * Additional key-value pairs to pass to litellm's extra_body parameter.
-     */
-    litellm_extra_body?: {
-      [k: string]: unknown;
-    } | null;
-    /**
-     * Modify params allows litellm to do transformations like adding a default message, when a message is empty.
-     */
-    modify_params?: (boolean | null) | Reference;
-  };
-  /**
-   * Tools available to the agent.
-   */
-  tools?:
-    | {
-        /**
-         * Name of the tool class, e.g., 'TerminalTool'.
-         */
-        name: string | null;
-        /**
-         * Parameters for the tool's .create() method, e.g., {'working_dir': '/app'}
-         */
-        params?: {
-          [k: string]: unknown;
-        } | null;
-      }[]
-    | null;
-  meta_profile?: {
-    [k: string]: unknown;
-  } | null;
-  meta_profile_llms?: {
-    [k: string]: unknown;
-  } | null;
-  /**
-   * Maximum number of tool calls to execute concurrently per agent step. 1 = sequential (default).
-   */
-  tool_concurrency_limit?: (number | null) | Reference;
-  /**
-   * MCP servers to make available to the ACP subprocess.
-   */
-  mcp_config?: {
-    [k: string]: McpServer;
-  } | null;
-  /**
-   * What takes the place of the agent's own description of itself.
-   */
-  persona?: (string | null) | Template;
-  /**
-   * Prompt-only context for the ACP server. secrets here are advertised to the agent (names/descriptions) and reach the subprocess env through state.secret_registry: LocalConversation seeds agent_context.secrets into the registry at conversation init (below request.secrets), so callers that build the request outside Python (e.g. canvas-local) are covered too, not just the create_request path.
-   */
-  agent_context?: {
-    /**
-     * List of available skills that can extend the user's input.
-     */
-    skills?:
-      | {
-          name: string | null;
-          content: string | null;
-          /**
-           * Trigger determines when skill content is auto-injected.
-           */
-          trigger?: {
-            type?: ('keyword' | 'task' | 'path' | null) | Template;
-            keywords?: string[] | null;
-            triggers?: string[] | null;
-            paths?: string[] | null;
-          } | null;
-          /**
-           * The source path or identifier of the skill.
-           */
-          source?: string | null;
-          /**
-           * MCP servers for the skill (repo skills only).
-           */
-          mcp_tools?: {
-            [k: string]: {
-              url?: (string | null) | Template;
-              transport?: ('stdio' | 'http' | 'streamable-http' | 'sse' | null) | Template;
-              command?: (string | null) | Template;
-              args?: string[] | null;
-              env?: {
-                [k: string]: string | null;
-              } | null;
-              cwd?: string | null;
-              description?: string | null;
-              icon?: string | null;
-              timeout?: (number | null) | Reference;
-              sse_read_timeout?: (number | null) | Reference;
-              keep_alive?: (boolean | null) | Reference;
-              headers?: {
-                [k: string]: string | null;
-              } | null;
-              auth?: {
-                strategy:
-                  ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
-                value?: string | null;
-                header_name?: string | null;
-                username?: string | null;
-                password?: string | null;
-                headers?: {
-                  [k: string]: string | null;
-                } | null;
-                authentication?: {
-                  type: ('oauth' | null) | Template;
-                  client_auth_method?:
-                    | (
-                        | 'none'
-                        | 'client_secret_post'
-                        | 'client_secret_basic'
-                        | 'private_key_jwt'
-                        | null
-                      )
-                    | Template;
-                  scopes?: (string | null) | Reference | (string[] | null);
-                  client_name?: string | null;
-                  client_metadata_url?: string | null;
-                  client_id?: string | null;
-                  client_secret?: string | null;
-                  additional_client_metadata?: {
-                    [k: string]: unknown;
-                  } | null;
-                } | null;
-                state?: {
-                  tokens?: {
-                    access_token?: string | null;
-                    refresh_token?: string | null;
-                    [k: string]: unknown;
-                  } | null;
-                  client_info?: {
-                    client_secret?: string | null;
-                    [k: string]: unknown;
-                  } | null;
-                  token_expires_at?: (number | null) | Reference;
-                } | null;
-              } | null;
-              /**
-               * Whether this server is exposed to the agent.
-               */
-              enabled?: (boolean | null) | Reference;
-            };
-          } | null;
-          /**
-           * Input metadata for the skill (task skills only)
-           */
-          inputs?:
-            | {
-                /**
-                 * Name of the input parameter
-                 */
-                name: string | null;
-                /**
-                 * Description of the input parameter
-                 */
-                description: string | null;
-              }[]
-            | null;
-          /**
-           * Whether this skill was loaded from a SKILL.md file following the AgentSkills standard.
-           */
-          is_agentskills_format?: (boolean | null) | Reference;
-          /**
-           * Skill version (AgentSkills standard field).
-           */
-          version?: string | null;
-          /**
-           * A brief description of what the skill does and when to use it.
-           */
-          description?: string | null;
-          /**
-           * The license under which the skill is distributed.
-           */
-          license?: string | null;
-          /**
-           * Environment requirements or compatibility notes for the skill.
-           */
-          compatibility?: string | null;
-          /**
-           * Arbitrary key-value metadata for the skill.
-           */
-          metadata?: {
-            [k: string]: string | null;
-          } | null;
-          /**
-           * List of pre-approved tools for this skill.
-           */
-          allowed_tools?: string[] | null;
-          /**
-           * Whether this skill can only be activated by trigger matching and should not be advertised to the model for direct invocation.
-           */
-          disable_model_invocation?: (boolean | null) | Reference;
-          /**
-           * Resource directories for the skill (scripts/, references/, assets/).
-           */
-          resources?: {
-            /**
-             * Root directory of the skill (absolute path)
-             */
-            skill_root: string | null;
-            /**
-             * List of script files in scripts/ directory (relative paths)
-             */
-            scripts?: string[] | null;
-            /**
-             * List of reference files in references/ directory (relative paths)
-             */
-            references?: string[] | null;
-            /**
-             * List of asset files in assets/ directory (relative paths)
-             */
-            assets?: string[] | null;
-          } | null;
-        }[]
-      | null;
-    /**
-     * Optional suffix to append to the system prompt.
-     */
-    system_message_suffix?: string | null;
-    /**
-     * Optional suffix to append to the user's message.
-     */
-    user_message_suffix?: string | null;
-    /**
-     * Whether to automatically load user skills from ~/.openhands/skills/ and ~/.openhands/microagents/ (for backward compatibility).
-     */
-    load_user_skills?: (boolean | null) | Reference;
-    /**
-     * Whether to automatically load skills from the public OpenHands skills repository at https://github.com/OpenHands/extensions.
-     */
-    load_public_skills?: (boolean | null) | Reference;
-    /**
-     * Relative marketplace JSON path within the public skills repository.
-     */
-    marketplace_path?: string | null;
-    /**
-     * Marketplace registrations for plugin resolution.
-     */
-    registered_marketplaces?:
-      | {
-          /**
-           * Identifier for this marketplace registration
-           */
-          name: string | null;
-          /**
-           * Marketplace source: 'github:owner/repo', git URL, or local path
-           */
-          source: string | null;
-          /**
-           * Optional branch, tag, or commit for git sources
-           */
-          ref?: string | null;
-          /**
-           * Subdirectory path within the git repository containing the marketplace.
-           */
-          repo_path?: string | null;
-          /**
-           * Whether to load marketplace plugins and standalone skills at conversation start.
-           */
-          auto_load?: (boolean | null) | Reference | (string[] | null);
-        }[]
-      | null;
-    /**
-     * Whether to automatically load project skills from the conversation workspace (e.g. .openhands/skills/, AGENTS.md).
-     */
-    load_project_skills?: (boolean | null) | Reference;
-    /**
-     * Whether to load persistent agent memory (MEMORY.md indexes under ~/.openhands/memory/ and <workspace>/.openhands/memory/) into the system prompt.
-     */
-    load_memory?: (boolean | null) | Reference;
-    /**
-     * Names of skills to EXCLUDE from this context — a deny-list applied after every skill source is loaded (auto-loaded user/public, explicit, and lazily-loaded project skills).
-     */
-    disabled_skills?: string[] | null;
-    /**
-     * Dictionary mapping secret keys to values or secret sources.
-     */
-    secrets?: {
-      [k: string]: string | null;
-    } | null;
-  };
-  /**
-   * Condenser settings for the agent.
-   */
-  condenser?: {
-    /**
-     * Discriminator for the condenser settings union. 'llm_summarizing' selects the default LLM summarizing condenser.
-     */
-    condenser_kind?: ('llm_summarizing' | 'no_op' | null) | Template;
-    /**
-     * Whether long conversations are condensed.
-     */
-    enabled?: boolean | Reference;
-    /**
-     * How many events a conversation holds before it is condensed; at least 20. A later addition: the oldest servers do not have it.
-     */
-    max_size?: (number | null) | Reference;
-    /**
-     * Maximum number of tokens allowed before the condenser runs.
-     */
-    max_tokens?: (number | null) | Reference;
-    /**
-     * Minimum number of initial events to preserve before condensation.
-     */
-    keep_first?: (number | null) | Reference;
-    /**
-     * Minimum fraction of events that must be condensed for condensation to be considered successful.
-     */
-    minimum_progress?: (number | null) | Reference;
-    /**
-     * Number of hard context reset attempts before raising an error.
-     */
-    hard_context_reset_max_retries?: (number | null) | Reference;
-    /**
-     * Factor used to reduce event string size after a hard context reset summarization failure.
-     */
-    hard_context_reset_context_scaling?: (number | null) | Reference;
-  };
-  /**
-   * Verification settings for the agent critic.
-   */
-  verification?: {
-    /**
-     * Enable critic evaluation for the agent.
-     */
-    critic_enabled?: (boolean | null) | Reference;
-    /**
-     * When critic evaluation should run.
-     */
-    critic_mode?: ('finish_and_message' | 'all_actions' | null) | Template;
-    /**
-     * Automatically retry tasks when critic scores fall below the threshold.
-     */
-    enable_iterative_refinement?: (boolean | null) | Reference;
-    /**
-     * Critic success threshold used for iterative refinement.
-     */
-    critic_threshold?: (number | null) | Reference;
-    /**
-     * Maximum number of refinement attempts after critic feedback.
-     */
-    max_refinement_iterations?: (number | null) | Reference;
-    /**
-     * Override the critic service URL.
-     */
-    critic_server_url?: string | null;
-    /**
-     * Override the critic model name.
-     */
-    critic_model_name?: string | null;
-    /**
-     * API key used to authenticate with the critic service.
-     */
-    critic_api_key?: string | null;
-  };
-  /**
-   * The agent that works in new conversations.
-   */
-  agent?: string | null;
-  /**
-   * Enable the built-in route_task_to_model tool, which routes the task to the best LLM profile using the active meta-profile.
-   */
-  enable_classify_and_switch_llm_tool?: (boolean | null) | Reference;
-  /**
-   * Name of the active meta-profile (in ~/.openhands/meta-profiles) used by the route_task_to_model tool to route tasks to LLM profiles.
-   */
-  active_meta_profile?: string | null;
-  /**
-   * Which ACP-compatible backend to launch.
-   */
-  acp_server?:
-    | ('claude-code' | 'codex' | 'gemini-cli' | 'kimi-code' | 'pi' | 'opencode' | 'custom' | null)
-    | Template;
-  /**
-   * Optional explicit command to launch the ACP subprocess.
-   */
-  acp_command?: string[] | null;
-  /**
-   * Additional arguments appended to the ACP server command.
-   */
-  acp_args?: string[] | null;
-  /**
-   * Model identifier for the ACP server to use (e.g. 'sonnet' or 'gpt-5.5').
-   */
-  acp_model?: string | null;
-  /**
-   * Session mode ID (e.g. bypassPermissions).
-   */
-  acp_session_mode?: string | null;
-  /**
-   * Inactivity timeout (seconds) for a single ACP prompt() round-trip.
-   */
-  acp_prompt_timeout?: (number | null) | Reference;
-  /**
-   * Timeout (seconds) for ACP server startup: spawning the subprocess, the initialize/authenticate handshake, and new_session()/load_session().
-   */
-  acp_startup_timeout?: (number | null) | Reference;
-  /**
-   * Give the ACP subprocess a per-conversation CLI data/config root instead of the shared user HOME.
-   */
-  acp_isolate_data_dir?: (boolean | null) | Reference;
-  /**
-   * Reserved 'file-content' credential secrets the SDK materialises to disk before launching the ACP subprocess (e.g.
-   */
-  acp_file_secrets?:
-    | {
-        secret_name: (string | null) | Template;
-        filename: (string | null) | Template;
-        env_var: (string | null) | Template;
-        subdir: (string | null) | Template;
-        env_points_to?: ('dir' | 'file' | null) | Template;
-        warn_if_unset?: string[] | null;
-      }[]
-    | null;
-  /**
-   * Enable sub-agent delegation via TaskToolSet.
-   */
-  enable_sub_agents?: (boolean | null) | Reference;
-  /**
-   * Enable the built-in switch_llm tool for switching between saved LLM profiles.
-   */
-  enable_switch_llm_tool?: (boolean | null) | Reference;
-}
 export interface McpServer {
   url?: (string | null) | Template;
   transport?: ('stdio' | 'http' | 'streamable-http' | 'sse' | null) | Template;
@@ -1188,51 +854,6 @@ export interface McpServer {
    * Whether this server is exposed to the agent.
    */
   enabled?: (boolean | null) | Reference;
-}
-/**
- * What new conversations are started with.
- */
-export interface ConversationSettings {
-  /**
-   * How many steps a conversation may take.
-   */
-  max_iterations?: (number | null) | Reference;
-  /**
-   * What examines an agent's actions before they run; null for nothing.
-   */
-  security_analyzer?: string | null;
-  /**
-   * Branch, tag or commit new worktrees branch from when worktree_base is ref, e.g. develop or origin/release.
-   */
-  worktree_base_ref?: (string | null) | Template;
-  /**
-   * Start of each worktree's branch name, which ends in the conversation id, e.g. openhands/ or me/.
-   */
-  worktree_branch_prefix?: (string | null) | Template;
-  /**
-   * The memory that the container of a new Docker conversation may use, as Docker takes it: 512m or 4g.
-   */
-  container_memory?: (string | null) | Template;
-  /**
-   * CPUs each new Docker conversation's container may use, from 0.01 up to the machine's CPU count.
-   */
-  container_cpus?: (number | null) | Reference;
-  /**
-   * Whether a person confirms an agent's actions before they run.
-   */
-  confirmation_mode?: (boolean | null) | Reference;
-  /**
-   * Where new conversations run: in the workspace on the host, in a new git worktree of it, or in their own Docker container (which needs a server that offers it).
-   */
-  default_runtime?: ('local' | 'worktree' | 'docker' | null) | Template;
-  /**
-   * What a new conversation worktree branches from: the repository's default branch, the checkout's current HEAD, or worktree_base_ref.
-   */
-  worktree_base?: ('default_branch' | 'head' | 'ref' | null) | Template;
-  /**
-   * Run a browser in new Docker conversations' containers.
-   */
-  container_browser?: (boolean | null) | Reference;
 }
 /**
  * What the server keeps for its clients, as it is.

@@ -7,7 +7,8 @@ import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
-import { isUnmanaged, isWithin, type Path } from '../model/path.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type Change } from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
@@ -42,12 +43,13 @@ export function explain(request: ExplainRequest): Promise<ExplainDocument> {
 }
 
 async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocument> {
-  const field = fieldPath(request.path);
-  if ('hint' in field)
-    throw new SetpointError('usage', 'No field, block or mcp entry has that path.', {
-      hint: field.hint,
-    });
+  const known = fieldPath(request.path);
+  const isNative = NATIVE_PARTS.has(parsePath(request.path.trim())?.[0] ?? '');
+  if ('hint' in known && !isNative) throw noSuchPath(known.hint);
   const targets = targetsOf(request);
+  const lock = targets.map(({ root }) => root.file.lock).find((one) => one !== undefined);
+  const field = 'hint' in known ? fieldPath(request.path, lock) : known;
+  if ('hint' in field) throw noSuchPath(field.hint);
   const observes = request.offline !== true && field.part !== 'file';
   return {
     format_version: FORMAT_VERSION,
@@ -60,6 +62,10 @@ async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocu
       ? await observeAll(targets, field, request)
       : targets.map((target) => declaredBy(target, field, request)),
   };
+}
+
+function noSuchPath(hint: string): SetpointError {
+  return new SetpointError('usage', 'No field, block or mcp entry has that path.', { hint });
 }
 
 /** Without a settings file there is no environment, unless one is named: then the file is missing. */

@@ -48,7 +48,11 @@ function problemOf(
     const schema = nativeSchema(observed.dialect.name);
     const isLater = schema !== null && nodesAt(schema, path).length === 0;
     const locked = isLater ? lockedAt(desired, path, observed) : [];
-    if (locked.length > 0) return lockedProblem(value, locked, path);
+    if (locked.length > 0) {
+      return isOlder(path, desired, observed, true)
+        ? `${name} is not in release ${observed.release ?? 'of the service'}: the schema lock has it from another one.`
+        : lockedProblem(value, locked, path);
+    }
     if (isLater && isShown(path, observed)) return null;
     return lacking(path, desired, observed);
   }
@@ -117,15 +121,22 @@ function isShown(path: Path, { answer }: ObservedState): boolean {
   return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
 }
 
-/** Whether the answer lacks a member that the known release always answers: an earlier release does not have it. */
-function isOlder(path: Path, desired: DesiredState, observed: ObservedState): boolean {
+/**
+ * Whether the answer lacks a member that the known release, or one of the lock, always answers: an earlier release does not have it.
+ */
+function isOlder(
+  path: Path,
+  desired: DesiredState,
+  observed: ObservedState,
+  ofLock = false,
+): boolean {
   const { stored, answer, saved = false } = observed;
   const above = path.slice(0, -1);
   const [known, ...others] = placeOf(above, observed, desired);
   if (!stored || saved || known === undefined || others.length > 0 || !isPart([known]))
     return false;
   if (changesKind(path, desired, observed)) return false;
-  if (above.length > 0 && !hasMember(known, path)) return false;
+  if (above.length > 0 && !ofLock && !hasMember(known, path)) return false;
   const shown = above.length === 0 ? answer : at(answer, above);
   return (
     isRecord(shown) && Object.keys(shown).length > 0 && !Object.hasOwn(shown, path.at(-1) ?? '')

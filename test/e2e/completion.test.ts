@@ -144,7 +144,7 @@ for (const shell of SHELLS) {
         'settings',
         'specs',
       ]);
-      expect(offered(shell, 'setpoint schema ')).toEqual(SCHEMAS.toSorted());
+      expect(offered(shell, 'setpoint schema ')).toEqual([...SCHEMAS, 'pulled'].toSorted());
       expect(offered(shell, 'setpoint completion ')).toEqual(SHELLS.toSorted());
       expect(offered(shell, 'setpoint help sc')).toEqual(['schema']);
     });

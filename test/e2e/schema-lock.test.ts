@@ -139,6 +139,7 @@ describe('a member that only a later server has', () => {
       ['plan', '--exit-code'],
       ['get', 'settings', '-o', 'json'],
       ['explain', '--offline'],
+      ['explain', 'agent_settings.llm.later_code'],
     ]) {
       const { code, stdout, stderr } = await run(...args);
       expect([args.join(' '), code], stderr).toEqual([args.join(' '), 0]);
@@ -183,6 +184,23 @@ describe('a member that only a later server has', () => {
     expect((await run('plan')).code).toBe(0);
   });
 });
+
+it.each(['agent-server', 'app-server'] as const)(
+  'a member of the lock is refused by an embedded %s of the known release, and nothing is sent',
+  async (dialect) => {
+    const { run, lock } = await place('{}');
+    expect((await run('schema', 'pull')).code).toBe(0);
+    const url = `embedded:store.json?dialect=${dialect}`;
+    const cwd = folderOf({ 'settings.yaml': settings(url, '{ later_limit: 9 }'), [LOCK]: lock() });
+    for (const llm of ['{ timeout: 60 }', '{ later_limit: 9 }']) {
+      writeFileSync(join(cwd, 'settings.yaml'), settings(url, llm));
+      const { code, stderr } = await setpoint(['apply', '--yes'], { cwd, env: ENV });
+      const refused = llm.includes('later');
+      expect([llm, code], stderr).toEqual([llm, refused ? 3 : 0]);
+      if (refused) expect(stderr).toContain('agent_settings.llm.later_limit');
+    }
+  },
+);
 
 it('a server with nothing new has an entry without members', async () => {
   const { run, lock } = await place('{}', []);

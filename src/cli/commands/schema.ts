@@ -18,15 +18,18 @@ export async function schemaCommand(
     if (name === 'pull') return await pullLock(flags, io);
     if (flags.file !== undefined || flags.env !== undefined || flags.server !== undefined)
       throw usageError('Only setpoint schema pull takes -f, -e and --server.');
-    const schema = SCHEMAS.find((known) => known === name);
+    const schema = name === PULLED ? 'pull' : SCHEMAS.find((known) => known === name);
     if (schema === undefined)
-      throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, 'pull']));
+      throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, PULLED]));
     await write(io.stdout, await readPackageFile(`schemas/${schema}.schema.json`));
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
 }
+
+/** The schema of what `setpoint pull` prints: `schema pull` is about servers. */
+const PULLED = 'pulled';
 
 async function pullLock(flags: Flags<'schema'>, io: Io): Promise<number> {
   const { pullSchema } = await import('../../operations/pull-schema.ts');
