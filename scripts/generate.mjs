@@ -137,7 +137,7 @@ async function validator() {
 }
 
 function schemaModule() {
-  return `${BANNER}/** The schema itself as JSON text, for messages: read only if one is needed. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema))};\n`;
+  return `${BANNER}/** The schema itself as JSON text, for messages: read only if one is needed. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema, (key, value) => (key === 'x-setpoint' ? undefined : value)))};\n`;
 }
 
 /** The command line as commander has it, and the table of errors: the one place where this reads from src. */
