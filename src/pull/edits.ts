@@ -162,17 +162,21 @@ export function textsOf(files: readonly LoadedFile[]): Map<string, string> {
 }
 
 function withTexts(files: readonly LoadedFile[], texts: ReadonlyMap<string, string>): LoadedFile[] {
-  return files.map(({ path, text, base }) => ({
-    path,
-    text: texts.get(path) ?? text,
-    base: base === null ? null : { ...base, text: texts.get(base.path) ?? base.text },
+  return files.map((file) => ({
+    ...file,
+    text: texts.get(file.path) ?? file.text,
+    base:
+      file.base === null
+        ? null
+        : { ...file.base, text: texts.get(file.base.path) ?? file.base.text },
   }));
 }
 
 /** The layers of each of a file's targets, its own first. */
-function layersOf({ path, text, base }: LoadedFile): (target: string) => Layer[] {
-  const root = parseFile(path, text).root ?? undefined;
-  const below = base === null ? undefined : (parseFile(base.path, base.text).root ?? undefined);
+function layersOf({ path, text, base, lock }: LoadedFile): (target: string) => Layer[] {
+  const root = parseFile(path, text, lock).root ?? undefined;
+  const below =
+    base === null ? undefined : (parseFile(base.path, base.text, lock).root ?? undefined);
   const layer = (file: string, node: Node | undefined, prefix: readonly string[]): Layer => ({
     file,
     prefix,

@@ -4,6 +4,7 @@ import type { Target } from '../desired/target.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { PulledAction } from '../model/pulled.ts';
+import type { SchemaLock } from '../model/schema-lock.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
@@ -42,7 +43,7 @@ export function pulledNative(
   const node = nodeAt(target.settings ?? target.root, path);
   const text = textOf(node) ?? '';
   if ((ref !== null || holdsReference(text)) && !overReferences) return leave(REASONS.reference);
-  const written = writtenAt(path, before, rules);
+  const written = writtenAt(path, before, rules, target.root.file.lock);
   if (written === null) return leave(REASONS.inexpressible);
   if (written.placeholders.length > 0 && !overReferences) {
     const isTainted = textsIn(before).some((one) => isHidden(one, hidden));
@@ -87,16 +88,21 @@ function placeAt(path: Path, { hidden }: PullRules): WrittenPlace {
 }
 
 /** A value as the file writes it; null if it cannot be written. */
-function writtenAt(path: Path, value: Value, rules: PullRules): WrittenValue | null {
+function writtenAt(
+  path: Path,
+  value: Value,
+  rules: PullRules,
+  lock?: SchemaLock,
+): WrittenValue | null {
   const written = writtenDeep(value, placeAt(path, rules));
-  return written !== null && isDeclarable(path, written) ? written : null;
+  return written !== null && isDeclarable(path, written, lock) ? written : null;
 }
 
 /** Whether a file may declare a value at a path, whatever names its variables get. */
-function isDeclarable(path: Path, { value }: WrittenValue): boolean {
+function isDeclarable(path: Path, { value }: WrittenValue, lock?: SchemaLock): boolean {
   const named = withNames(value, () => 'X');
   const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
-  return isObject(settings) && isExpressible(settings);
+  return isObject(settings) && isExpressible(settings, lock);
 }
 
 function textsIn(value: Value): string[] {

@@ -1,3 +1,4 @@
+import type { SchemaLock } from '../model/schema-lock.ts';
 import { readTargets } from '../desired/target.ts';
 import { Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
@@ -41,10 +42,10 @@ export function escaped(text: string): string {
 }
 
 /** Whether a settings file may declare these settings: the schema and every other rule of the file hold. */
-export function isExpressible(settings: JsonObject): boolean {
+export function isExpressible(settings: JsonObject, lock?: SchemaLock): boolean {
   const text = flowText({ version: 1, settings }, 'double');
   const { diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null },
+    { path: 'settings.yaml', text, base: null, ...(lock === undefined ? {} : { lock }) },
     { serverGiven: true, several: false },
   );
   return diagnostics.every(({ severity }) => severity !== 'error');

@@ -139,6 +139,10 @@ describe('a member that only a later server has', () => {
       ['plan', '--exit-code'],
       ['get', 'settings', '-o', 'json'],
       ['explain', '--offline'],
+      ['drift'],
+      ['pull', '--check'],
+      ['get', 'settings', '-o', 'json=snapshot.json'],
+      ['plan', '--snapshot', 'snapshot.json', '--exit-code'],
       ['explain', 'agent_settings.llm.later_code'],
     ]) {
       const { code, stdout, stderr } = await run(...args);
@@ -147,6 +151,15 @@ describe('a member that only a later server has', () => {
     }
     expect(server.own['later_code']).toBe(`${CANARY}-later`);
     expect(seen.join('\n')).not.toContain(CANARY);
+  });
+
+  it('is pulled into the file when the server has another value', async () => {
+    const { run, server, cwd } = await place('{ later_limit: 9 }');
+    expect((await run('schema', 'pull')).code).toBe(0);
+    server.own['later_limit'] = 11;
+    const { code, stderr, stdout } = await run('pull', '--force');
+    expect(code, stderr + stdout).toBe(0);
+    expect(readFileSync(join(cwd, 'settings.yaml'), 'utf8')).toContain('later_limit: 11');
   });
 
   it('goes from the lock when the server has it no more', async () => {
