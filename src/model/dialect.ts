@@ -76,7 +76,7 @@ export interface DialectField {
   readonly shownAsNull?: DefaultsBy;
   /** Which services keep a stored value although null is sent, and nothing else clears it; absent: all of the dialect. */
   readonly kept?: string;
-  /** What becomes of a value that is sent, if the service does not keep it. */
+  /** What happens to a value that is sent, if the service does not keep it. */
   readonly loses?: string;
 }
 

@@ -22,7 +22,7 @@ export interface ServerField {
   readonly reads: DialectField['reads'];
   /** What null in the file does here. */
   readonly on_null: 'clears' | 'keeps' | 'refuses' | 'resets';
-  /** What becomes of a value that is sent, if the service does not keep it. */
+  /** What happens to a value that is sent, if the service does not keep it. */
   readonly loses: string | null;
 }
 

@@ -2,7 +2,7 @@ import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '
 import { type Named, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
 
 /**
- * What becomes of a secret's text; null takes it away, with its name if it is one of a map or of an mcp entry. Those of an agent's
+ * What happens to the text of a secret; null takes it away, with its name if it is one of a map or of an mcp entry. Those of an agent's
  * context are answered otherwise than the others.
  */
 export type OnSecret = (text: string, isOfContext: boolean) => Json;
