@@ -6,7 +6,7 @@ import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { placeOf, sameNative, shownAt } from './native-fields.ts';
-import { concealed, dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
+import { concealed, dialectField, NOTHING, REASONS, type FieldPlan } from './plan-plain.ts';
 
 /**
  * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
@@ -38,14 +38,6 @@ export function planNative(desired: DesiredField, observed: ObservedState): Fiel
   };
   return { changes: [change], write: value, ...(unknown.length === 0 ? {} : { unknown }) };
 }
-
-const REASONS: Readonly<Record<SettingsAction, string>> = {
-  set: 'not set',
-  change: 'differs',
-  clear: 'set, will be cleared',
-  remove: 'not declared',
-  rotate: 'will be rotated',
-};
 
 function isSame(
   target: Value,

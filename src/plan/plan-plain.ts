@@ -98,7 +98,8 @@ function surelyDiffers(declared: Value, actual: Value): boolean {
   return isEmpty(actual) || (typeof actual === 'string' && !declared.mayBe(actual));
 }
 
-const REASONS: Readonly<Record<SettingsAction, string>> = {
+/** Why a change of each kind is in a plan. */
+export const REASONS: Readonly<Record<SettingsAction, string>> = {
   set: 'not set',
   change: 'differs',
   clear: 'set, will be cleared',

@@ -7,12 +7,11 @@ import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { encode } from '../json.ts';
 import { nativeChanges } from '../native.ts';
 import { placed } from '../places.ts';
 import type { TimeLimits } from '../retry.ts';
-import { sendOnce } from '../send.ts';
 import { ServiceError } from '../service-error.ts';
+import { storeBody } from '../store-body.ts';
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversDiff } from './servers-diff.ts';
 
@@ -25,23 +24,13 @@ export async function storeSettings(
   write: SettingsWrite,
   limits: TimeLimits,
 ): Promise<WriteAnswer> {
-  const place = connection.place('PATCH', SETTINGS_PATH);
-  const body = bodyToStore(write);
-  if ('problem' in body) {
-    const message = `${place} was not sent: ${body.problem}.`;
-    const error = new ServiceError('settings-refused', message);
-    return { kind: 'not-applied', retry: false, reached: false, error };
-  }
-  const answer = await sendOnce(connection, {
+  return storeBody(connection, bodyToStore(write), {
     method: 'PATCH',
     path: SETTINGS_PATH,
-    body: encode(body.record),
-    timeout: connection.timeout,
     limits,
     refusals: [400, 404, 409, 422],
-    refused: (_, { status }) => refusal(place, status),
+    refusal,
   });
-  return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }
 
 /** What the server answers may repeat what was sent: none of it is read. Of a wrong value it does not say which it is. */

@@ -9,10 +9,9 @@ import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import { recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { encode } from '../json.ts';
-import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
+import { storeBody } from '../store-body.ts';
 import { nativeChanges } from '../native.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversIn } from '../mcp-servers.ts';
@@ -27,23 +26,13 @@ export async function storeSettings(
   write: SettingsWrite,
   limits: TimeLimits,
 ): Promise<WriteAnswer> {
-  const place = connection.place('POST', SETTINGS_PATH);
-  const body = bodyToStore(write);
-  if ('problem' in body) {
-    const message = `${place} was not sent: ${body.problem}.`;
-    const error = new ServiceError('settings-refused', message);
-    return { kind: 'not-applied', retry: false, reached: false, error };
-  }
-  const answer = await sendOnce(connection, {
+  return storeBody(connection, bodyToStore(write), {
     method: 'POST',
     path: SETTINGS_PATH,
-    body: encode(body.record),
-    timeout: connection.timeout,
     limits,
     refusals: [400, 422],
-    refused: (_, { status }) => refusal(place, status),
+    refusal,
   });
-  return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }
 
 /** What the service answers repeats what it has stored, secrets too: none of it is read. */
