@@ -15,7 +15,7 @@ export { InvalidSettings } from './operations/load.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
 export { SetpointError, type ErrorCode } from './model/error.ts';
 export { VERSION } from './model/version.ts';
-export type { Options, PlanRequest } from './operations/options.ts';
+export type { EnvironmentsEnded, Options, PlanRequest } from './operations/options.ts';
 export type { SettingsFile } from './model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './model/diagnostic.ts';
 export type {
@@ -25,7 +25,6 @@ export type {
   ErrorReport,
   PlanDocument,
   Run,
-  Summary,
   Unknown,
   Warning,
 } from './model/plan.ts';
@@ -85,6 +84,14 @@ export type {
   TargetCheck,
 } from './model/doctor.ts';
 export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.ts';
+export type {
+  Attention,
+  EnvironmentCounts,
+  OutcomeSummary,
+  PlanSummary,
+  Summary,
+} from './model/summary.ts';
+export type { OutcomeVerdict, PlanVerdict, Verdict } from './model/verdict.ts';
 export type { SandboxProgress } from './reconcile/contract.ts';
 export type { ValidationDocument } from './model/validation.ts';
 export type { Clock } from './model/ports.ts';

@@ -17,6 +17,8 @@ export function settingsPage(schema) {
     '## Top level\n',
     membersTable(schema, schema),
     '',
+    '## labels\n',
+    `${prose(at('labels').description)} [Labels](../settings-file.md#labels) shows how they are used. Example: ${code(JSON.stringify(at('labels').examples[0]))}.\n`,
     '## server\n',
     `${at('server').description}\n`,
     membersTable(at('server'), schema),

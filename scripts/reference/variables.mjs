@@ -28,6 +28,7 @@ const GROUPS = [
     [
       ['SETPOINT_FILE', 'As --file: settings files, comma-separated.'],
       ['SETPOINT_ENV', 'As --env: environments, comma-separated.'],
+      ['SETPOINT_SELECTOR', 'As --selector: one selector, such as ring=0,region in (eu,us).'],
       ['SETPOINT_OUTPUT', 'As --output: formats, comma-separated, such as text,json=plan.json.'],
       ['SETPOINT_TIMEOUT', 'As --timeout.'],
       ['SETPOINT_SERVER', 'As --server, for commands that only read.'],

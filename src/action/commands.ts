@@ -6,7 +6,7 @@ import type { StickyComment } from '../github/sticky-comment.ts';
 import { checkWritable, writeAside } from '../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
-import { partOf } from '../model/plan.ts';
+import { partOf } from '../model/summary.ts';
 import { apply } from '../operations/apply.ts';
 import { get } from '../operations/get.ts';
 import type { Options, PlanRequest } from '../operations/options.ts';
@@ -149,12 +149,14 @@ function markdownOf({ markdown }: StickyComment): string {
 
 /** The inputs as operations take them. */
 function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, base, policy, rotate } = inputs;
+  const { files, environments, selector, base, policy, rotate } = inputs;
   return {
     file: files,
     env,
     targets: environments,
     targetsFrom: 'the input environments',
+    selector: selector ?? undefined,
+    selectorFrom: 'the input selector',
     base: base ?? undefined,
     policy: policy ?? undefined,
     rotate,

@@ -13,6 +13,7 @@ export interface Inputs {
   readonly command: Command;
   readonly files: readonly string[] | undefined;
   readonly environments: readonly string[] | undefined;
+  readonly selector: string | null;
   readonly all: boolean;
   /** plan: where to write it; apply: the approved one. */
   readonly plan: string | null;
@@ -33,6 +34,7 @@ export interface Inputs {
 /** The inputs that only some commands take. With another command, one that is not empty is an error. */
 const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   environments: ['plan', 'apply', 'drift'],
+  selector: ['plan', 'apply', 'drift'],
   all: ['plan', 'apply', 'drift'],
   plan: ['plan', 'apply'],
   snapshot: ['plan'],
@@ -52,12 +54,11 @@ export function readInputs(): Inputs {
     if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
     throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
   }
-  const [all, environments] = [flag('all'), list('environments')];
-  if (all && environments !== undefined) {
-    throw usageError(
-      'The inputs all and environments exclude each other.',
-      'Leave one of them out.',
-    );
+  const [all, environments, selector] = [flag('all'), list('environments'), text('selector')];
+  const chosen =
+    environments === undefined ? (selector === null ? null : 'selector') : 'environments';
+  if (all && chosen !== null) {
+    throw usageError(`The inputs all and ${chosen} exclude each other.`, 'Leave one of them out.');
   }
   const [snapshot, snapshotOut] = [text('snapshot'), text('snapshot-out')];
   if (snapshot !== null && snapshotOut !== null) {
@@ -70,6 +71,7 @@ export function readInputs(): Inputs {
     command,
     files: list('files'),
     environments,
+    selector,
     all,
     plan: text('plan'),
     snapshot,
@@ -124,6 +126,7 @@ export function inInputs(text: string): string {
     .replaceAll(ALLOWED_RULE, 'the input allow: $1')
     .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
+    .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
     .replaceAll(
       /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate)(?![\w-])/g,
       'the input $1',

@@ -17,10 +17,12 @@ export interface CommandEntry {
   readonly exits: Readonly<Record<number, string>>;
 }
 
-const FILES = ['--file', '--env'] as const;
+const SELECTION = ['--file', '--env', '--selector'] as const;
 const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv'] as const;
-const ENVIRONMENTS = [...FILES, '--all', ...CONNECTION, '--parallel'] as const;
+const ENVIRONMENTS = [...SELECTION, '--all', ...CONNECTION, '--parallel'] as const;
 const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
+const LIMITED = [...STARTED, '--max-failures'] as const;
+const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
 const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
 const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
 
@@ -45,7 +47,7 @@ export const COMMANDS = {
   validate: {
     summary: 'Check settings.yaml, offline: schema, form of references, rules across fields',
     example: 'setpoint validate -f settings.yaml',
-    flags: [...FILES, '--max-file-size', ...REPORTING],
+    flags: [...SELECTION, '--max-file-size', ...REPORTING],
     about: NOT_VERBOSE,
     formats: [...ALL_FORMATS, 'sarif'],
     exits: { 0: 'valid', 1: 'failed', 3: 'usage or settings not valid' },
@@ -54,15 +56,7 @@ export const COMMANDS = {
     argument: { form: '[plan.json]', completion: 'files' },
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [
-      ...STARTED,
-      '--snapshot',
-      '--max-age',
-      ...PLANNING,
-      '--exit-code',
-      '--detailed-exitcode',
-      ...REPORTING,
-    ],
+    flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...EXIT_CODE, ...REPORTING],
     about: { '--verbose': 'long values and unmanaged paths in full', '--detailed-exitcode': null },
     formats: ALL_FORMATS,
     exits: {
@@ -78,7 +72,7 @@ export const COMMANDS = {
       'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
     example: 'setpoint apply -e production --yes',
     flags: [
-      ...STARTED,
+      ...LIMITED,
       '--yes',
       '--dry-run',
       '--if-empty',
@@ -108,7 +102,7 @@ export const COMMANDS = {
     summary:
       'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
     example: 'setpoint drift --all -o json',
-    flags: [...STARTED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
+    flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
     about: { '--verbose': 'long values and unmanaged paths in full' },
     formats: ALL_FORMATS,
     exits: {
@@ -130,7 +124,7 @@ export const COMMANDS = {
     summary:
       'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
     example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
-    flags: [...FILES, ...CONNECTION, ...REPORTING],
+    flags: ['--file', '--env', ...CONNECTION, ...REPORTING],
     about: {
       ...NOT_VERBOSE,
       '--file': 'the file to write (default: settings.yaml)',
@@ -221,7 +215,7 @@ export const COMMANDS = {
     summary:
       'Print a JSON Schema: settings, plan and others; pull: lock what newer servers have besides',
     example: 'setpoint schema > settings.schema.json',
-    flags: [...FILES, ...CONNECTION, '--no-color', '--quiet'],
+    flags: [...SELECTION, ...CONNECTION, '--no-color', '--quiet'],
     about: { '--file': 'with pull: the settings file that gets a lock (default: settings.yaml)' },
     exits: CONNECTED,
   },

@@ -9,6 +9,7 @@ export type Completion =
       readonly list?: true;
     }
   | 'environments'
+  | 'labels'
   | 'files'
   | 'formats'
   | 'secrets'
@@ -43,10 +44,18 @@ export const FLAGS = {
     about: 'environment, or a pattern such as prod-*; repeatable or comma-separated',
     completion: 'environments',
   },
+  '--selector': {
+    short: '-l',
+    value: 'labels',
+    repeatable: true,
+    about:
+      "environments with these labels: ring=0, 'tier!=canary', 'region in (eu,us)'; repeatable",
+    completion: 'labels',
+  },
   '--all': { about: 'all environments' },
   '--server': { value: 'url', about: "an address in place of the file's" },
   '--timeout': { value: 'time', about: 'time limit of one request (default: 30s)' },
-  '--parallel': { value: 'n', about: 'environments in parallel (default: 8)' },
+  '--parallel': { value: 'n', about: 'environments in parallel (default: 8; 32 from 100 on)' },
   '--max-file-size': {
     value: 'size',
     about: 'largest settings file (default: 1MiB, at most 16MiB)',
@@ -87,7 +96,12 @@ export const FLAGS = {
   '--yes': { short: '-y', about: 'do not ask' },
   '--dry-run': { about: 'show the plan and stop; sends only GET' },
   '--if-empty': { about: 'write only if nothing is stored yet; otherwise exit 0' },
-  '--keep-going': { about: 'go on with the next environment if one fails' },
+  '--max-failures': {
+    value: 'n|p%',
+    about:
+      'start no more environments after more failures than this, a number or a share (default: no limit; for apply 0)',
+  },
+  '--keep-going': { about: 'the same as --max-failures 100%' },
   '--wait': { value: 'time', about: 'how long to wait for sandboxes to run (default: 300s)' },
   '--wait-ready': {
     value: 'time',

@@ -11,6 +11,7 @@ import { FORMATS, type Format } from './words.ts';
 type OptionFlags = FlagValues<
   | '--file'
   | '--env'
+  | '--selector'
   | '--all'
   | '--server'
   | '--timeout'
@@ -36,13 +37,15 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
   const named =
     flags.all === true ? undefined : (namesIn(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
-  if (flags.all === true && flags.env !== undefined)
-    throw usageError('--all and -e exclude each other.');
+  const chosen = flags.env === undefined ? (flags.selector === undefined ? null : '-l') : '-e';
+  if (flags.all === true && chosen !== null)
+    throw usageError(`--all and ${chosen} exclude each other.`, 'Leave one of the two out.');
   return {
     file: flags.file ?? commaSeparated(env['SETPOINT_FILE']),
     env,
     targets,
     targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
+    ...selectorFrom(flags, env),
     base: flags.base,
     policy: flags.policy,
     server: flags.server ?? (mode === 'reads' ? serverIn(env) : undefined),
@@ -53,6 +56,17 @@ export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'
     maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
     signal: io.signal,
   };
+}
+
+/** What chooses by labels. A selector has commas, so that the variable holds one, and not a list. */
+function selectorFrom(
+  { all, selector }: OptionFlags,
+  env: Options['env'],
+): Pick<Options, 'selector' | 'selectorFrom'> {
+  if (selector !== undefined) return { selector };
+  const variable = env['SETPOINT_SELECTOR'] ?? '';
+  if (all === true || variable === '') return {};
+  return { selector: variable, selectorFrom: 'SETPOINT_SELECTOR' };
 }
 
 /** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */

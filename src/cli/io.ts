@@ -16,8 +16,17 @@ export interface Io {
 
 export type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
+/** What erases the lines that are drawn at the end of a terminal, by the streams that lead to it. */
+const drawn = new WeakMap<Stream, () => void>();
+
+/** Has `erase` called before anything else is written to a terminal of these streams. */
+export function eraseBefore(streams: readonly Stream[], erase: () => void): void {
+  for (const stream of streams) if (stream.isTTY === true) drawn.set(stream, erase);
+}
+
 /** Resolves once the stream has taken the text. A reader that is gone does not stop a command. */
 export function write(stream: Stream, text: string): Promise<void> {
+  drawn.get(stream)?.();
   return new Promise((resolve) => {
     stream.write(text, () => resolve());
   });

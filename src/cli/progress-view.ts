@@ -1,6 +1,8 @@
 import { visible } from '../render/visible.ts';
+import type { EnvironmentsEnded } from '../operations/options.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
-import type { Stream } from './io.ts';
+import { countsLine } from './counts-line.ts';
+import { eraseBefore, type Io, type Stream } from './io.ts';
 
 /** Something that a command waits for: its name, its state, and whether the waiting is over. */
 export interface Awaited {
@@ -15,17 +17,19 @@ export interface Awaited {
  */
 export interface ProgressView {
   readonly update: (target: string, awaited: readonly Awaited[], kind?: Kind) => void;
+  /** How many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
+  readonly counts: (ended: EnvironmentsEnded) => void;
   readonly end: () => void;
 }
 
 type Kind = 'sandbox' | 'service';
 
 /**
- * On a terminal one line for each item with its state and the seconds, updated in place and erased at the end; elsewhere a new
- * line each time a state changes.
+ * On a terminal one line for each item with its state and the seconds, updated in place, and erased at the end and before anything
+ * else is written there; elsewhere a new line each time a state changes.
  */
-export function progressView(stream: Stream): ProgressView {
-  return stream.isTTY === true ? liveView(stream) : plainView(stream);
+export function progressView({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>): ProgressView {
+  return stderr.isTTY === true ? liveView(stderr, [stdout, stderr]) : plainView(stderr);
 }
 
 interface Line extends Awaited {
@@ -74,38 +78,68 @@ function plainView(stream: Stream): ProgressView {
     update: (...update) => {
       for (const line of lines.take(...update)) stream.write(`${lineText(line)}\n`);
     },
+    counts: () => {},
     end: () => {},
   };
 }
 
 const TICK = 1000;
 
-function liveView(stream: Stream): ProgressView {
+/** Up a line, and erase it: a terminal keeps nothing of it. Erasing the rest of the screen would put it into the history of some. */
+const ERASED = '\u001B[1A\u001B[2K';
+
+/** Milliseconds between two drawings that only counts ask for. */
+const COUNTED = 100;
+
+function liveView(stream: Stream, terminal: readonly Stream[]): ProgressView {
   const lines = new Lines();
+  let began: number | null = null;
+  let ended: EnvironmentsEnded | null = null;
   let drawn = 0;
+  let drawnAt = -Infinity;
   let timer: NodeJS.Timeout | null = null;
+  const erasure = (): string => ERASED.repeat(drawn);
   const erase = (): void => {
-    if (drawn > 0) stream.write(`\u001B[${drawn}A\u001B[J`);
+    const erasing = erasure();
     drawn = 0;
+    if (erasing !== '') stream.write(erasing);
   };
   const draw = (): void => {
     const columns = (stream.columns ?? 80) - 1;
-    const texts = lines.all().map((line) => lineText(line, columns));
-    erase();
-    stream.write(texts.map((text) => `${text}\n`).join(''));
+    const now = performance.now();
+    const counts = ended === null ? null : countsLine(ended, now - (began ?? now));
+    const texts = [
+      ...lines.all().map((line) => lineText(line, columns)),
+      ...(counts === null ? [] : [counts.slice(0, columns)]),
+    ];
+    const text = erasure() + texts.map((line) => `${line}\n`).join('');
     drawn = texts.length;
+    drawnAt = now;
+    if (text !== '') stream.write(text);
+  };
+  const tick = (): void => {
+    timer ??= setInterval(draw, TICK).unref();
+    eraseBefore(terminal, erase);
   };
   return {
     update: (...update) => {
       lines.take(...update);
-      timer ??= setInterval(draw, TICK).unref();
+      tick();
       draw();
+    },
+    counts: (now) => {
+      if (now.total < 2) return;
+      began ??= performance.now();
+      ended = now;
+      tick();
+      if (performance.now() - drawnAt >= COUNTED) draw();
     },
     end: () => {
       if (timer !== null) clearInterval(timer);
       timer = null;
       erase();
       lines.clear();
+      ended = null;
     },
   };
 }

@@ -8,6 +8,7 @@ import {
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { reported } from '../model/validation.ts';
+import { counted } from '../model/wording.ts';
 import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
@@ -15,15 +16,54 @@ import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
 import { styleFor, write, type Io } from './io.ts';
+import {
+  jsonPrinter,
+  textPrinter,
+  toFile,
+  toStream,
+  wholePrinter,
+  type Printer,
+  type TextParts,
+} from './printer.ts';
 
 /** What a command prints: data to stdout or to files, words to stderr. */
 export interface Reporter<D> {
   /** A result in every format of -o; resolves to 1 if a file could not be written, else to 0. */
   data(document: D, text: (style: Style) => string): Promise<number>;
+  /** A result in every format of -o, printed while it is made, with the errors of its environments. */
+  inParts<Head, E extends Ended, Tail>(
+    parts: ShownParts<Head, E, Tail>,
+  ): ReportedParts<Head, E, Tail>;
   /** Text before a result: to stdout if text goes there, else to stderr. `always` prints it even with -q. */
   preview(text: (style: Style) => string, always: boolean): Promise<void>;
   words(text: (style: Style) => string): Promise<void>;
   error(error: ErrorReport, target?: string | null): Promise<void>;
+}
+
+interface Ended {
+  readonly name: string;
+  readonly error: ErrorReport | null;
+}
+
+/** The last environment that was not started, and how many were not. */
+interface Skipped {
+  readonly name: string;
+  readonly error: ErrorReport;
+  readonly count: number;
+}
+
+interface ShownParts<Head, E, Tail> extends TextParts<Head, E, Tail> {
+  /** The exit code of an environment without an error. Default: 0. */
+  readonly codeOf?: (environment: E) => number;
+}
+
+/** Takes a document in parts. `end` resolves to the exit code: the worst of all environments and of what was written. */
+export interface ReportedParts<Head, E, Tail> {
+  readonly begin: (head: Head, total: number) => Promise<void>;
+  readonly environment: (part: E) => Promise<void>;
+  readonly end: (tail: Tail) => Promise<number>;
+  /** Gives up a document that did not end. */
+  readonly discard: () => Promise<void>;
 }
 
 /**
@@ -73,6 +113,55 @@ function reporterTo<D>(
         }
       }
       return failed;
+    },
+    inParts: <Head, E extends Ended, Tail>(
+      shown: ShownParts<Head, E, Tail>,
+    ): ReportedParts<Head, E, Tail> => {
+      let code = 0;
+      // Environments that were not started share one error.
+      let skipped: Skipped | null = null;
+      const note = (other: number): void => {
+        code = worstExitCode([code, other]);
+      };
+      const failed = async (error: SetpointError): Promise<void> => {
+        note(error.exitCode);
+        await reporter.error(error);
+      };
+      const printers = outputs.flatMap(({ format, path }): Printer<Head, E, Tail>[] => {
+        if (path === null && format === 'text' && flags.quiet === true) return [];
+        const to = path === null ? toStream(io.stdout) : toFile(path, failed);
+        if (format === 'text') return [textPrinter(to, shown, path === null ? style : PLAIN)];
+        if (format === 'json') return [jsonPrinter(to)];
+        return [wholePrinter(to, (document) => render(format, document as D, renderers, () => ''))];
+      });
+      return {
+        begin: async (head, total) => {
+          for (const printer of printers) await printer.begin(head, total);
+        },
+        environment: async (part) => {
+          for (const printer of printers) await printer.environment(part);
+          const { name, error } = part;
+          note(error === null ? (shown.codeOf?.(part) ?? 0) : exitCodeOf(error));
+          if (error === null) return;
+          if (error.code === 'skipped') {
+            skipped = { error, name, count: (skipped?.count ?? 0) + 1 };
+            return;
+          }
+          for (const printer of printers) await printer.flush();
+          await reporter.error(error, name);
+        },
+        end: async (tail) => {
+          for (const printer of printers) await printer.end(tail);
+          if (skipped !== null) {
+            const { error, name, count } = skipped;
+            await reporter.error(error, count === 1 ? name : counted(count, 'environment'));
+          }
+          return code;
+        },
+        discard: async () => {
+          for (const printer of printers) await printer.discard();
+        },
+      };
     },
     preview: async (text, always) => {
       if (flags.quiet === true && !always) return;
@@ -130,20 +219,21 @@ function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {
   return 'diagnostics' in failure ? (failure.diagnostics as readonly Diagnostic[]) : null;
 }
 
-interface Ended {
-  readonly name: string;
-  readonly error: ErrorReport | null;
-}
-
-/** Prints the errors of a document's environments. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
+/** Prints the errors of a document's environments; those that were not started share one. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
 export async function conclude<T extends Ended>(
   reporter: Pick<Reporter<never>, 'error'>,
   environments: readonly T[],
   written: number,
   codeOf: (environment: T) => number = () => 0,
 ): Promise<number> {
+  const skipped = environments.filter(({ error }) => error?.code === 'skipped');
   for (const { name, error } of environments) {
-    if (error !== null) await reporter.error(error, name);
+    if (error !== null && error.code !== 'skipped') await reporter.error(error, name);
+  }
+  const last = skipped.at(-1);
+  if (last?.error) {
+    const which = skipped.length === 1 ? last.name : counted(skipped.length, 'environment');
+    await reporter.error(last.error, which);
   }
   const codes = environments.map((environment) =>
     environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),

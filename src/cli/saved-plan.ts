@@ -1,5 +1,6 @@
 import { usageError } from '../model/error.ts';
-import { partOf, type PlanDocument } from '../model/plan.ts';
+import type { PlanDocument } from '../model/plan.ts';
+import { partOf } from '../model/summary.ts';
 import { choicesHint } from '../model/wording.ts';
 import { readSaved } from '../operations/saved-document.ts';
 import { visible } from '../render/visible.ts';
@@ -13,8 +14,10 @@ export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
 /** Flags of a new plan, which a saved one was made with. */
 const OF_A_NEW_PLAN = {
   file: '--file',
+  selector: '--selector',
   server: '--server',
   waitReady: '--wait-ready',
+  maxFailures: '--max-failures',
   snapshot: '--snapshot',
   maxAge: '--max-age',
   base: '--base',
@@ -38,16 +41,18 @@ export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDoc
   const env = namesIn(flags.env);
   if (env === undefined) return document;
   const names = document.environments.map(({ name }) => name);
-  const unknown = env.find((name) => !names.includes(name));
+  const known = new Set(names);
+  const unknown = env.find((name) => !known.has(name));
   if (unknown !== undefined) {
     throw usageError(
       `The saved plan has no environment named ${visible(JSON.stringify(unknown))}.`,
       choicesHint(unknown, names),
     );
   }
+  const shown = new Set(env);
   return partOf(
     document,
-    document.environments.filter(({ name }) => env.includes(name)),
+    document.environments.filter(({ name }) => shown.has(name)),
   );
 }
 

@@ -1,13 +1,14 @@
 import type { Node } from './node.ts';
 import { inBlock, type Block, type FilePath, type TextKind } from './blocks/block.ts';
 import { guards } from './blocks/guards.ts';
+import { labels } from './blocks/labels.ts';
 import { sandboxes } from './blocks/sandboxes.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
 import { unmanaged } from './blocks/unmanaged.ts';
 
 /** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
-export const BLOCKS = [server, settings, sandboxes, guards, unmanaged] as const;
+export const BLOCKS = [labels, server, settings, sandboxes, guards, unmanaged] as const;
 export type BlockName = (typeof BLOCKS)[number]['name'];
 
 /** What a file, an environment or a target has of each block. */

@@ -1,6 +1,6 @@
 import { lexemesOf, YAML_OPTIONS, type Lexeme } from './read-yaml.ts';
 import type { Finding } from './source-file.ts';
-import { Composer, CST, Parser, type Document } from 'yaml';
+import { Composer, CST, isMap, Parser, type Document, type YAMLMap } from 'yaml';
 
 /** The documents of a text, and what the lexer showed. */
 export interface Composed {
@@ -16,19 +16,26 @@ export interface Composed {
 
 const MAX_DEPTH = 64;
 
+/** Takes environments that were composed before the rest of their file was read; false if there is a problem with them. */
+export type TakeEnvironments = (environments: YAMLMap) => boolean;
+
 /**
  * Composes a text while watching its lexemes. What could change the meaning of the file (directives, tags, aliases) is found
  * before anything is composed from it, and a text nested deeper than 64 levels is given up before the composer, which recurses,
  * gets to it. Null if a reference in flow style is not quoted: from there on YAML reads another structure than the one meant.
+ *
+ * With `take`, the environments of a long file are composed in parts and are not in the document, so that the parser's nodes of all
+ * of them are never in memory together. Null then also means that there is a problem, which the text shows if it is composed
+ * without `take`.
  */
-export function compose(text: string): Composed | null {
+export function compose(text: string, take?: TakeEnvironments): Composed | null {
   const parser = new Parser();
   const composer = new Composer(YAML_OPTIONS);
   const documents: Document.Parsed[] = [];
   const starts: number[] = [];
   const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [], open: [] };
   const watch = watcher(seen);
-  const take = (tokens: ReturnType<Parser['next']>): void => {
+  const feed = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
       if (token.type === 'document') starts.push(token.offset);
       documents.push(...composer.next(token));
@@ -37,7 +44,8 @@ export function compose(text: string): Composed | null {
   for (const part of lexemesOf(text)) {
     if (isFlowReference(text, part)) return null;
     watch(part);
-    take(parser.next(part.lexeme));
+    feed(parser.next(part.lexeme));
+    if (take !== undefined && !takesEarly(parser, take)) return null;
     const deepest = parser.stack.length > MAX_DEPTH ? tooDeep(parser) : null;
     if (deepest !== null) {
       seen.found.push([deepest, TOO_DEEP]);
@@ -46,9 +54,32 @@ export function compose(text: string): Composed | null {
   }
   // The lexer marks the end of an open bracket at the next line, which a file may not have.
   seen.openBrackets.push(...seen.open.slice(-1));
-  take(parser.end());
+  feed(parser.end());
   documents.push(...composer.end(documents.length === 0, text.length));
   return { documents, starts, ...seen };
+}
+
+/** Environments that are composed at a time, and those that the parser may still look back at. */
+const EARLY = 256;
+const LOOKED_AT = 2;
+
+/** Composes the environments that the parser has read completely, once there are enough. Returns false if there is a problem. */
+function takesEarly({ stack }: Parser, take: TakeEnvironments): boolean {
+  if (stack.length !== 3) return true;
+  const [, root, map] = stack;
+  if (root?.type !== 'block-map' || map?.type !== 'block-map') return true;
+  if (map.items.length < EARLY + LOOKED_AT) return true;
+  const key = root.items.at(-1)?.key;
+  if (key?.type !== 'scalar' || key.source !== 'environments') return true;
+  const token: CST.Document = {
+    type: 'document',
+    offset: map.offset,
+    start: [],
+    value: { ...map, items: map.items.splice(0, EARLY) },
+  };
+  const composer = new Composer(YAML_OPTIONS);
+  const [document] = [...composer.next(token), ...composer.end()];
+  return document?.errors.length === 0 && isMap(document.contents) && take(document.contents);
 }
 
 /** Where the first level beyond the limit starts, or null. */

@@ -147,28 +147,33 @@ function listProblem(variables: readonly string[], policy: TravelPolicy): Travel
   return { code: 'variable-not-allowed', message, hint: `Add to the pipeline: ${line}` };
 }
 
-/**
- * The first variable or file that would be sent as the key of two origins, or null. `fileOf` identifies the file that a path
- * leads to.
- */
-export function sharedKey(
-  servers: readonly { readonly target: Target; readonly server: ServerSettings }[],
-  fileOf: (path: string) => string,
-): { readonly key: string; readonly targets: readonly string[] } | null {
-  const used = new Map<string, { origin: string; target: string }>();
-  for (const { target, server } of servers) {
+/** The variables and files that are sent as keys in one run, and the origin of each. */
+export class KeyUses {
+  readonly #fileOf: (path: string) => string;
+  readonly #used = new Map<string, { readonly origin: string; readonly target: string }>();
+
+  /** `fileOf` identifies the file that a path leads to. */
+  constructor(fileOf: (path: string) => string) {
+    this.#fileOf = fileOf;
+  }
+
+  /** Adds the keys of a target. Returns the first variable or file that is sent to another origin as well, or null. */
+  add(
+    { name }: Pick<Target, 'name'>,
+    server: ServerSettings,
+  ): { readonly key: string; readonly targets: readonly string[] } | null {
     const origin = server.url.startsWith('embedded:') ? server.url : new URL(server.url).origin;
     for (const secret of [server.apiKey, ...server.headers.values()]) {
       const reference = wholeReference(secret?.ref ?? '');
       if (reference === null) continue;
-      const source = sourceOf(reference, fileOf);
-      const other = used.get(source);
+      const source = sourceOf(reference, this.#fileOf);
+      const other = this.#used.get(source);
       if (other !== undefined && other.origin !== origin)
-        return { key: nameOf(reference), targets: [other.target, target.name] };
-      used.set(source, { origin, target: target.name });
+        return { key: nameOf(reference), targets: [other.target, name] };
+      if (other === undefined) this.#used.set(source, { origin, target: name });
     }
+    return null;
   }
-  return null;
 }
 
 function sourceOf(reference: Reference, fileOf: (path: string) => string): string {

@@ -1,5 +1,6 @@
 import { asIfQuoted, asWritten, compose, flowReferences } from './compose.ts';
 import type { Member, Node, ScalarNode } from './node.ts';
+import { duplicateKeys } from './read-yaml.ts';
 import { diagnostic } from './report.ts';
 import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
@@ -17,6 +18,8 @@ export interface ParsedFile {
 /** Reads a text as one document of plain data. */
 export function parseFile(path: string, text: string, lock?: SchemaLock): ParsedFile {
   const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text, lock);
+  const long = text.length > LONG ? parseInParts(file) : null;
+  if (long !== null) return { file, root: long, diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
   const report = (at: number, finding: Finding) => diagnostics.push(diagnostic(file, at, finding));
   const composed = compose(file.text) ?? composeMended(file, report);
@@ -36,6 +39,37 @@ export function parseFile(path: string, text: string, lock?: SchemaLock): Parsed
   const empty = root === null || (root.kind === 'scalar' && root.bare);
   if (root?.reported !== true) report(empty ? 0 : root.at, empty ? EMPTY : NO_MAP);
   return nothing;
+}
+
+/** Characters from which on the environments of a file are read in parts. */
+const LONG = 32 * 1024;
+
+/** Reads a long file with its environments in parts; null if there is any problem: read as a whole, the file shows which. */
+function parseInParts(file: SourceFile): Node | null {
+  const building = { file, written: asWritten };
+  const early = new Map<string, Member>();
+  const taken = (members: Iterable<Member>): boolean => {
+    for (const one of members) {
+      if (early.has(one.key)) return false;
+      early.set(one.key, one);
+    }
+    return true;
+  };
+  const composed = compose(file.text, (environments) => {
+    const node = buildNode(environments, building);
+    const isUnique = node.kind === 'map' && node.members.size === environments.items.length;
+    return isUnique && duplicateKeys(environments).length === 0 && taken(node.members.values());
+  });
+  const [document] = composed?.documents ?? [];
+  if (composed === null || document === undefined || composed.starts.length > 1) return null;
+  const { findings } = syntaxFindings(file, document, composed);
+  if (findings.length + composed.found.length > 0 || document.contents === null) return null;
+  const root = buildNode(document.contents, building);
+  if (root.kind !== 'map' || early.size === 0) return root.kind === 'map' ? root : null;
+  const environments = root.members.get('environments');
+  if (environments?.node.kind !== 'map' || !taken(environments.node.members.values())) return null;
+  const node = { ...environments.node, members: early };
+  return { ...root, members: new Map(root.members).set('environments', { ...environments, node }) };
 }
 
 /** Reports references in flow style that are not quoted, and reads the rest as if they were. */

@@ -80,21 +80,16 @@ export function missingKeys(
   });
 }
 
-/** Names of environments and headers with characters that they cannot have. */
+/** Names of environments, and keys of blocks, with characters that they cannot have. */
 export function badNames({ root, path }: RefusedValue, keys: ReadonlySet<string>): PlacedFinding[] {
+  const holder = blockAt(path);
   return [...keys].flatMap((key) => {
     const found = memberAt(root, [...path, key]);
     if (found === null) return [];
-    const [message, hint] =
-      path[0] === 'environments' && path.length === 1
-        ? [
-            'The name of an environment cannot have these characters.',
-            'Use letters, digits, dots, - and _, a letter or digit first.',
-          ]
-        : [
-            'This is not a valid header name.',
-            'Use letters, digits and -, without spaces and colons.',
-          ];
+    const [message, hint] = holder?.block.keyForm?.(holder.path) ?? [
+      'The name of an environment cannot have these characters.',
+      'Use letters, digits, dots, - and _, a letter or digit first.',
+    ];
     const finding = { code: 'bad-value', message, hint, path: [...path, key] } as const;
     return [{ file: found.keyFile, at: found.keyAt, finding }];
   });

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { eachBlock, type Blocks } from './blocks.ts';
+import { BLOCKS, eachBlock, type Blocks } from './blocks.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
@@ -27,6 +27,31 @@ export interface Target extends Blocks {
   /** That file as it was read, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
+}
+
+/** A target whose parts are read when they are looked at, and not kept. */
+export function laterTarget(name: string, file: string, read: () => Target): Target {
+  return new LaterTarget(name, file, read) as unknown as Target;
+}
+
+class LaterTarget implements Pick<Target, 'name' | 'file'> {
+  readonly name: string;
+  readonly file: string;
+  readonly read: () => Target;
+
+  constructor(name: string, file: string, read: () => Target) {
+    this.name = name;
+    this.file = file;
+    this.read = read;
+  }
+}
+
+for (const part of ['root', 'base', ...BLOCKS.map(({ name }) => name)] as const) {
+  Object.defineProperty(LaterTarget.prototype, part, {
+    get(this: LaterTarget) {
+      return this.read()[part];
+    },
+  });
 }
 
 export interface ReadOptions {

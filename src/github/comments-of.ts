@@ -1,6 +1,7 @@
 import type { FailureDocument } from '../model/error.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
-import { partOf, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { partOf } from '../model/summary.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 import {
   failureMarkdown,
@@ -31,7 +32,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         marker: markerOf('outcome', environment.name),
         digest: digestOf({ ...environment, requests: null }),
         commit,
-        markdown: outcomeMarkdown({ ...document, environments: [environment] }),
+        markdown: outcomeMarkdown(partOf(document, [environment])),
         clean: environment.status === 'in-sync',
       }));
     case 'validation':

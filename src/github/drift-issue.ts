@@ -1,4 +1,5 @@
-import { partOf, type EnvironmentPlan, type PlanDocument } from '../model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { partOf } from '../model/summary.ts';
 import { driftMarkdown, footer } from '../render/markdown/comments.ts';
 import { visible } from '../render/visible.ts';
 import type { GitHub, Post } from './client.ts';

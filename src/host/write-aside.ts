@@ -3,24 +3,48 @@ import { basename, dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import { writePlace } from './write-place.ts';
 
+/** A file that is written beside its place, and takes that place as a whole. */
+export interface AsideFile {
+  readonly write: (text: string) => Promise<void>;
+  /** Syncs the text and moves it into its place. */
+  readonly finish: () => Promise<void>;
+  /** Removes the text; does nothing after `finish`. */
+  readonly discard: () => Promise<void>;
+}
+
 /**
- * Replaces a file as a whole, mode 0600: a reader finds the old text or the new one, also after a crash. Links are followed as
- * far as `writePlace` allows (`folder` is the same there), and are resolved again before the new file takes its place.
+ * Opens a file that replaces another one as a whole, mode 0600: a reader finds the old text or the new one, also after a crash.
+ * Links are followed as far as `writePlace` allows (`folder` is the same there), and are resolved again before the new file takes
+ * its place. Every step throws output-failed if it fails; then nothing remains beside the place.
  */
-export async function writeAside(path: string, text: string, folder?: string): Promise<void> {
-  try {
-    const aside = await prepareWrite(path, text, { folder, mode: 0o600 });
+export async function openAside(path: string, folder?: string): Promise<AsideFile> {
+  const failing = async <T>(work: () => Promise<T>, undo: () => Promise<void>): Promise<T> => {
     try {
-      await commitWrite(aside);
+      return await work();
     } catch (thrown) {
       // The first failure is the one that is reported.
-      await discardWrite(aside).catch(() => {});
-      throw thrown;
+      await undo().catch(() => {});
+      if (thrown instanceof SetpointError) throw thrown;
+      throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
     }
-  } catch (thrown) {
-    if (thrown instanceof SetpointError) throw thrown;
-    throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
-  }
+  };
+  const aside = await failing(
+    () => beginWrite(path, { folder, mode: 0o600 }),
+    async () => {},
+  );
+  const discard = () => aside.discard();
+  return {
+    write: (text) => failing(() => aside.write(text), discard),
+    finish: () => failing(async () => commitWrite(await aside.sync()), discard),
+    discard,
+  };
+}
+
+/** Replaces a file as a whole, as `openAside` does. */
+export async function writeAside(path: string, text: string, folder?: string): Promise<void> {
+  const file = await openAside(path, folder);
+  await file.write(text);
+  await file.finish();
 }
 
 /** A text that is written and synced beside its place. Commit it or discard it. */
@@ -33,32 +57,61 @@ export interface PreparedWrite {
   readonly temporary: string;
 }
 
-/** Writes a text beside its place. `mode` is that of the file; without it, a new file's under the process's umask. */
+interface BegunWrite {
+  readonly write: (text: string) => Promise<void>;
+  /** Syncs and closes the file. */
+  readonly sync: () => Promise<PreparedWrite>;
+  readonly discard: () => Promise<void>;
+}
+
+interface WriteOptions {
+  readonly folder?: string | undefined;
+  /** Without it, a new file's mode under the process's umask. */
+  readonly mode?: number | undefined;
+}
+
+/** Writes a text beside its place. */
 export async function prepareWrite(
   path: string,
   text: string,
-  { folder, mode }: { readonly folder?: string | undefined; readonly mode?: number | undefined },
+  options: WriteOptions,
 ): Promise<PreparedWrite> {
+  const begun = await beginWrite(path, options);
+  try {
+    await begun.write(text);
+    return await begun.sync();
+  } catch (thrown) {
+    await begun.discard().catch(() => {});
+    throw thrown;
+  }
+}
+
+async function beginWrite(path: string, { folder, mode }: WriteOptions): Promise<BegunWrite> {
   const { open } = await import('node:fs/promises');
   const place = writePlace(path, folder);
   const name = `.${basename(place)}.${process.pid}.${Date.now()}.tmp`;
   const prepared = { path, folder, place, temporary: join(dirname(place), name) };
-  try {
-    const file = await open(prepared.temporary, 'wx', mode ?? 0o666);
-    try {
-      // The umask has cut the mode given at opening.
-      if (mode !== undefined && ((await file.stat()).mode & 0o7777) !== mode)
-        await file.chmod(mode);
-      await file.writeFile(text);
+  const file = await open(prepared.temporary, 'wx', mode ?? 0o666);
+  const begun: BegunWrite = {
+    write: (text) => file.appendFile(text),
+    sync: async () => {
       await file.sync();
-    } finally {
       await file.close();
-    }
+      return prepared;
+    },
+    discard: async () => {
+      await file.close();
+      await discardWrite(prepared);
+    },
+  };
+  try {
+    // The umask has cut the mode given at opening.
+    if (mode !== undefined && ((await file.stat()).mode & 0o7777) !== mode) await file.chmod(mode);
   } catch (thrown) {
-    await discardWrite(prepared).catch(() => {});
+    await begun.discard().catch(() => {});
     throw thrown;
   }
-  return prepared;
+  return begun;
 }
 
 /**

@@ -105,7 +105,7 @@ export const ERRORS = {
   terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
-  skipped: { exit: 0, hint: 'Fix the environment that failed, or apply with --keep-going.' },
+  skipped: { exit: 0, hint: 'Fix what failed and run again, or allow more with --max-failures.' },
   internal: {
     exit: 1,
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
@@ -158,11 +158,21 @@ export function worstExitCode(codes: readonly number[]): number {
   return ORDER.find((code) => codes.includes(code)) ?? 0;
 }
 
+/** A number for each code, the higher the worse, by the order of exit codes. */
+export function errorGravity(error: Pick<ErrorReport, 'code'> | null): number {
+  if (error === null) return 0;
+  const { code } = error;
+  const codes = Object.keys(ERRORS);
+  return (ORDER.length - ORDER.indexOf(exitOf(code))) * codes.length - codes.indexOf(code);
+}
+
 /** The exit code of a document's error; 0 for null. */
 export function exitCodeOf(error: ErrorReport | null): number {
-  if (error === null) return 0;
-  const known = Object.entries(ERRORS).find(([code]) => code === error.code);
-  return known?.[1].exit ?? 1;
+  return error === null ? 0 : exitOf(error.code);
+}
+
+function exitOf(code: string): number {
+  return Object.entries(ERRORS).find(([known]) => known === code)?.[1].exit ?? 1;
 }
 
 /** The error of a command line, an input or a variable that cannot be used. */

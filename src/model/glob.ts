@@ -4,17 +4,28 @@
  * a text takes more steps than the product of their lengths.
  */
 export function matches(text: string, globs: readonly string[]): boolean {
-  return globs.some((glob) => matchesGlob(text, withoutSlashes(glob)));
+  return globs.some((glob) => globMatcher(glob)(text));
 }
 
-function matchesGlob(text: string, glob: string): boolean {
-  const [first = '', ...rest] = glob.split('*');
+/** The same for one glob and many texts. */
+export function globMatcher(glob: string): (text: string) => boolean {
+  const [first = '', ...rest] = withoutSlashes(glob).split('*');
   const last = rest.pop();
-  if (last === undefined) return text === first;
+  return last === undefined
+    ? (text) => text === first
+    : (text) => matchesParts(text, first, rest, last);
+}
+
+function matchesParts(
+  text: string,
+  first: string,
+  between: readonly string[],
+  last: string,
+): boolean {
   const end = text.length - last.length;
   if (!text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
-  for (const part of rest) {
+  for (const part of between) {
     const found = text.indexOf(part, at);
     if (found === -1 || crosses(text, at, found)) return false;
     at = found + part.length;

@@ -1,6 +1,7 @@
 import type { Refusal } from './guard.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
 import type { Spoken } from './state.ts';
+import type { OutcomeSummary } from './summary.ts';
 import type { Json } from './value.ts';
 
 /**
@@ -57,7 +58,12 @@ export interface OutcomeDocument {
   readonly kind: 'outcome';
   readonly tool: Tool;
   readonly started_at: string;
+  readonly environments: readonly EnvironmentOutcome[];
   readonly finished_at: string;
   readonly run: Run;
-  readonly environments: readonly EnvironmentOutcome[];
+  readonly summary: OutcomeSummary;
 }
+
+/** What an outcome document has before and after its environments: it is written while it is made. */
+export type OutcomeHead = Omit<OutcomeDocument, 'environments' | keyof OutcomeTail>;
+export type OutcomeTail = Pick<OutcomeDocument, 'finished_at' | 'run' | 'summary'>;

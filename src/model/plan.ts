@@ -2,6 +2,7 @@ import type { Refusal } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { ObservedState, Spoken } from './state.ts';
+import type { PlanSummary } from './summary.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 
 export const FORMAT_VERSION = '1.0';
@@ -187,16 +188,16 @@ export interface PlanDocument {
   readonly kind: 'plan';
   readonly tool: Tool;
   readonly created_at: string;
-  readonly run: Run;
   /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];
-  readonly summary: Summary;
+  readonly run: Run;
+  readonly summary: PlanSummary;
 }
 
-export interface Summary extends ActionCounts {
-  readonly unknown: number;
-}
+/** What a plan document has before and after its environments: it is written while it is made. */
+export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
+export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
 
 export function countActions(changes: Iterable<{ readonly action: Action }>): ActionCounts {
   const counts = {
@@ -211,19 +212,4 @@ export function countActions(changes: Iterable<{ readonly action: Action }>): Ac
   };
   for (const { action } of changes) counts[action] += 1;
   return counts;
-}
-
-/** A plan of some of its environments. */
-export function partOf(
-  document: PlanDocument,
-  environments: readonly EnvironmentPlan[],
-): PlanDocument {
-  return { ...document, environments, summary: summaryOf(environments) };
-}
-
-export function summaryOf(environments: readonly EnvironmentPlan[]): Summary {
-  return {
-    ...countActions(environments.flatMap(({ changes }) => changes)),
-    unknown: environments.flatMap(({ unknown }) => unknown).length,
-  };
 }

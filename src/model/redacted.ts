@@ -38,11 +38,12 @@ const KEPT: ReadonlySet<string> = new Set([
   'resources',
   'result',
   'rule',
+  'rules',
   'severity',
   'source',
   'started_at',
-  'summary',
   'tool',
+  'verdict',
   'writes',
 ]);
 
@@ -102,14 +103,16 @@ function textPart(text: string, key: string, redactor: Redactor): string {
 }
 
 function recordPart(record: JsonRecord, redactor: Redactor): JsonRecord {
-  const altered: { [name: string]: Part } = {};
-  for (const [name, member] of Object.entries(record)) {
+  let altered: { [name: string]: Part } | null = null;
+  for (const name of Object.keys(record)) {
+    const member = record[name] ?? null;
     const shown = memberPart(record, name, member, redactor);
-    if (shown !== member) altered[name] = shown;
+    if (shown !== member) (altered ??= {})[name] = shown;
   }
+  if (altered === null) return record;
   if (('before' in altered || 'after' in altered) && record['sensitive'] === false)
     altered['sensitive'] = true;
-  return Object.keys(altered).length === 0 ? record : ({ ...record, ...altered } as JsonRecord);
+  return { ...record, ...altered } as JsonRecord;
 }
 
 function memberPart(record: JsonRecord, name: string, member: Json, redactor: Redactor): Part {

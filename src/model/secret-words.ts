@@ -15,8 +15,19 @@ const SECRET_WORD =
 const ABOUT =
   /_(?:types?|mode|methods?|enabled|disabled|required|url|uri|endpoint|host|port|provider|scheme|realm|ttl|timeout)$/;
 
+const JUDGED = new Map<string, boolean>();
+const MOST_JUDGED = 1000;
+
 /** Whether a name means a secret: the one rule for fields, variables and flags. */
 export function isSensitiveName(name: string): boolean {
+  const known = JUDGED.get(name);
+  if (known !== undefined) return known;
+  const sensitive = judged(name);
+  if (JUDGED.size < MOST_JUDGED) JUDGED.set(name, sensitive);
+  return sensitive;
+}
+
+function judged(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z\d]+/g, '_')

@@ -262,11 +262,11 @@ export type McpAuth3 = {
 /**
  * Sandboxes that run or are paused. None is ever deleted. Items by id claim theirs first, then those by spec; an item without spec counts the rest.
  */
-export type SettingsFile1 = Sandbox[];
+export type SettingsFile2 = Sandbox[];
 /**
  * Paths under settings that are not managed even if they are declared: a field (language) or an mcp entry (mcp_config.sse_servers[https://corp.example.com/sse]).
  */
-export type SettingsFile2 = string[];
+export type SettingsFile3 = string[];
 
 /**
  * The desired settings and sandboxes of an agent-platform service. What is absent is not managed and never changed; null clears; [] and {} are empty.
@@ -284,17 +284,27 @@ export interface SettingsFile {
    * A base file this one is merged over: one file, one level, under the working directory. The base holds no server and no environments.
    */
   extends?: string;
+  labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
-  sandboxes?: SettingsFile1;
+  sandboxes?: SettingsFile2;
   guards?: Guards;
-  unmanaged?: SettingsFile2;
+  unmanaged?: SettingsFile3;
   /**
    * One block for each environment, merged over the blocks above: maps merge by key, scalars and lists replace.
    */
   environments?: {
     [k: string]: Environment;
   };
+}
+/**
+ * Keys and values by which -l selects environments, in the form of Kubernetes' labels. They are merged by key over those of the blocks above, and change nothing of a plan.
+ */
+export interface SettingsFile1 {
+  /**
+   * Text: quote numbers, true and false.
+   */
+  [k: string]: string;
 }
 /**
  * The service that this file is applied to, and how to reach it.
@@ -993,9 +1003,10 @@ export interface Guards {
  * What differs in this environment.
  */
 export interface Environment {
+  labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
-  sandboxes?: SettingsFile1;
+  sandboxes?: SettingsFile2;
   guards?: Guards;
-  unmanaged?: SettingsFile2;
+  unmanaged?: SettingsFile3;
 }

@@ -1,6 +1,11 @@
 /** `1 change`, `2 changes`. */
 export function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+  return count === 1 ? `1 ${noun}` : `${grouped(count)} ${noun}s`;
+}
+
+/** A whole number with commas between its thousands: `10,000`. */
+export function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** The candidate that a person most likely meant: at most a third of the letters differ. Null if there is none. */

@@ -1,39 +1,48 @@
-import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
-import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
+import { asSetpointError, errorReport, usageError, type SetpointError } from '../model/error.ts';
+import type {
+  EnvironmentOutcome,
+  OutcomeDocument,
+  OutcomeHead,
+  OutcomeTail,
+} from '../model/outcome.ts';
 import {
   changesOf,
   FORMAT_VERSION,
   type EnvironmentPlan,
   type PlanDocument,
 } from '../model/plan.ts';
+import { outcomeTally } from '../model/summary.ts';
 import { redacted } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
-import { runInfo } from '../host/run-info.ts';
+import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { alreadyMade, type Approved } from '../plan/approval.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Reconciled } from '../reconcile/contract.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { inOrder } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { settingsActuator } from '../service/settings.ts';
 import { sandboxActuator } from '../service/v1/sandboxes.ts';
 import { approvedParts } from './approved.ts';
+import { reportingEnd } from './ended.ts';
 import { chooseTargets, type WritingRequest } from './select.ts';
 import { withTarget } from './open-target.ts';
+import { FailureLimit } from './failure-limit.ts';
 import type { PlanRequest } from './options.ts';
+import { parallelWrites } from './parallel.ts';
 import { planInput, planningFor, type Planning } from './planning.ts';
 import { checkPolicy } from './policy.ts';
-import { prepareTargets, shownOrigin, whyNotApplied, type Prepared } from './prepare.ts';
-import { redacting, type Running } from './redacting.ts';
+import { judgeTargets, preparedOf, shownOrigin, whyNotApplied, type Prepared } from './prepare.ts';
+import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 
 export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
   /** A saved plan, beyond which nothing is done. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
   /** Write only to services on which nothing is stored yet. */
   readonly ifEmpty?: boolean | undefined;
-  /** Go on with the next environment if one did not end well. */
+  /** Go on with the next environment, however many did not end well. Not with `maxFailures`. */
   readonly keepGoing?: boolean | undefined;
   /** Receives each plan that has changes, before guards and questions. */
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
@@ -44,42 +53,58 @@ export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>,
 }
 
 /**
- * Reconciles each environment once, one after another in the order given, and stops at the first that does not end well.
+ * Reconciles each environment once, one after another in the order given. It starts no more when more than `maxFailures` did not end well.
  * Every file, key and reference is checked before the first request to any. The outcome has a result for every change, on
  * every end. Throws a SetpointError if nothing was begun.
  */
 export function apply(request: ApplyRequest): Promise<OutcomeDocument> {
-  return redacting(request, applied);
+  return wholeDocument<OutcomeHead, EnvironmentOutcome, OutcomeTail>((parts) =>
+    applyInParts(request, parts),
+  );
 }
 
-async function applied(request: Running<ApplyRequest>): Promise<OutcomeDocument> {
+/** The same, handed on in parts: each environment as soon as it and those before it have ended. */
+export function applyInParts(
+  request: ApplyRequest,
+  parts: Parts<OutcomeHead, EnvironmentOutcome>,
+): Promise<OutcomeTail> {
+  return redactingParts(request, parts, outcomeTally(), applyAll);
+}
+
+async function applyAll(
+  request: Running<ApplyRequest>,
+  parts: Parts<OutcomeHead, EnvironmentOutcome>,
+): Promise<Pick<OutcomeTail, 'finished_at'>> {
   const clock = request.clock ?? SYSTEM_CLOCK;
-  const startedAt = clock.now();
+  const startedAt = new Date(clock.now()).toISOString();
   const targets = chooseTargets(request, 'apply');
   await checkPolicy(targets, request);
-  const prepared = prepareTargets(targets, request);
-  const problem = whyNotApplied(prepared);
+  const judged = judgeTargets(targets, request);
+  const problem = whyNotApplied(judged);
   if (problem !== null) throw problem;
-  const planning = planningFor(request, prepared);
-  const approved = await approvedParts(request.approved, prepared, request.resolved);
-  let stopped = false;
-  // A person is asked one thing at a time.
-  const parallel = request.confirm === undefined ? (request.parallel ?? 1) : 1;
-  const outcomes = await inParallel(prepared, parallel, async (one) => {
-    if (stopped || interruption(request.signal) !== null) return notBegun(one, request);
-    const outcome = await applyTarget(one, request, planning, approved.get(one) ?? null);
-    stopped ||= outcome.error !== null && request.keepGoing !== true;
+  const planning = planningFor(request, () => preparedOf(judged));
+  const approved = await approvedParts(request.approved, judged, request.resolved);
+  const limit = new FailureLimit(maxFailuresOf(request), targets.length);
+  const parallel = parallelWrites(request, request.confirm !== undefined);
+  const applyOne = async (target: Target): Promise<EnvironmentOutcome> => {
+    const prepared = judged.prepare(target);
+    const notStarted = interruption(request.signal) ?? limit.reached;
+    if (notStarted !== null) return failedOutcome(prepared, notStarted);
+    const part = approved.get(target.name) ?? null;
+    const outcome = await applyTarget(prepared, request, planning, part);
+    limit.ended(outcome);
     return outcome;
-  });
-  return {
+  };
+  const head: OutcomeHead = {
     format_version: FORMAT_VERSION,
     kind: 'outcome',
     tool: TOOL,
-    started_at: new Date(startedAt).toISOString(),
-    finished_at: new Date(clock.now()).toISOString(),
-    run: runInfo(request.env),
-    environments: outcomes,
+    started_at: startedAt,
   };
+  await parts.begin(head, targets.length);
+  const work = reportingEnd(targets.length, request, applyOne);
+  await inOrder(targets, parallel, work, parts.environment);
+  return { finished_at: new Date(clock.now()).toISOString() };
 }
 
 async function applyTarget(
@@ -172,9 +197,11 @@ function failedOutcome(prepared: Prepared, error: SetpointError): EnvironmentOut
   };
 }
 
-function notBegun(prepared: Prepared, request: ApplyRequest): EnvironmentOutcome {
-  const why =
-    interruption(request.signal) ??
-    new SetpointError('skipped', 'Not begun: an environment before it did not end well.');
-  return failedOutcome(prepared, why);
+function maxFailuresOf({ maxFailures, keepGoing }: ApplyRequest): number | string {
+  if (keepGoing !== true) return maxFailures ?? 0;
+  if (maxFailures === undefined) return '100%';
+  throw usageError(
+    '--keep-going and --max-failures exclude each other.',
+    '--keep-going is the same as --max-failures 100%.',
+  );
 }

@@ -4,41 +4,40 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { shownOrigin, type Prepared } from './prepare.ts';
+import { preparedOf, shownOrigin, type Judged, type Prepared } from './prepare.ts';
 import type { Resolved } from './redacting.ts';
 
 /**
- * The part of a saved plan for each environment that is to be applied; empty without a saved plan. Throws, before a request to
+ * The part of a saved plan for each environment that is to be applied, by its name; empty without a saved plan. Throws, before a request to
  * any, if the plan has no part for one or no digests (not-covered), or was made for another address (other-origin).
  */
 export async function approvedParts(
   approved: PlanDocument | undefined,
-  prepared: readonly Prepared[],
+  judged: Judged,
   resolved: Resolved,
-): Promise<ReadonlyMap<Prepared, Approved>> {
+): Promise<ReadonlyMap<string, Approved>> {
   if (approved === undefined) return new Map();
   const { salt, environments } = approved;
   if (typeof salt !== 'string' || salt === '') throw withoutDigests();
   const digests = await digestsFor(salt);
-  const parts = new Map<Prepared, Approved>();
-  for (const one of prepared)
-    parts.set(one, {
-      part: await partFor(one, environments, digests, resolved),
-      digests,
-      redactor: resolved.of(one.target.name),
-    });
+  const saved = new Map(environments.toReversed().map((one) => [one.name, one]));
+  const parts = new Map<string, Approved>();
+  for (const one of preparedOf(judged)) {
+    const { name } = one.target;
+    const part = await partFor(one, saved.get(name), digests, resolved);
+    parts.set(name, { part, digests, redactor: resolved.of(name) });
+  }
   return parts;
 }
 
 /** Both sides are compared as documents carry them: masked by what the references come to now. */
 async function partFor(
   prepared: Prepared,
-  environments: readonly EnvironmentPlan[],
+  part: EnvironmentPlan | undefined,
   digests: Digests,
   resolved: Resolved,
 ): Promise<EnvironmentPlan> {
   const { name } = prepared.target;
-  const part = environments.find((environment) => environment.name === name);
   if (part === undefined)
     throw new SetpointError('not-covered', `The saved plan does not contain ${name}.`);
   const redactor = resolved.of(name);

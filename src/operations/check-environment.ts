@@ -20,10 +20,10 @@ import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../mod
 import { askedRelease } from '../service/release.ts';
 import { probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
-import { observeTarget, proxyVariables, type OpenTarget } from './open-target.ts';
+import { observeTarget, type OpenTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { shownOrigin, type Prepared } from './prepare.ts';
-import { sourceFor, type Running } from './redacting.ts';
+import { sourceFor, type ProxyVariables, type Running } from './redacting.ts';
 
 /** Checks one environment: what can be checked offline first, then what GETs of its settings and of its release show. */
 export async function checkEnvironment(
@@ -38,7 +38,7 @@ export async function checkEnvironment(
     checks: [
       referencesCheck(prepared, options),
       policyCheck(prepared, options.env),
-      proxyCheck(prepared, options.env),
+      proxyCheck(prepared, options.proxy),
       ...checks,
     ],
   };
@@ -101,11 +101,10 @@ function policyCheck({ server, warnings }: Prepared, env: Options['env']): Check
   return passedCheck('policy', `allowed by ${set.join(' and ')}`);
 }
 
-function proxyCheck({ server }: Prepared, env: Options['env']): Check<TargetCheck> {
+function proxyCheck({ server }: Prepared, { url, bypass }: ProxyVariables): Check<TargetCheck> {
   if (server instanceof SetpointError) return skippedCheck('proxy', whyNotReached(server));
   if (isEmbedded(server.url)) return passedCheck('proxy', 'embedded: needs none');
   try {
-    const { url, bypass } = proxyVariables(env);
     const use = proxyUse(new URL(server.url), url, bypass);
     switch (use.kind) {
       case 'none':

@@ -17,7 +17,8 @@ import { inParallel } from '../reconcile/in-parallel.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { checkFiles } from './validate.ts';
 import { fileOrServer, hasNoFile } from './load.ts';
-import { PARALLEL_READS, type Options } from './options.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
 import { prepareTargets, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
@@ -43,7 +44,7 @@ async function examined(options: Running<Options>): Promise<DoctorDocument> {
     kind: 'health',
     tool: TOOL,
     checks: [...machine, file],
-    environments: await inParallel(prepared, options.parallel ?? PARALLEL_READS, (target) =>
+    environments: await inParallel(prepared, parallelReads(options, prepared.length), (target) =>
       checkEnvironment(target, options),
     ),
   };

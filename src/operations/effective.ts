@@ -4,6 +4,7 @@ import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor } from '../model/redactor.ts';
+import { namesListed } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';
 import type { Options } from './options.ts';
 import { selectTargets } from './select.ts';
@@ -22,7 +23,7 @@ export async function effective(options: Options): Promise<Effective> {
     throw new SetpointError(
       'usage',
       `There are ${targets.length} environments, and an effective file is that of one.`,
-      { hint: `Choose one with -e: ${targets.map(({ name }) => name).join(', ')}.` },
+      { hint: `Choose one with -e: ${namesListed(targets.map(({ name }) => name))}.` },
     );
   }
   return {

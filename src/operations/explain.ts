@@ -20,11 +20,12 @@ import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
-import { PARALLEL_READS, type Options } from './options.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
 import { planInput } from './planning.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { isChosen, selectTargets } from './select.ts';
 
 export interface ExplainRequest extends Options {
   /** A field, or a part of one: `llm_model`, `mcp_config.sse_servers[https://x/sse].api_key`; also `server.url` and the like. */
@@ -70,7 +71,7 @@ function noSuchPath(hint: string): SetpointError {
 
 /** Without a settings file there is no environment, unless one is named: then the file is missing. */
 function targetsOf(request: ExplainRequest): readonly Target[] {
-  return hasNoFile(request) && request.targets === undefined ? [] : selectTargets(request);
+  return hasNoFile(request) && !isChosen(request) ? [] : selectTargets(request);
 }
 
 /** What is known without the service. */
@@ -106,7 +107,7 @@ function observeAll(
   request: Running<ExplainRequest>,
 ): Promise<EnvironmentExplained[]> {
   const prepared = prepareTargets(targets, request);
-  return inParallel(prepared, request.parallel ?? PARALLEL_READS, (one) => {
+  return inParallel(prepared, parallelReads(request, prepared.length), (one) => {
     const declared = { ...declaredBy(one.target, field, request), origin: shownOrigin(one) };
     return observeTarget<EnvironmentExplained>(one, request, {
       open: async (open) => {
@@ -124,7 +125,7 @@ function observeAll(
   });
 }
 
-const NO_FLAGS = { rotation: [], allowed: [], bases: null };
+const NO_FLAGS = { rotation: [], allowed: [], baseOf: () => null };
 
 type PlannedAt = Pick<
   EnvironmentExplained,

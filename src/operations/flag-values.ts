@@ -41,11 +41,11 @@ export function parseRules(names: readonly string[] = []): readonly Rule[] {
 /** The declared secrets that `--rotate` names, as paths. Throws a usage error for any other path. */
 export function parseRotation(
   rotate: 'all' | readonly string[] | undefined,
-  desired: readonly DesiredState[],
+  desired: Iterable<DesiredState>,
 ): Rotation {
   if (rotate === undefined) return [];
   if (rotate === 'all' || rotate.includes('all')) return 'all';
-  const known = desired.flatMap(rotatable);
+  const known = [...desired].flatMap(rotatable);
   return rotate.map((text) => {
     const path = parsePath(text);
     if (path !== null && known.some((secret) => isNamed(path, secret))) return path;

@@ -19,7 +19,8 @@ import { askedRelease } from '../service/release.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
-import { PARALLEL_READS, type Options } from './options.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
@@ -41,8 +42,10 @@ async function got(request: Running<GetRequest>): Promise<ObservedDocument> {
   const prepared = prepareTargets(selectTargets(fileOrServer(request)), request);
   const at = new Date(clock.now()).toISOString();
   const digests = request.digests === false ? null : await digestsFor();
-  const environments = await inParallel(prepared, request.parallel ?? PARALLEL_READS, (target) =>
-    observedOf(target, request, resources, digests),
+  const environments = await inParallel(
+    prepared,
+    parallelReads(request, prepared.length),
+    (target) => observedOf(target, request, resources, digests),
   );
   return {
     format_version: FORMAT_VERSION,

@@ -114,7 +114,7 @@ export async function newEnvironment(
   name: string,
   request: Running<InitRequest>,
 ): Promise<Initial> {
-  const options = { ...request, server: undefined, targets: undefined };
+  const options = { ...request, server: undefined, targets: undefined, selector: undefined };
   const {
     files: [file],
     targets: before,

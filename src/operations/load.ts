@@ -5,8 +5,16 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile } from '../desired/source-file.ts';
-import { baseOf, readTargets, type LoadedFile, type Target } from '../desired/target.ts';
+import {
+  baseOf,
+  laterTarget,
+  readTargets,
+  type LoadedFile,
+  type ReadOptions,
+  type Target,
+} from '../desired/target.ts';
 import { lockFor, type LockOptions } from './schema-lock.ts';
+import { freeMemory } from '../host/memory.ts';
 import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 
@@ -34,14 +42,63 @@ export function loadTargets(options: LockOptions): Loaded {
   const read = { serverGiven: options.server !== undefined, several: paths.length > 1 };
   const loaded = paths.map((path) => loadFile(path, options));
   const files = loaded.flatMap((one) => ('diagnostics' in one ? [] : [one]));
+  const length = files.reduce(
+    (sum, { text, base }) => sum + text.length + (base?.text.length ?? 0),
+    0,
+  );
+  const keep = files.length > 1 && length > LONG ? againWhenReached(read) : asRead;
   const parts = loaded.map((one) =>
-    'diagnostics' in one ? { targets: [], ...one } : readTargets(one, read),
+    'diagnostics' in one ? { targets: [], ...one } : keep(one, readTargets(one, read)),
   );
   const diagnostics = parts.flatMap((part) => part.diagnostics);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { files, targets: [], diagnostics };
   return { files, targets: parts.flatMap((part) => part.targets), diagnostics };
 }
+
+/** Characters of several files from which on they are not kept as they were parsed. */
+const LONG = 1024 * 1024;
+
+type Parsed = ReturnType<typeof readTargets>;
+
+function asRead(_: LoadedFile, parsed: Parsed): Parsed {
+  return parsed;
+}
+
+/**
+ * Targets that are parsed again from the same text when they are reached: the targets of one file are in memory at a time, so that
+ * a run over many files takes no more memory than one over a single file.
+ */
+function againWhenReached(read: ReadOptions): (file: LoadedFile, parsed: Parsed) => Parsed {
+  let last: LoadedFile | null = null;
+  let targets: readonly Target[] = [];
+  let dropped = 0;
+  const drop = ({ text }: LoadedFile): void => {
+    dropped += text.length;
+    if (dropped < MOST_DROPPED) return;
+    dropped = 0;
+    freeMemory();
+  };
+  const targetOf = (file: LoadedFile, index: number): Target => {
+    if (last !== file) {
+      targets = [];
+      if (last !== null) drop(last);
+      last = file;
+      targets = readTargets(file, read).targets;
+    }
+    return targets[index] as Target;
+  };
+  return (file, parsed) => {
+    const later = parsed.targets.map(({ name }, index) =>
+      laterTarget(name, file.path, () => targetOf(file, index)),
+    );
+    drop(file);
+    return { ...parsed, targets: later };
+  };
+}
+
+/** Characters of files whose parsed form may wait to be collected. */
+const MOST_DROPPED = 512 * 1024;
 
 /**
  * The paths of the settings files. A `*` in the name of a file stands for any characters: the files of that folder, sorted by

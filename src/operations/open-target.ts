@@ -101,7 +101,7 @@ async function openTarget(
     networks: options.networks,
     asksSecrets: asksSecrets || desired.fields.some(({ field }) => field.isNative && field.secret),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
-    proxy: proxyVariables(options.env),
+    proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
   const limits = { deadline: clock.monotonic() + 4 * timeout };
@@ -146,17 +146,6 @@ function startupOf(target: string, { waitReady, onStarting }: Options): Startup 
   if (waitReady === undefined) return null;
   const onWait = (problem: string | null): void => onStarting?.(target, problem);
   return { wait: waitReady, left: waitReady, onWait };
-}
-
-/** The proxy that the variables name, and what bypasses it; null if they name none. */
-export function proxyVariables(env: Options['env']): {
-  readonly url: string | null;
-  readonly bypass: string | null;
-} {
-  return {
-    url: env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null,
-    bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
-  };
 }
 
 /** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */

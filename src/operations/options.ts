@@ -14,6 +14,13 @@ export interface Options {
   readonly targets?: readonly string[] | undefined;
   /** What named the environments, for errors, if that is not plain: a variable, an input. */
   readonly targetsFrom?: string | undefined;
+  /**
+   * Conditions on the labels of the environments, as kubectl takes them: `ring=0`, `region in (eu,us),!legacy`. All of them
+   * hold, also with `targets`.
+   */
+  readonly selector?: string | readonly string[] | undefined;
+  /** The same as targetsFrom, for `selector`. */
+  readonly selectorFrom?: string | undefined;
   /** An address in place of the file's. */
   readonly server?: string | undefined;
   /** Milliseconds for one request; all requests for the settings of an environment may take four times as long. Default: 30,000. */
@@ -24,7 +31,10 @@ export interface Options {
   readonly base?: string | undefined;
   /** Bytes a settings file may have. Default: 1 MiB; at most 16 MiB. */
   readonly maxFileSize?: number | undefined;
-  /** How many environments to work on in parallel. Default: 8 for commands that only read, 1 for apply. */
+  /**
+   * How many environments to work on in parallel, from 1 to 999. Default: 1 for apply; 8 for commands that only read, 32 from 100
+   * environments on.
+   */
   readonly parallel?: number | undefined;
   /** undici's dispatcher, in place of the network. */
   readonly dispatcher?: Dispatcher | undefined;
@@ -38,8 +48,18 @@ export interface Options {
   readonly waitReady?: number | undefined;
   /** Receives what a service shows that is waited for, by the environment's name, and null once it answers. */
   readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
+  /** Receives how many environments of a plan or an apply have ended, at the beginning and at the end of each. */
+  readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** How far a run over several environments is. */
+export interface EnvironmentsEnded {
+  readonly done: number;
+  readonly total: number;
+  /** Of those that are done; not those that were never started. */
+  readonly failed: number;
 }
 
 export interface PlanRequest extends Options {
@@ -53,14 +73,17 @@ export interface PlanRequest extends Options {
   readonly digests?: boolean | undefined;
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */
   readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
+  /**
+   * How many environments may end with an error, a number or a share such as '10%', before no more are started; those have the
+   * error `skipped`. Default: no limit; for apply 0.
+   */
+  readonly maxFailures?: number | string | undefined;
   /** The greatest age of the snapshot, in milliseconds. Without it, one that is older than a day is a warning. */
   readonly maxAge?: number | undefined;
 }
 
 export const DEFAULT_TIMEOUT = 30_000;
 export const DEFAULT_WAIT = 300_000;
-/** Environments that are read in parallel. */
-export const PARALLEL_READS = 8;
 export const DEFAULT_FILE = 'settings.yaml';
 export const DEFAULT_FILE_SIZE = 1024 * 1024;
 export const LARGEST_FILE_SIZE = 16 * 1024 * 1024;

@@ -1,18 +1,22 @@
-import { SetpointError } from '../model/error.ts';
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { errorReport, SetpointError, usageError } from '../model/error.ts';
+import type { EnvironmentPlan, PlanDocument, PlanHead, PlanTail } from '../model/plan.ts';
+import { planTally } from '../model/summary.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
-import { runInfo } from '../host/run-info.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { failedEnvironment, planDocument } from '../plan/plan-document.ts';
-import { inParallel } from '../reconcile/in-parallel.ts';
+import { failedEnvironment, planHead } from '../plan/plan-document.ts';
+import { inOrder } from '../reconcile/in-parallel.ts';
+import { interruption } from '../reconcile/interruption.ts';
 import { addressDigest, digestsFor } from './digests.ts';
 import { observeTarget } from './open-target.ts';
-import { PARALLEL_READS, type PlanRequest } from './options.ts';
+import type { PlanRequest } from './options.ts';
+import { FailureLimit } from './failure-limit.ts';
+import { parallelReads } from './parallel.ts';
 import { planInput, plannedEnvironment, planningFor, type Planning } from './planning.ts';
+import { reportingEnd } from './ended.ts';
 import { checkPolicy } from './policy.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
-import { redacting, type Running } from './redacting.ts';
+import { judgeTargets, preparedOf, shownOrigin, type Prepared } from './prepare.ts';
+import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 import { selectTargets } from './select.ts';
 
 /**
@@ -20,7 +24,7 @@ import { selectTargets } from './select.ts';
  * if nothing could be observed because files, names or flags are wrong.
  */
 export function plan(request: PlanRequest): Promise<PlanDocument> {
-  return redacting(request, planAll);
+  return wholeDocument<PlanHead, EnvironmentPlan, PlanTail>((parts) => planInParts(request, parts));
 }
 
 /** A plan whose changes are read as drift: differences that somebody made behind the file's back, or edits not applied yet. */
@@ -30,8 +34,19 @@ export async function drift(
   return plan(options);
 }
 
-async function planAll(request: Running<PlanRequest>): Promise<PlanDocument> {
-  const { clock = SYSTEM_CLOCK, env, snapshot } = request;
+/** The same plan, handed on in parts: each environment as soon as it and those before it are planned. */
+export function planInParts(
+  request: PlanRequest,
+  parts: Parts<PlanHead, EnvironmentPlan>,
+): Promise<PlanTail> {
+  return redactingParts(request, parts, planTally(), planAll);
+}
+
+async function planAll(
+  request: Running<PlanRequest>,
+  parts: Parts<PlanHead, EnvironmentPlan>,
+): Promise<object> {
+  const { clock = SYSTEM_CLOCK, snapshot } = request;
   const at = clock.now();
   const targets = selectTargets(request);
   await checkPolicy(targets, request);
@@ -40,33 +55,39 @@ async function planAll(request: Running<PlanRequest>): Promise<PlanDocument> {
       hint: 'Name one with --snapshot, or leave --max-age out.',
     });
   }
-  if (snapshot !== undefined && request.waitReady !== undefined) {
-    throw new SetpointError(
-      'usage',
-      '--wait-ready is for a service, and a snapshot takes its place.',
-      {
-        hint: 'Leave --wait-ready or --snapshot out.',
-      },
-    );
-  }
+  if (snapshot !== undefined && request.waitReady !== undefined)
+    throw notForSnapshot('--wait-ready');
+  if (snapshot !== undefined && request.maxFailures !== undefined)
+    throw notForSnapshot('--max-failures');
   const digests = request.digests === false ? null : await digestsFor();
-  const environments =
+  const planTarget =
     snapshot === undefined
-      ? await planServices(targets, request, digests)
-      : await (await import('./snapshot.ts')).planSnapshot(targets, snapshot, request, digests);
-  return planDocument(environments, { at, run: runInfo(env), salt: digests?.salt ?? null });
+      ? servicePlanner(targets, request, digests)
+      : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
+  await parts.begin(planHead(at, digests?.salt ?? null), targets.length);
+  const work = reportingEnd(targets.length, request, planTarget);
+  await inOrder(targets, parallelReads(request, targets.length), work, parts.environment);
+  return {};
 }
 
-function planServices(
+/** A function that plans a target by what its service has. Where all keys travel is judged before. */
+function servicePlanner(
   targets: readonly Target[],
   request: Running<PlanRequest>,
   digests: Digests | null,
-): Promise<readonly EnvironmentPlan[]> {
-  const prepared = prepareTargets(targets, request);
-  const planning = planningFor(request, prepared);
-  return inParallel(prepared, request.parallel ?? PARALLEL_READS, (one) =>
-    planService(one, request, planning, digests),
-  );
+): (target: Target) => Promise<EnvironmentPlan> {
+  const judged = judgeTargets(targets, request);
+  const planning = planningFor(request, () => preparedOf(judged));
+  const limit = new FailureLimit(request.maxFailures ?? '100%', targets.length);
+  return async (target) => {
+    const prepared = judged.prepare(target);
+    const skipped = interruption(request.signal) === null ? limit.reached : null;
+    if (skipped !== null)
+      return failedEnvironment(aboutOf(prepared), errorReport(skipped), prepared.warnings);
+    const planned = await planService(prepared, request, planning, digests);
+    limit.ended(planned);
+    return planned;
+  };
 }
 
 async function planService(
@@ -75,8 +96,8 @@ async function planService(
   planning: Planning,
   digests: Digests | null,
 ): Promise<EnvironmentPlan> {
-  const { target, warnings } = prepared;
-  const about = { name: target.name, origin: shownOrigin(prepared), observed_at: null };
+  const { warnings } = prepared;
+  const about = aboutOf(prepared);
   const sealing =
     digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
   return observeTarget<EnvironmentPlan>(prepared, request, {
@@ -86,4 +107,15 @@ async function planService(
     },
     failed: (error) => failedEnvironment(about, error, warnings),
   });
+}
+
+function aboutOf(prepared: Prepared) {
+  return { name: prepared.target.name, origin: shownOrigin(prepared), observed_at: null };
+}
+
+function notForSnapshot(flag: string): SetpointError {
+  return usageError(
+    `${flag} is for a service, and a snapshot takes its place.`,
+    `Leave ${flag} or --snapshot out.`,
+  );
 }

@@ -27,8 +27,8 @@ export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
-  /** What each environment declared in the file of `--base`, by name; null without it. */
-  readonly bases: ReadonlyMap<string, DesiredState> | null;
+  /** What an environment declared in the file of `--base`; null without it. */
+  readonly baseOf: (declared: Declared) => DesiredState | null;
 }
 
 /** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
@@ -40,17 +40,18 @@ type Declared = Pick<Prepared, 'target' | 'desired'> & Partial<Pick<Prepared, 's
  */
 export function planningFor(
   request: Running<PlanRequest>,
-  environments: readonly Declared[],
+  environments: () => Iterable<Declared>,
   source?: ReferenceSource,
 ): Planning {
   return {
-    rotation: parseRotation(
-      request.rotate,
-      environments.map(({ desired }) => desired),
-    ),
-    bases: basesFor(request, environments, source),
+    rotation: parseRotation(request.rotate, desiredOf(environments)),
+    baseOf: basesFor(request, environments, source),
     allowed: parseRules(request.allow),
   };
+}
+
+function* desiredOf(environments: () => Iterable<Declared>): Iterable<DesiredState> {
+  for (const { desired } of environments()) yield desired;
 }
 
 /**
@@ -59,10 +60,10 @@ export function planningFor(
  */
 function basesFor(
   options: Running<PlanRequest>,
-  environments: readonly Declared[],
+  environments: () => Iterable<Declared>,
   source: ReferenceSource | undefined,
-): Planning['bases'] {
-  if (options.base === undefined) return null;
+): Planning['baseOf'] {
+  if (options.base === undefined) return () => null;
   if ([options.file ?? []].flat().length > 1) {
     throw new SetpointError('usage', '--base needs one settings file, and there are several.', {
       hint: 'Choose one with -f.',
@@ -73,19 +74,18 @@ function basesFor(
     throw new InvalidSettings(diagnostics);
   const byName = new Map(targets.map((target) => [target.name, target]));
   const policy = travelPolicyIn(options.env);
-  for (const { target, server } of environments) {
+  for (const { target, server } of environments()) {
     if (server === undefined || server instanceof SetpointError) continue;
     const problem = readingProblem([byName.get(target.name)?.settings], server, policy);
     if (problem !== null)
       throw travelError({ ...problem, message: `${options.base}: ${problem.message}` });
   }
-  const declaredBy = ({ target, desired }: Declared): DesiredState => {
+  return ({ target, desired }) => {
     const earlier: Target | undefined = byName.get(target.name);
     return earlier === undefined
       ? { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] }
       : resolveSettings(earlier, source ?? sourceFor([target.name], options));
   };
-  return new Map(environments.map((one) => [one.target.name, declaredBy(one)]));
 }
 
 /** What an environment is planned with while its service is open. */
@@ -93,12 +93,12 @@ export async function planInput(
   prepared: Prepared,
   { observers, comparing }: OpenTarget,
   request: Running<PlanRequest>,
-  { rotation, allowed, bases }: Planning,
+  { rotation, allowed, baseOf }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
   const { name } = prepared.target;
   return {
     desired: prepared.desired,
-    base: bases?.get(name) ?? null,
+    base: baseOf(prepared),
     rotation,
     allowed,
     observers: { ...observers, settings: comparing },

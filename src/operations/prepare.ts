@@ -9,7 +9,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import type { Warning } from '../model/plan.ts';
 import {
-  sharedKey,
+  KeyUses,
   travelPolicyIn,
   travelProblem,
   type TravelPolicy,
@@ -41,28 +41,61 @@ export function shownOrigin({ server }: Prepared): string | null {
   return server instanceof SetpointError ? null : server.origin;
 }
 
-/** Resolves the references of all targets, and judges where keys may travel, before a request is sent to any. */
+/** The targets of a run, each to be prepared when it is reached: only then are the references of its settings resolved. */
+export interface Judged {
+  readonly targets: readonly Target[];
+  readonly prepare: (target: Target) => Prepared;
+}
+
+/**
+ * Judges where the keys of all targets may travel, before a request is sent to any. Nothing of a target is kept, so that a run over
+ * many takes no more memory than one over few; what was judged is judged again when a target is prepared.
+ */
+export function judgeTargets(targets: readonly Target[], options: Running<Options>): Judged {
+  const policy = travelPolicyIn(options.env);
+  const uses = new KeyUses(fileIdentity);
+  const judged = (target: Target): Reached => {
+    const reached = reach(target, policy, options);
+    const { server } = reached;
+    const shared = server instanceof SetpointError ? null : uses.add(target, server);
+    return shared === null ? reached : { ...reached, server: keyShared(shared) };
+  };
+  for (const target of targets) {
+    const { server } = judged(target);
+    if (server instanceof SetpointError && server.code === 'key-shared') throw server;
+  }
+  return {
+    targets,
+    prepare: (target) => {
+      const desired = resolveSettings(target, sourceFor([target.name], options));
+      return { target, desired, ...judged(target) };
+    },
+  };
+}
+
+/** Each target prepared, one at a time. */
+export function* preparedOf({ targets, prepare }: Judged): Iterable<Prepared> {
+  for (const target of targets) yield prepare(target);
+}
+
+/** All targets, judged and prepared, for a run over few. */
 export function prepareTargets(
   targets: readonly Target[],
   options: Running<Options>,
 ): readonly Prepared[] {
-  const policy = travelPolicyIn(options.env);
-  const prepared = targets.map((target) => prepare(target, policy, options));
-  const reachable = prepared.flatMap(({ target, server }) =>
-    server instanceof SetpointError ? [] : [{ target, server }],
-  );
-  const shared = sharedKey(reachable, fileIdentity);
-  if (shared !== null) {
-    const message = `${shared.key} would be sent as the key of two origins, those of ${shared.targets.join(' and ')}.`;
-    throw new SetpointError('key-shared', message);
-  }
-  return prepared;
+  const judged = judgeTargets(targets, options);
+  return targets.map(judged.prepare);
+}
+
+function keyShared({ key, targets }: NonNullable<ReturnType<KeyUses['add']>>): SetpointError {
+  const message = `${key} would be sent as the key of two origins, those of ${targets.join(' and ')}.`;
+  return new SetpointError('key-shared', message);
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. */
-export function whyNotApplied(prepared: readonly Prepared[]): SetpointError | null {
+export function whyNotApplied(judged: Judged): SetpointError | null {
   const missing: string[] = [];
-  for (const { target, server, desired } of prepared) {
+  for (const { target, server, desired } of preparedOf(judged)) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
     if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
     for (const { path, reason, ref } of desired.missing)
@@ -83,17 +116,16 @@ function referenceError(message: string): SetpointError {
   );
 }
 
-function prepare(target: Target, policy: TravelPolicy, options: Running<Options>): Prepared {
-  const source = sourceFor([target.name], options);
-  const desired = resolveSettings(target, source);
-  const own = resolveServer(target, source);
+/** How a target's service is reached. */
+type Reached = Pick<Prepared, 'server' | 'warnings'>;
+
+function reach(target: Target, policy: TravelPolicy, options: Running<Options>): Reached {
+  const own = resolveServer(target, sourceFor([target.name], options));
   if ('server' in own) notePaths(target, own.server, options.resolved);
   const address = options.server === undefined ? null : givenAddress(options.server);
   if (address !== null && !isSameOrigin(own, address)) {
     const { server, warnings } = elsewhere(target, address, own, options);
     return {
-      target,
-      desired,
       warnings,
       server: server instanceof SetpointError ? server : allowed(target, server, policy),
     };
@@ -106,14 +138,9 @@ function prepare(target: Target, policy: TravelPolicy, options: Running<Options>
     const reasons = found.problems
       .map(({ path, reason, ref }) => `${path.join('.')} (${ref}): ${reason}.`)
       .join(' ');
-    return {
-      target,
-      desired,
-      warnings: [],
-      server: referenceError(reasons),
-    };
+    return { warnings: [], server: referenceError(reasons) };
   }
-  return { target, desired, warnings: [], server: allowed(target, found.server, policy) };
+  return { warnings: [], server: allowed(target, found.server, policy) };
 }
 
 /** Masks the files that a server's references lead to: messages name them by their whole path. */

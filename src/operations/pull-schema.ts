@@ -20,7 +20,8 @@ import { inParallel } from '../reconcile/in-parallel.ts';
 import { askedRelease } from '../service/release.ts';
 import { listedMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
-import { PARALLEL_READS, type Options } from './options.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, type Running } from './redacting.ts';
 import { LARGEST_LOCK, textOfLock, type LockOptions } from './schema-lock.ts';
@@ -45,7 +46,7 @@ async function pulledSchemas(request: Running<LockOptions>): Promise<PulledSchem
   const prepared = prepareTargets(selectTargets(request), request);
   const files = [...new Set(prepared.map(({ target }) => target.file))];
   for (const file of files) checkWritable(lockPath(file));
-  const limit = request.parallel ?? PARALLEL_READS;
+  const limit = parallelReads(request, prepared.length);
   const read = await inParallel(prepared, limit, (one) => schemaOf(one, request));
   const isWhole = request.targets === undefined && read.every(({ part }) => part.error === null);
   const locks: PulledLock[] = [];

@@ -25,7 +25,8 @@ import { inParallel } from '../reconcile/in-parallel.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
-import { PARALLEL_READS, type Options } from './options.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
@@ -56,8 +57,10 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
   const prepared = prepareTargets(targets, request);
   const writes = request.check !== true && request.text === undefined;
   if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
-  const observations = await inParallel(prepared, request.parallel ?? PARALLEL_READS, (target) =>
-    observe(target, request),
+  const observations = await inParallel(
+    prepared,
+    parallelReads(request, prepared.length),
+    (target) => observe(target, request),
   );
   const stopped = interruption(request.signal);
   if (stopped !== null) throw stopped;

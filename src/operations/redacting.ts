@@ -1,9 +1,13 @@
 import { SetpointError } from '../model/error.ts';
 import type { Forms } from '../model/encodings.ts';
+import type { Run } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor } from '../model/redactor.ts';
+import { allowListeners } from '../host/listeners.ts';
+import { freeMemory } from '../host/memory.ts';
 import { referenceSource } from '../host/reference-source.ts';
+import { runInfo } from '../host/run-info.ts';
 import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
 
@@ -12,8 +16,10 @@ export class Resolved {
   readonly #forms = new Map<string, Forms>();
   readonly all = new Redactor(this.#forms);
   readonly #targets = new Map<string, Redactor>();
+  readonly #finished = new Set<string>();
 
   of(target: string): Redactor {
+    if (this.#finished.has(target)) return this.all;
     const known = this.#targets.get(target);
     if (known !== undefined) return known;
     const redactor = new Redactor(this.#forms);
@@ -26,20 +32,45 @@ export class Resolved {
     this.all.add(value, ref);
     this.of(target).add(value, ref);
   }
+
+  /** Ends the work on a target. Its values stay among all, but what masks them quickly is given up. */
+  finish(target: string): void {
+    this.#targets.delete(target);
+    this.#finished.add(target);
+    if (this.#forms.size > MOST_FORMS) this.#forms.clear();
+  }
 }
+
+/** Values whose forms are kept for the targets to come. */
+const MOST_FORMS = 1000;
 
 /** What an operation works with: its request, the values of its references, and the networks that its environments share. */
 export type Running<R extends Options> = R & {
+  /** Looks references up; what it finds must be noted: see sourceFor. */
+  readonly references: ReferenceSource;
   readonly resolved: Resolved;
   readonly networks: Networks;
+  readonly proxy: ProxyVariables;
 };
+
+/** The proxy that the variables name, and what bypasses it; null if they name none. */
+export interface ProxyVariables {
+  readonly url: string | null;
+  readonly bypass: string | null;
+}
+
+function proxyVariables(env: Options['env']): ProxyVariables {
+  return {
+    url: env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null,
+    bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
+  };
+}
 
 /** Resolves references of targets; every value that it gives is masked in their documents. */
 export function sourceFor(
   targets: readonly string[],
-  { env, resolved }: Pick<Running<Options>, 'env' | 'resolved'>,
+  { references: source, resolved }: Pick<Running<Options>, 'references' | 'resolved'>,
 ): ReferenceSource {
-  const source = referenceSource(env);
   const note = (value: string, ref: string | null): void => {
     for (const target of targets) resolved.add(target, value, ref);
   };
@@ -66,10 +97,91 @@ export async function redacting<R extends Options, D extends object>(
   request: R,
   work: (running: Running<R>) => Promise<D>,
 ): Promise<D> {
+  return running(request, async (run) => redactedDocument(await work(run), run.resolved));
+}
+
+/** Receives a document in parts: its first members, then its environments, one at a time, in their order. */
+export interface Parts<Head extends object, Environment extends { readonly name: string }> {
+  /** `total` is how many environments there will be. */
+  readonly begin: (head: Head, total: number) => Promise<void>;
+  readonly environment: (part: Environment) => Promise<void>;
+}
+
+/**
+ * The same for a document whose environments are handed on as soon as each is finished, and are not kept: the values of its
+ * references are masked in its part. `run` and the summary come after the environments, because the values of all of them are
+ * masked there. The summary shortens sentences, and half of a value could not be found in it: it is made of what is masked.
+ */
+export async function redactingParts<
+  R extends Options,
+  Head extends object,
+  E extends { readonly name: string },
+  Ended extends object,
+  Summary,
+>(
+  request: R,
+  parts: Parts<Head, E>,
+  tally: { readonly add: (part: E) => void; readonly summary: () => Summary },
+  work: (running: Running<R>, parts: Parts<Head, E>) => Promise<Ended>,
+): Promise<Ended & { readonly run: Run; readonly summary: Summary }> {
+  return running(request, async (started) => {
+    const { resolved } = started;
+    let run = runInfo(request.env);
+    let finished = 0;
+    const ended = await work(started, {
+      begin: parts.begin,
+      environment: async (part) => {
+        const redactor = resolved.of(part.name);
+        const shown = redacted(part, redactor);
+        run = redacted(run, redactor);
+        tally.add(shown);
+        await parts.environment(shown);
+        resolved.finish(part.name);
+        finished += 1;
+        if (finished % COLLECT_EACH === 0) freeMemory();
+      },
+    });
+    return { ...ended, run, summary: tally.summary() };
+  });
+}
+
+/** Environments after which memory is collected. */
+const COLLECT_EACH = 2000;
+
+/** A document as a whole, from an operation that hands it on in parts. */
+export async function wholeDocument<
+  Head extends object,
+  E extends { readonly name: string },
+  Tail extends object,
+>(
+  work: (parts: Parts<Head, E>) => Promise<Tail>,
+): Promise<Head & { readonly environments: readonly E[] } & Tail> {
+  const heads: Head[] = [];
+  const environments: E[] = [];
+  const tail = await work({
+    begin: async (head) => {
+      heads.push(head);
+    },
+    environment: async (part) => {
+      environments.push(part);
+    },
+  });
+  const [head] = heads;
+  if (head === undefined) throw new SetpointError('internal', 'A document ended before it began.');
+  return { ...head, environments, ...tail };
+}
+
+async function running<R extends Options, T>(
+  request: R,
+  work: (running: Running<R>) => Promise<T>,
+): Promise<T> {
   const resolved = new Resolved();
   const networks = new Networks();
   try {
-    return redactedDocument(await work({ ...request, resolved, networks }), resolved);
+    allowListeners(request.signal);
+    const references = referenceSource(request.env);
+    const proxy = proxyVariables(request.env);
+    return await work({ ...request, references, resolved, networks, proxy });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;

@@ -2,6 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import type { ObservedDocument } from '../model/observed.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
+import { recounted } from '../model/summary.ts';
 import type { ValidationDocument } from '../model/validation.ts';
 import type { Json } from '../model/value.ts';
 import { readPackageFile } from '../host/package-file.ts';
@@ -47,7 +48,8 @@ function withLaterMembers(kind: Kind, document: unknown): unknown {
   const environments = document['environments'].map((one: unknown) =>
     isObject(one) ? { ...environment, ...one } : one,
   );
-  return { ...root, ...document, environments };
+  // A summary that was read could say anything.
+  return recounted({ ...root, ...document, environments });
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -77,12 +79,13 @@ async function fitsSchema(kind: Kind, document: unknown): Promise<boolean> {
   return ajv.compile(asRead(schema) as object)(document);
 }
 
-/** A schema for reading: it accepts members and codes that a later version of the format adds. */
+/** A schema for reading: it accepts members and codes that a later version of the format adds, and any summary. */
 function asRead(schema: Json, name = ''): Json {
   if (Array.isArray(schema)) return schema.map((item) => asRead(item));
   if (typeof schema !== 'object' || schema === null) return schema;
   if (name === 'format_version') return { type: 'string', pattern: String.raw`^1\.\d+$` };
   if (name === 'code') return { type: 'string' };
+  if (name === 'summary') return {};
   const members = Object.entries(schema).filter(
     ([key, value]) => !(key === 'additionalProperties' && value === false),
   );
@@ -91,7 +94,7 @@ function asRead(schema: Json, name = ''): Json {
   );
 }
 
-const ADDED: ReadonlySet<Json> = new Set(['salt', 'digests', 'refusals']);
+const ADDED: ReadonlySet<Json> = new Set(['salt', 'digests', 'refusals', 'summary']);
 
 /** The required members that earlier versions have as well. */
 function known(required: Json): Json {

@@ -1,7 +1,8 @@
 import { SetpointError } from '../model/error.ts';
-import { matches } from '../model/glob.ts';
+import { globMatcher } from '../model/glob.ts';
 import { choicesHint, namesListed } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
+import { labelledTargets } from './labelled.ts';
 import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';
 import type { LockOptions } from './schema-lock.ts';
@@ -29,7 +30,7 @@ export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targ
       hint: 'Give each of the files its own name:.',
     });
   }
-  const selected = namedTargets(targets, options);
+  const selected = chosenTargets(targets, options);
   if (options.server !== undefined && selected.length > 1) {
     throw new SetpointError(
       'usage',
@@ -43,34 +44,48 @@ export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targ
 /** The environments of a command that writes. If there are several, they must be named, or all of them chosen. */
 export function chooseTargets(request: WritingRequest, command: string): readonly Target[] {
   const targets = selectTargets(request);
-  if (targets.length <= 1 || request.targets !== undefined || request.all === true) return targets;
+  if (targets.length <= 1 || isChosen(request) || request.all === true) return targets;
+  const names = namesListed(targets.map(({ name }) => name));
+  const byLabel = targets.some(({ labels }) => labels !== undefined)
+    ? ', choose by label with -l'
+    : '';
   throw new SetpointError(
     'usage',
     `There are ${targets.length} environments, and ${command} needs to know which.`,
-    {
-      hint: `Name them with -e (${namesListed(targets.map(({ name }) => name))}), or take all with --all.`,
-    },
+    { hint: `Name them with -e (${names})${byLabel}, or take all with --all.` },
   );
+}
+
+/** Whether environments are named, or chosen by their labels. */
+export function isChosen({ targets, selector }: Options): boolean {
+  return targets !== undefined || selector !== undefined;
+}
+
+/** The environments that are named and whose labels fit, or all: see namedTargets and labelledTargets. */
+export function chosenTargets(targets: readonly Target[], options: Options): readonly Target[] {
+  return labelledTargets(namedTargets(targets, options), options);
 }
 
 /**
  * The environments that are named, or all if none is: in the order of the names, those of a glob in the order of the files, each
  * once. Throws a usage error if a name or a glob names none.
  */
-export function namedTargets(
+function namedTargets(
   targets: readonly Target[],
   { targets: names, targetsFrom }: Pick<Options, 'targets' | 'targetsFrom'>,
 ): readonly Target[] {
   if (names === undefined) return targets;
   const byName = new Map(targets.map((target) => [target.name, target]));
-  const found = names.flatMap((name) => {
+  const found = new Set<Target>();
+  for (const name of names) {
+    const isNamed = globMatcher(name);
     const named = name.includes('*')
-      ? targets.filter((target) => matches(target.name, [name]))
+      ? targets.filter((target) => isNamed(target.name))
       : [byName.get(name) ?? []].flat();
     if (named.length === 0) throw noneNamed(name, [...byName.keys()], targetsFrom);
-    return named;
-  });
-  return [...new Set(found)];
+    for (const target of named) found.add(target);
+  }
+  return [...found];
 }
 
 function noneNamed(

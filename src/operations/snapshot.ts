@@ -27,43 +27,40 @@ const WITHHELD: ReferenceSource = {
 };
 
 /**
- * Plans against what `get -o json` saved of the services; nothing is sent. Secrets are masked there: the snapshot shows whether
+ * A function that plans against what `get -o json` saved of the services; nothing is sent. Secrets are masked there: the snapshot shows whether
  * one is set, and not which. What comes from a reference is listed under `unknown`.
  */
-export async function planSnapshot(
+export async function snapshotPlanner(
   targets: readonly Target[],
   path: string,
   request: Running<PlanRequest>,
   digests: Digests | null,
-): Promise<EnvironmentPlan[]> {
+): Promise<(target: Target) => Promise<EnvironmentPlan>> {
   if (request.server !== undefined) {
     throw new SetpointError('usage', '--server and --snapshot exclude each other.', {
       hint: 'A snapshot has the address it was taken from.',
     });
   }
   const document = await readSaved(path, ['observed']);
-  const environments = targets.map((target) => ({
-    target,
-    desired: resolveSettings(target, WITHHELD),
-  }));
-  const planning = planningFor(request, environments, WITHHELD);
+  const declared = (target: Target) => ({ target, desired: resolveSettings(target, WITHHELD) });
+  const planning = planningFor(request, () => targets.map(declared), WITHHELD);
   const { clock = SYSTEM_CLOCK, maxAge } = request;
   const snapshot: Snapshot = {
     document,
+    environments: new Map(document.environments.toReversed().map((one) => [one.name, one])),
     digests: await digestsFor(document.salt ?? ''),
     age: clock.now() - Date.parse(document.observed_at),
   };
-  return Promise.all(
-    environments.map(({ target, desired }) => {
-      const address = digests === null ? null : declaredAddressDigest(target, digests);
-      const sealing = digests === null ? null : { digests, address };
-      return planTarget(target, desired, snapshot, { planning, sealing, maxAge });
-    }),
-  );
+  return (target) => {
+    const address = digests === null ? null : declaredAddressDigest(target, digests);
+    const sealing = digests === null ? null : { digests, address };
+    return planTarget(target, declared(target).desired, snapshot, { planning, sealing, maxAge });
+  };
 }
 
 interface Snapshot {
   readonly document: ObservedDocument;
+  readonly environments: ReadonlyMap<string, EnvironmentObserved>;
   /** Made as the digests in the document were. */
   readonly digests: Digests;
   /** Milliseconds since it was taken; NaN if its time cannot be read. */
@@ -80,7 +77,7 @@ async function planTarget(
   target: Target,
   desired: DesiredState,
   snapshot: Snapshot,
-  { planning: { rotation, allowed, bases }, sealing, maxAge }: Terms,
+  { planning: { rotation, allowed, baseOf }, sealing, maxAge }: Terms,
 ): Promise<EnvironmentPlan> {
   const { document, digests } = snapshot;
   const at = document.observed_at;
@@ -91,7 +88,7 @@ async function planTarget(
     const input = {
       ...NOTHING_KNOWN,
       desired,
-      base: bases?.get(target.name) ?? null,
+      base: baseOf({ target, desired }),
       rotation,
       allowed,
       observers: {
@@ -135,13 +132,10 @@ function hours(milliseconds: number): string {
 }
 
 /** What the snapshot has of an environment. Throws not-in-snapshot, and other-origin if the file names another address now. */
-function environmentIn(
-  { document: { environments }, digests }: Snapshot,
-  target: Target,
-): EnvironmentObserved {
+function environmentIn({ environments, digests }: Snapshot, target: Target): EnvironmentObserved {
   const { name } = target;
   const origin = declaredOrigin(target);
-  const saved = environments.find((environment) => environment.name === name);
+  const saved = environments.get(name);
   if (saved === undefined) throw notInSnapshot(`The snapshot does not contain ${name}.`);
   if (saved.error !== null)
     throw notInSnapshot(`${name} could not be read when the snapshot was saved.`);

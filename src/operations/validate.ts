@@ -11,7 +11,7 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
 import { filesOf, type Loaded, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
-import { namedTargets } from './select.ts';
+import { chosenTargets } from './select.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
@@ -23,7 +23,7 @@ export function check(options: Options): Pick<Loaded, 'targets' | 'diagnostics'>
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
-    return { ...loaded, targets: namedTargets(loaded.targets, options) };
+    return { ...loaded, targets: chosenTargets(loaded.targets, options) };
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'file-unreadable') throw thrown;
     const [file = DEFAULT_FILE] = [options.file ?? DEFAULT_FILE].flat();

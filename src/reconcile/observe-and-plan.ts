@@ -17,7 +17,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
 ): Promise<Planned<O>> {
   const observed = await input.observers.settings.observe(input.signal);
   // A service without sandboxes is not asked for any.
-  if (observed !== null) requireFit(input.desired, observed);
+  if (observed !== null && input.desired.sandboxes.length > 0) requireFit(input.desired, observed);
   return planEnvironment(input, observed, await sandboxesOf(input, observed));
 }
 

@@ -1,11 +1,14 @@
-import type { OutcomeDocument } from '../model/outcome.ts';
+import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
+import { planSummary, type PlanSummary } from '../model/summary.ts';
 import { changeName, type Voice } from './change.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
-import { outcomeSections, planSection, planSections, type Section } from './section.ts';
+import { outcomeSection, planSection, type Section } from './section.ts';
 import { paint, type Style } from './style.ts';
+import { isLeftOut } from './summary.ts';
+import { summaryText } from './summary-text.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
 import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
@@ -13,25 +16,65 @@ import { refusalSentence, refusalTitle, requestCounts, spokenText } from './word
 /** How a plan is worded; `strict drift` counts what could not be compared. */
 export type TextVoice = Voice | 'strict drift';
 
-/** A plan, environment by environment. The last line of each is `No changes.` exactly when its plan is empty. */
+/**
+ * A plan, environment by environment, and then its summary if there are several. The last line of each environment is
+ * `No changes.` exactly when its plan is empty.
+ */
 export function planText(document: PlanDocument, style: Style, voice: TextVoice = 'plan'): string {
+  const { environments, created_at: plannedAt } = document;
+  const about = { voice, plannedAt, total: environments.length };
+  return joinedText([
+    ...environments.map((environment) => environmentText(environment, about, style)),
+    planSummaryText(
+      voice === 'strict drift' ? planSummary(environments, true) : document.summary,
+      voice,
+      style,
+    ),
+  ]);
+}
+
+/** One environment of a plan; empty if there are so many that it is left to the summary. */
+export function environmentText(
+  environment: EnvironmentPlan,
+  { voice, plannedAt, total }: { voice: TextVoice; plannedAt: string; total: number },
+  style: Style,
+): string {
   const strict = voice === 'strict drift';
-  return sectionsText(planSections(document, strict ? 'drift' : voice, strict), style);
+  const section = planSection(environment, strict ? 'drift' : voice, plannedAt, strict);
+  return isLeftOut(section, total) && !style.verbose ? '' : sectionText(section, style);
+}
+
+/** The end of a plan of several environments; of a strict drift its summary must be strict, too. */
+export function planSummaryText(summary: PlanSummary, voice: TextVoice, style: Style): string {
+  return summaryText(summary, voice === 'strict drift' ? 'drift' : voice, style);
+}
+
+/** Texts that are not empty, with an empty line between two. */
+function joinedText(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
 }
 
 /** One environment's plan right before it is applied. A refusal is not in it: it is the error that follows. */
 export function previewText(environment: EnvironmentPlan, style: Style): string {
   return sectionText({ ...planSection(environment, 'plan', ''), refusals: [] }, style);
 }
-
-/** What an apply did, environment by environment. Errors and refusals are not in it: they are printed with the messages. */
-export function outcomeText(document: OutcomeDocument, style: Style): string {
-  const sections = outcomeSections(document).map((section) => ({ ...section, refusals: [] }));
-  return sectionsText(sections, style);
+/**
+ * What an apply did, environment by environment, and then its summary if there are several. Errors and refusals are not in the
+ * sections: they are printed with the messages.
+ */
+export function outcomeText({ environments, summary }: OutcomeDocument, style: Style): string {
+  const total = environments.length;
+  return joinedText([
+    ...environments.map((environment) => endedText(environment, total, style)),
+    summaryText(summary, 'apply', style),
+  ]);
 }
 
-function sectionsText(sections: readonly Section[], style: Style): string {
-  return sections.map((section) => sectionText(section, style)).join('\n');
+/** One environment of an outcome; empty if there are so many that it is left to the summary. */
+export function endedText(environment: EnvironmentOutcome, total: number, style: Style): string {
+  const section = outcomeSection(environment);
+  if (isLeftOut(section, total) && !style.verbose) return '';
+  return sectionText({ ...section, refusals: [] }, style);
 }
 
 /** What would refuse an apply comes last, so that it is not missed. */

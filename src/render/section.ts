@@ -9,7 +9,9 @@ import type {
   Warning,
 } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
+import { outcomeAttention, planAttention, type Attention } from '../model/summary.ts';
 import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
+import { verdictLabel, type Wording } from './verdict.ts';
 import { groupedWarnings } from './warning-order.ts';
 import {
   driftCaveat,
@@ -26,11 +28,13 @@ import {
  * its texts inert; none of them is before that.
  */
 export interface Section extends Spoken {
-  readonly command: Voice | 'apply';
+  readonly command: Wording;
   readonly name: string;
   readonly origin: string | null;
   /** `as observed 2 h ago (TIME)`, if a snapshot took the place of the service; else null. */
   readonly seen: string | null;
+  /** The environment in a few words, as a summary has it. */
+  readonly attention: Attention;
   readonly verdict: Label;
   /** Follows the name in a title. */
   readonly headline: string;
@@ -62,7 +66,8 @@ export function planSection(
   plannedAt: string,
   strict = false,
 ): Section {
-  const { name, origin, status, unknown, refusals, unmanaged, error } = environment;
+  const { name, origin, unknown, refusals, unmanaged, error } = environment;
+  const attention = planAttention(environment, strict);
   return {
     command: voice,
     name,
@@ -70,7 +75,8 @@ export function planSection(
     dialect: environment.dialect,
     release: environment.release,
     seen: seenText(environment.observed_at, plannedAt),
-    verdict: refusals.length > 0 ? WOULD_BE_REFUSED : PLAN_VERDICTS[status],
+    attention,
+    verdict: verdictLabel(attention.verdict, voice, error),
     headline: planHeadline(environment, voice),
     sentence: planSentence(environment, voice, strict),
     caveat: voice === 'drift' ? driftCaveat(environment.changes) : '',
@@ -90,8 +96,9 @@ export function outcomeSections({ environments }: OutcomeDocument): Section[] {
 }
 
 /** The plan was shown before, so only the warnings that came up since are. A single refusal is the error itself. */
-function outcomeSection(environment: EnvironmentOutcome): Section {
+export function outcomeSection(environment: EnvironmentOutcome): Section {
   const { name, origin, status, changes, remaining, unknown, refusals, error } = environment;
+  const attention = outcomeAttention(environment);
   return {
     command: 'apply',
     name,
@@ -99,7 +106,8 @@ function outcomeSection(environment: EnvironmentOutcome): Section {
     dialect: environment.dialect,
     release: environment.release,
     seen: null,
-    verdict: OUTCOME_VERDICTS[status],
+    attention,
+    verdict: verdictLabel(attention.verdict, 'apply', error),
     headline: outcomeHeadline(environment),
     sentence: outcomeSentence(environment),
     caveat: '',
@@ -113,23 +121,6 @@ function outcomeSection(environment: EnvironmentOutcome): Section {
     requests: environment,
   };
 }
-
-const PLAN_VERDICTS: Readonly<Record<EnvironmentPlan['status'], Label>> = {
-  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
-  differs: { mark: '~', words: 'differs', color: 'yellow' },
-  error: { mark: '✗', words: 'error', color: 'red' },
-};
-const WOULD_BE_REFUSED: Label = { mark: '✗', words: 'apply would be refused', color: 'red' };
-
-const OUTCOME_VERDICTS: Readonly<Record<EnvironmentOutcome['status'], Label>> = {
-  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
-  applied: { mark: '✓', words: 'applied', color: 'green' },
-  'not-empty': { mark: '✓', words: 'stored already', color: 'green' },
-  partial: { mark: '~', words: 'applied in part', color: 'yellow' },
-  'not-converged': { mark: '✗', words: 'not converged', color: 'red' },
-  refused: { mark: '✗', words: 'refused', color: 'red' },
-  failed: { mark: '✗', words: 'failed', color: 'red' },
-};
 
 /** The error, unless the refusals that are listed are the error. */
 export function unlistedError({ error, refusals }: Section): ErrorReport | null {

@@ -1,4 +1,4 @@
-import { counted } from '../model/wording.ts';
+import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
@@ -6,6 +6,7 @@ import {
   countActions,
   SANDBOX_ACTIONS,
   SETTINGS_ACTIONS,
+  type ActionCounts,
   type Change,
   type EnvironmentPlan,
   type Unknown,
@@ -13,6 +14,7 @@ import {
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import type { Voice } from './change.ts';
+import type { Wording } from './verdict.ts';
 import type { Paint } from './style.ts';
 import { ageText } from './values.ts';
 
@@ -35,9 +37,13 @@ export function planSentence(
   const { status, changes, unknown } = environment;
   if (status === 'error') return sentence('red', COULD_NOT_READ);
   if (changes.length > 0) {
-    if (voice === 'plan') return sentence(null, `Plan: ${countsText(changes)}.`);
+    if (voice === 'plan') return sentence(null, `Plan: ${countsText(countActions(changes))}.`);
     const caveat = driftCaveat(changes);
-    return sentence(null, `${driftText(changes)}.`, caveat === '' ? '' : ` ${caveat}`);
+    return sentence(
+      null,
+      `${driftText(changes.length, pendingIn(changes))}.`,
+      caveat === '' ? '' : ` ${caveat}`,
+    );
   }
   return status === 'differs' ? sentence('yellow', NOT_FIXABLE) : unchanged(unknown, strict);
 }
@@ -46,7 +52,7 @@ export function planHeadline(environment: EnvironmentPlan, voice: Voice): string
   const { status, changes, refusals } = environment;
   if (status === 'error') return 'failed';
   if (changes.length === 0) return status === 'differs' ? 'not as declared' : 'no changes';
-  const found = voice === 'drift' ? driftTitle(changes) : countsText(changes);
+  const found = voice === 'drift' ? driftTitle(changes) : countsText(countActions(changes));
   return `${found}${refusals.length > 0 ? '; apply would be refused' : ''}`;
 }
 
@@ -106,7 +112,12 @@ export function sentenceText({ lead, rest }: Sentence): string {
 
 /** The counts of drift as the end of a title: `1 difference, 2 pending edits`. */
 export function driftTitle(changes: readonly Change<Json>[]): string {
-  return driftText(changes)
+  return driftCounts(changes.length, pendingIn(changes));
+}
+
+/** The same of counts: of all changes, and of those among them that are edits of the file. */
+export function driftCounts(changes: number, pending: number): string {
+  return driftText(changes, pending)
     .replace(/^Drift: /, '')
     .replace(/^No/, 'no')
     .replace('. ', ', ');
@@ -133,7 +144,7 @@ export function spokenText({ dialect, release }: Spoken): string | null {
 }
 
 /** The title of a list of refusals. */
-export function refusalTitle({ command }: { readonly command: Voice | 'apply' }): string {
+export function refusalTitle({ command }: { readonly command: Wording }): string {
   return command === 'apply' ? 'Apply was refused' : 'Apply would be refused';
 }
 
@@ -162,30 +173,35 @@ function unchanged(unknown: readonly Unknown[], strict = false): Sentence {
   return sentence('green', 'No changes.', unknown.length === 0 ? '' : rest);
 }
 
+const NO_ACTIONS = countActions([]);
+
 function countSent({ changes }: EnvironmentOutcome): number {
   return changes.filter(({ result }) => result !== 'not-sent').length;
 }
 
 /** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`, without the actions that there are none of. */
-function countsText(changes: readonly Change<Json>[]): string {
-  const counts = countActions(changes);
+export function countsText(counted: Partial<ActionCounts>): string {
+  const counts = { ...NO_ACTIONS, ...counted };
   const settings = SETTINGS_ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) => `${counts[action]} to ${action}`,
+    (action) => `${grouped(counts[action])} to ${action}`,
   );
   const sandboxes = SANDBOX_ACTIONS.filter((action) => counts[action] > 0).map((action, index) => {
     const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
-    return `${counts[action]}${noun} to ${action}`;
+    return `${grouped(counts[action])}${noun} to ${action}`;
   });
   return [settings.join(', '), sandboxes.join(', ')].filter((part) => part !== '').join('; ');
 }
 
 /** Drift and pending edits, counted separately: `Drift: 1 difference. 2 pending edits`. Without --base every difference may be drift. */
-function driftText(changes: readonly Change<Json>[]): string {
-  const pending = changes.filter((change) => change.class === 'pending').length;
-  const drifted = changes.length - pending;
+function driftText(changes: number, pending: number): string {
+  const drifted = changes - pending;
   const edits = pending === 0 ? [] : [counted(pending, 'pending edit')];
   const drift = drifted === 0 ? 'No drift' : `Drift: ${counted(drifted, 'difference')}`;
   return [drift, ...edits].join('. ');
+}
+
+function pendingIn(changes: readonly Change<Json>[]): number {
+  return changes.filter((change) => change.class === 'pending').length;
 }
 
 /** The requests of an apply, by the methods that services of the dialect take. */

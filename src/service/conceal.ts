@@ -2,14 +2,7 @@ import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts
 import { Identity } from '../model/identity.ts';
 import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import {
-  isList,
-  isRecord,
-  recordOf,
-  WireNumber,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
+import { isList, isRecord, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
 import { NumberSecret } from './json.ts';
 
 /** The address of an mcp server: one with a secret in it shows the rest. */
@@ -91,5 +84,7 @@ export function mapRecord(
   record: ValueRecord,
   map: (value: Value, name: string) => Value,
 ): ValueRecord {
-  return recordOf(Object.entries(record).map(([name, value]) => [name, map(value, name)] as const));
+  const mapped: Record<string, Value> = Object.create(null);
+  for (const name of Object.keys(record)) mapped[name] = map(record[name] ?? null, name);
+  return mapped;
 }

@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 
 import { SetpointError } from '../model/error.ts';
 import { Secret } from '../model/secret.ts';
-import { isList, recordOf, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
+import { isList, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
 
 /** `not-json` also means a text that is cut off. No problem quotes the text. */
 export type Decoding =
@@ -16,13 +16,41 @@ export type Decoding =
  */
 export function decode(bytes: Uint8Array): Decoding {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = UTF_8.decode(bytes);
+    const plain = plainValue(text);
+    if (plain !== null) return { kind: 'value', value: plain };
     const excess = prescan(text);
     if (excess !== null) return { kind: 'problem', problem: excess };
     return { kind: 'value', value: held(parse(text, null, numberOf)) };
   } catch {
     return { kind: 'problem', problem: 'not-json' };
   }
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The value of a text that JSON.stringify would write in the same way, as most services do: then no number has digits to keep, and
+ * no key is there twice. Null for any other text.
+ */
+function plainValue(text: string): Value | null {
+  if (text.includes(TOO_DEEP)) return null;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return JSON.stringify(parsed) === text && depthOf(parsed) <= DEEPEST ? held(parsed) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Lists alone can be nested so deep that parsing them takes seconds. */
+const TOO_DEEP = '['.repeat(65);
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let deepest = 0;
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner));
+  return deepest + 1;
 }
 
 function numberOf(token: string): number | WireNumber {
@@ -35,7 +63,9 @@ function held(parsed: unknown): Value {
   if (typeof parsed !== 'object' || parsed === null || parsed instanceof WireNumber) {
     return parsed as Value;
   }
-  return recordOf(Object.entries(parsed).map(([key, value]) => [key, held(value)] as const));
+  const record: Record<string, Value> = Object.create(null);
+  for (const [key, value] of Object.entries(parsed)) record[key] = held(value);
+  return record;
 }
 
 /** Why a JSON text is not parsed: it is nested too deep, or an object has a key twice. */

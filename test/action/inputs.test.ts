@@ -23,6 +23,12 @@ it.each([
   ],
   [{ command: 'apply', all: 'yes' }, 'all must be true or false'],
   [{ command: 'plan', all: 'true', environments: 'a' }, 'exclude each other'],
+  [{ command: 'plan', all: 'true', selector: 'a=b' }, 'exclude each other'],
+  [{ command: 'validate', selector: 'a=b' }, 'does not take the input selector'],
+  [
+    { command: 'plan', selector: 'ring=0' },
+    'No environment has labels that match "ring=0" (from the input selector): there are no labels.',
+  ],
   [
     { command: 'plan', snapshot: 'a.json', 'snapshot-out': 'b.json' },
     'snapshot and snapshot-out exclude each other',
@@ -52,6 +58,22 @@ it('takes lists one a line or comma-separated', async () => {
   expect(outputs['changes']).toBe('2');
   expect(summary).toContain('Plan: a');
   expect(summary).not.toContain('Plan: b');
+});
+
+it('takes a selector, in which a comma means and', async () => {
+  const labelled = (name: string, labels: string) =>
+    `name: ${name}\nlabels: ${labels}\n${settingsFor(on.store.url, '  language: de')}`;
+  on.commit({
+    'a.yaml': labelled('a', '{ ring: "0", region: eu }'),
+    'b.yaml': labelled('b', '{ ring: "1", region: eu }'),
+    'c.yaml': labelled('c', '{ ring: "0", region: us }'),
+  });
+  const inputs = { files: 'a.yaml\nb.yaml\nc.yaml', selector: 'ring in (0, 2), region!=us' };
+  const planned = await on.step({ inputs: { ...inputs, command: 'plan' } });
+  expect(planned.summary.match(/Plan: \w/g)).toEqual(['Plan: a']);
+  expect((await on.step({ inputs: { ...inputs, command: 'apply' } })).code).toBe(0);
+  const unchosen = await on.step({ inputs: { command: 'apply', files: inputs.files } });
+  expect(unchosen.log).toContain('choose by label with the input selector');
 });
 
 it('takes the secrets that SETPOINT_ALLOWED_VARIABLES lists, and none that decides where they are sent', async () => {

@@ -84,6 +84,14 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
   'docs/guides/pipeline.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, language: 'fr' } } },
   },
+  'docs/guides/rings.md': {
+    services: Object.fromEntries(
+      ['internal', 'acme', 'globex', 'initech'].map((name) => [
+        `https://${name}.example.com`,
+        { settings: { ...CONFIGURED, llm_model: 'anthropic/claude-sonnet-4' } },
+      ]),
+    ),
+  },
   'docs/guides/pull-requests.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, max_iterations: 50 } } },
   },

@@ -118,6 +118,31 @@ for (const shell of SHELLS) {
       ]);
     });
 
+    completes(
+      'pairs of labels, also after a comma, and those of the file that the line names',
+      () => {
+        const labels =
+          'environments: { a: { labels: { ring: "0" } }, b: { labels: { ring: "1", tier: x } } }';
+        writeFileSync(
+          join(folder.path, 'x.yaml'),
+          `version: 1\nserver: { url: https://a.example.com }\n${labels}\n`,
+        );
+        const value = (pair: string) =>
+          shell === 'bash' ? pair.slice(pair.indexOf('=') + 1) : pair;
+        expect(offered(shell, 'setpoint plan -f x.yaml -l ')).toEqual([
+          'ring=0',
+          'ring=1',
+          'tier=x',
+        ]);
+        expect(offered(shell, 'setpoint apply -f x.yaml -l ti')).toEqual(['tier=x']);
+        expect(offered(shell, 'setpoint plan -f x.yaml -l ring=')).toEqual(
+          ['ring=0', 'ring=1'].map(value),
+        );
+        expect(offered(shell, 'setpoint plan -f x.yaml --selector t')).toEqual(['tier=x']);
+        expect(offered(shell, 'setpoint plan -l ')).toEqual([]);
+      },
+    );
+
     completes('nothing, and silently, if the file does not exist or is not valid', () => {
       expect(offered(shell, 'setpoint plan -f nowhere.yaml -e ')).toEqual([]);
       expect(offered(shell, 'setpoint plan -f broken.yaml -e ')).toEqual([]);

@@ -114,7 +114,7 @@ async function appliesTwice(
     const urls = new Map<string, string>();
     for (const [, text] of texts)
       for (const [url] of text.matchAll(
-        /https:\/\/(?:staging|agents)\.example\.com|http:\/\/127\.0\.0\.1:3000/g,
+        /https:\/\/(?:staging|agents|internal|acme|globex|initech)\.example\.com|http:\/\/127\.0\.0\.1:3000/g,
       )) {
         if (urls.has(url)) continue;
         const isLater = /^ *agent_settings:/m.test(text);

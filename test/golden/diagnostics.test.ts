@@ -69,6 +69,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   'key-does-not-follow': [[9, 7, 'key-does-not-follow'], [9, 7, 'key-does-not-follow'], [11, 36, 'key-does-not-follow']],
   'key-without-colon': [[5, 3, 'syntax']],
   'keys-that-are-no-text': [[3, 3, 'syntax'], [6, 5, 'syntax']],
+  labels: [[4, 12, 'wrong-type'], [5, 3, 'bad-value'], [6, 3, 'bad-value'], [10, 13, 'wrong-type'], [11, 15, 'wrong-type'], [12, 15, 'malformed-reference'], [13, 13, 'bad-value'], [15, 7, 'bad-value'], [16, 13, 'wrong-type'], [17, 14, 'bad-value'], [18, 7, 'empty-value'], [20, 13, 'wrong-type']],
   'list-file': [[2, 1, 'wrong-type']],
   'literal-secrets': [[4, 12, 'literal-secret'], [6, 18, 'literal-secret'], [7, 11, 'literal-secret'], [9, 16, 'literal-secret'], [10, 19, 'literal-secret'], [11, 20, 'literal-secret'], [14, 24, 'literal-secret'], [14, 52, 'literal-secret'], [15, 15, 'literal-secret'], [17, 12, 'literal-secret'], [18, 15, 'literal-secret']],
   'literal-secrets-in-mcp': [[7, 18, 'literal-secret'], [9, 56, 'literal-secret'], [14, 21, 'literal-secret'], [16, 20, 'literal-secret'], [20, 14, 'literal-secret']],

@@ -1,3 +1,4 @@
+import { referenceSource } from '../../src/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { Identity } from '../../src/model/identity.ts';
@@ -88,7 +89,12 @@ function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
   const options = { adopt, hidden: [], ownLayer: false } as const;
   const observed = { target: target(FILE), observed: state, options };
   const read = { serverGiven: false, several: false };
-  return pullEdits([file], read, [observed], sourceFor([], { env: {}, resolved: new Resolved() }));
+  return pullEdits(
+    [file],
+    read,
+    [observed],
+    sourceFor([], { references: referenceSource({}), resolved: new Resolved() }),
+  );
 }
 
 describe('an answer built to hurt takes time linear to its size', () => {

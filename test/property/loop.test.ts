@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { readTargets } from '../../src/desired/target.ts';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/model/field.ts';
+import { SETTINGS_ACTIONS } from '../../src/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../src/model/state.ts';
 
+import { planSummary } from '../../src/model/summary.ts';
 import { planSettings } from '../../src/plan/plan-settings.ts';
 import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
-import { planDocument, environmentPlan } from '../../src/plan/plan-document.ts';
+import { environmentPlan } from '../../src/plan/plan-document.ts';
 import { planEnvironment } from '../../src/plan/plan-environment.ts';
 import { outcomeText, planText } from '../../src/render/section-text.ts';
 import { apply } from '../../src/operations/apply.ts';
@@ -187,20 +189,20 @@ describe('over real HTTP', () => {
   });
 });
 
-it('planDocument counts what its environments hold', () => {
+it('planSummary counts what its environments hold', () => {
   fc.assert(
     fc.property(storedRecord, storedRecord, (one, other) => {
       const terms = { ...OPTIONS, desired: asDesired(observed(one)), base: null, allowed: [] };
       const planned = planEnvironment(terms, observed(other), NO_SANDBOXES);
       const about = { name: 'x', origin: null, observed_at: null, digests: null };
       const environment = environmentPlan(planned, about, []);
-      const run = { actor: null, commit: null, url: null };
-      const { summary } = planDocument([environment], { at: 0, run, salt: null });
-      const { unknown, ...actions } = summary;
-      expect(Object.values(actions).reduce((sum, count) => sum + count, 0)).toBe(
+      const summary = planSummary([environment]);
+      const actions = SETTINGS_ACTIONS.map((action) => summary[action]);
+      expect(actions.reduce((sum, count) => sum + count, 0)).toBe(
         planned.plan.settings.changes.length,
       );
-      expect(unknown).toBe(planned.plan.settings.unknown.length);
+      expect(summary.environments.total).toBe(1);
+      expect(summary.unknown).toBe(planned.plan.settings.unknown.length);
     }),
     { numRuns: propertyRuns(40) },
   );

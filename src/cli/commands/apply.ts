@@ -1,14 +1,16 @@
 import { SetpointError, usageError } from '../../model/error.ts';
+import type { EnvironmentOutcome, OutcomeHead, OutcomeTail } from '../../model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
-import { apply } from '../../operations/apply.ts';
+import { applyInParts, type ApplyRequest } from '../../operations/apply.ts';
 import { chooseTargets } from '../../operations/select.ts';
-import { previewText, outcomeText } from '../../render/section-text.ts';
+import { endedText, previewText } from '../../render/section-text.ts';
+import { summaryText } from '../../render/summary-text.ts';
 import { confirmWith } from '../confirm.ts';
 import { OUTCOME_RENDERERS } from '../formats.ts';
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { reportFailure, reporterFor } from '../reporter.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
 import { startingView } from '../starting-view.ts';
 import { runPlan } from './plan.ts';
@@ -36,30 +38,40 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       );
     }
     // Its refusals are the error that follows.
-    const progress = progressView(io.stderr);
+    const progress = progressView(io);
     const onPlan = (plan: EnvironmentPlan): Promise<void> => {
       // What is drawn anew would be drawn over the plan and the question.
       progress.end();
       return reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     };
-    const document = await apply({
+    const shown = reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>({
+      section: (environment, _, total, style) => endedText(environment, total, style),
+      ending: ({ summary }, style) => summaryText(summary, 'apply', style),
+    });
+    const request: ApplyRequest = {
       ...options,
       onPlan,
       onProgress: (target, waiting) => {
         if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
       },
+      onEnvironment: flags.quiet === true ? undefined : progress.counts,
       onStarting: startingView(io, progress, flags.quiet === true),
       confirm: ask ?? undefined,
       approved,
       all: flags.all,
       allow: flags.allow,
       keepGoing: flags.keepGoing,
+      maxFailures: flags.maxFailures,
       ifEmpty: flags.ifEmpty,
       rotate: flags.rotate,
       abandon: io.abandon,
-    }).finally(progress.end);
-    const written = await reporter.data(document, (style) => outcomeText(document, style));
-    return await conclude(reporter, document.environments, written);
+    };
+    try {
+      return await shown.end(await applyInParts(request, shown).finally(progress.end));
+    } catch (thrown) {
+      await shown.discard();
+      throw thrown;
+    }
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

@@ -17,7 +17,7 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
     const resources = [...new Set(what.split(',').map(resourceNamed))];
     const reporter = reporterFor(flags, io);
     const options = optionsFrom(flags, io, 'reads');
-    const progress = progressView(io.stderr);
+    const progress = progressView(io);
     const onStarting = startingView(io, progress, flags.quiet === true);
     const digests = hasJsonOutput(flags, io.env);
     const document = await get({ ...options, resources, digests, onStarting }).finally(

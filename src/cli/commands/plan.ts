@@ -1,14 +1,17 @@
-import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
-import { plan } from '../../operations/plan.ts';
+import type { EnvironmentPlan, PlanDocument, PlanHead, PlanTail } from '../../model/plan.ts';
+import { planTally } from '../../model/summary.ts';
+import type { PlanRequest } from '../../operations/options.ts';
+import { planInParts } from '../../operations/plan.ts';
+import type { Parts } from '../../operations/redacting.ts';
 import { parseAge } from '../../operations/flag-values.ts';
-import { planText, type TextVoice } from '../../render/section-text.ts';
+import { environmentText, planSummaryText, type TextVoice } from '../../render/section-text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
-import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { reportFailure, reporterFor } from '../reporter.ts';
 import { startingView } from '../starting-view.ts';
 
 /**
@@ -37,42 +40,77 @@ interface PlanRun {
   readonly codeOf: (environment: EnvironmentPlan) => number;
 }
 
-/** Plans, prints the plan, and resolves to the worst exit code of the environments. */
+/** Plans, prints the plan while it is made, and resolves to the worst exit code of the environments. */
 export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<number> {
   const { voice, saved, codeOf } = run;
   try {
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
-    const document = await (saved === undefined
-      ? planned(flags, io, run)
-      : savedPlan(saved, flags));
-    const written = await reporter.data(document, (style) => planText(document, style, voice));
-    return await conclude(reporter, document.environments, written, codeOf);
+    // The document counts what differs; a strict drift counts what could not be compared as well.
+    const strict = voice === 'strict drift' ? planTally(true) : null;
+    const shown = reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>({
+      section: (environment, { created_at: plannedAt }, total, style) =>
+        environmentText(environment, { voice, plannedAt, total }, style),
+      ending: ({ summary }, style) => planSummaryText(strict?.summary() ?? summary, voice, style),
+      codeOf,
+    });
+    const parts: PlanParts = {
+      begin: shown.begin,
+      environment: async (part) => {
+        strict?.add(part);
+        await shown.environment(part);
+      },
+    };
+    try {
+      const making =
+        saved === undefined
+          ? planned(flags, io, run, parts)
+          : repeated(await savedPlan(saved, flags), parts);
+      return await shown.end(await making);
+    } catch (thrown) {
+      await shown.discard();
+      throw thrown;
+    }
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
 }
 
-function planned(flags: PlanFlags, io: Io, { mode }: PlanRun): Promise<PlanDocument> {
+function planned(flags: PlanFlags, io: Io, { mode }: PlanRun, parts: PlanParts): Promise<PlanTail> {
   const options = optionsFrom(flags, io, mode);
-  const { snapshot, rotate, allow, maxAge } = flags;
+  const { snapshot, rotate, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = hasJsonOutput(flags, io.env);
-  const progress = progressView(io.stderr);
-  return plan({
+  const progress = progressView(io);
+  const request: PlanRequest = {
     ...options,
     snapshot,
     rotate,
     allow,
     digests,
     maxAge: age,
+    maxFailures,
     onProgress: (name, waiting) => {
       // A log gets the plan alone: cron mails whatever else is printed.
       if (flags.quiet !== true && io.stderr.isTTY === true)
         progress.update(name, waiting.map(awaitedSandbox));
     },
+    onEnvironment: flags.quiet === true ? undefined : progress.counts,
     onStarting: startingView(io, progress, flags.quiet === true),
-  }).finally(progress.end);
+  };
+  return planInParts(request, parts).finally(progress.end);
 }
+
+/** Hands on a document that is there as a whole. */
+async function repeated(
+  { environments, run, summary, ...head }: PlanDocument,
+  parts: PlanParts,
+): Promise<PlanTail> {
+  await parts.begin(head, environments.length);
+  for (const environment of environments) await parts.environment(environment);
+  return { run, summary };
+}
+
+type PlanParts = Parts<PlanHead, EnvironmentPlan>;
 
 async function savedPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
   const { shownPlan } = await import('../saved-plan.ts');

@@ -16,8 +16,9 @@ export async function schemaCommand(
 ): Promise<number> {
   try {
     if (name === 'pull') return await pullLock(flags, io);
-    if (flags.file !== undefined || flags.env !== undefined || flags.server !== undefined)
-      throw usageError('Only setpoint schema pull takes -f, -e and --server.');
+    const { file, env, selector, server } = flags;
+    if ([file, env, selector, server].some((value) => value !== undefined))
+      throw usageError('Only setpoint schema pull takes -f, -e, -l and --server.');
     const schema = name === PULLED ? 'pull' : SCHEMAS.find((known) => known === name);
     if (schema === undefined)
       throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, PULLED]));

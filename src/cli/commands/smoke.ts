@@ -25,7 +25,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
         { hint: 'If this is intended, run it with --yes.' },
       );
     }
-    const progress = progressView(io.stderr);
+    const progress = progressView(io);
     const document = await smoke({
       ...optionsFrom(flags, io, 'writes'),
       all: flags.all,

@@ -16,6 +16,8 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
       targets: namesIn(flags.env),
+      selector: flags.selector,
+      selectorFrom: undefined,
     });
     const document = validationDocument(diagnostics);
     const names = targets.map(({ name }) => visible(name)).join(', ');

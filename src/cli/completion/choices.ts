@@ -1,7 +1,9 @@
 import { plainPaths } from '../../desired/field-path.ts';
 import { sandboxOutcomes } from '../../emulator/options.ts';
 import { EMBEDDED_DIALECTS } from '../../model/embedded-address.ts';
+import type { Target } from '../../desired/target.ts';
 import { fields } from '../../model/field.ts';
+import { labelPairs } from '../../operations/labelled.ts';
 import { loadTargets } from '../../operations/load.ts';
 import type { Completion } from '../flag-table.ts';
 import { optionsFrom } from '../flags.ts';
@@ -14,6 +16,8 @@ export function choices(what: Computed, files: readonly string[], io: Io): reado
   switch (what) {
     case 'environments':
       return environmentNames(files, io);
+    case 'labels':
+      return labelPairs(targetsIn(files, io)).filter((pair) => PLAIN_PAIR.test(pair));
     case 'secrets':
       return ['all', ...fieldNames(({ readable }) => !readable)];
     case 'fields':
@@ -36,9 +40,14 @@ function fieldNames(isOffered: (field: ReturnType<typeof fields>[number]) => boo
 /** A name that needs no quotes in any shell; others are not offered. */
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
+const PLAIN_PAIR = /^[A-Za-z0-9][A-Za-z0-9._/-]*=[A-Za-z0-9._-]+$/;
+
 /** The environments of the settings files, read offline. Throws if a file is not valid. */
+function targetsIn(files: readonly string[], io: Io): readonly Target[] {
+  return loadTargets(optionsFrom(files.length === 0 ? {} : { file: files }, io, 'reads')).targets;
+}
+
 function environmentNames(files: readonly string[], io: Io): readonly string[] {
-  const options = optionsFrom(files.length === 0 ? {} : { file: files }, io, 'reads');
-  const names = loadTargets(options).targets.map(({ name }) => name);
+  const names = targetsIn(files, io).map(({ name }) => name);
   return [...new Set(names)].filter((name) => PLAIN.test(name));
 }

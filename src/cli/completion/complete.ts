@@ -161,13 +161,16 @@ async function completed(
   if (completion === 'files' || (completion === 'formats' && file !== undefined))
     return [{ filesAfter: Array.from(`${before}${file}`).length }];
   const isList =
-    completion === 'environments' || (typeof completion === 'object' && completion.list);
+    completion === 'environments' ||
+    completion === 'labels' ||
+    (typeof completion === 'object' && completion.list);
   const earlier = isList ? (/^.*,/s.exec(text)?.[0] ?? '') : '';
+  const given = new Set(earlier.split(','));
   const words = await wordsOf(completion, command, files, io);
   return startingWith(
     `${before}${text}`,
     words
-      .filter((word) => !earlier.split(',').includes(word))
+      .filter((word) => !given.has(word))
       .map((word) => ({ word: `${before}${earlier}${word}`, about: '' })),
   );
 }

@@ -27,6 +27,8 @@ export interface Block<Name extends string = string> {
   readonly isQuotable?: (value: string, path: FilePath) => boolean;
   /** What text with a pattern must be, in words, and how to write it. */
   readonly textForm?: (path: FilePath) => readonly [phrase: string, hint: string] | null;
+  /** What a key with a pattern must be, and how to write it. */
+  readonly keyForm?: (path: FilePath) => readonly [message: string, hint: string];
   /** An environment's block over the same block above it. */
   readonly overlay?: typeof overlay;
   /** The block as a policy judges it, references as they are written. */

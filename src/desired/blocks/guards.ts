@@ -14,6 +14,10 @@ const ALWAYS_ON: ReadonlySet<Rule> = new Set(['reset-agent', 'secrets-gone']);
 
 /** The guards that a block turns on: a rule by its name, or all by `protected` except those that are turned off by name. */
 export function guardsOf(node: Node | undefined): GuardSettings {
+  return node === undefined ? WITHOUT_BLOCK : readGuards(node);
+}
+
+function readGuards(node: Node | undefined): GuardSettings {
   const flag = (key: string): boolean | undefined => {
     const value = member(node, key);
     return value?.kind === 'scalar' && typeof value.value === 'boolean' ? value.value : undefined;
@@ -31,3 +35,5 @@ export function guardsOf(node: Node | undefined): GuardSettings {
     frozen: textOf(member(node, 'frozen')) ?? null,
   };
 }
+
+const WITHOUT_BLOCK = readGuards(undefined);

@@ -27,6 +27,10 @@ export const server: Block<'server'> = {
           'Write it like https://agents.example.com, without userinfo, query and fragment.',
         ]
       : null,
+  keyForm: () => [
+    'This is not a valid header name.',
+    'Use letters, digits and -, without spaces and colons.',
+  ],
   overlay: overlayServer,
 };
 

@@ -35,7 +35,7 @@ function redactorOf(...values: readonly string[]): Redactor {
 /** What a reference never comes to: it is written in the file, on the command line, or in setpoint. */
 const FIXED = new Set(
   (
-    'tool summary meaning source file ref name code rule kind environment resources ' +
+    'tool meaning source file ref name code rule rules verdict kind environment resources ' +
     'created_at started_at finished_at observed_at'
   ).split(' '),
 );

@@ -167,7 +167,7 @@ describe('a page of hostile strings', () => {
         expect(texts(named('title'))).toEqual([
           `${visible(`${name}: the service could not be read`)} · setpoint plan`,
         ]);
-        expect(texts(named('h2'))).toEqual([`${visible(name)} ✗ error`]);
+        expect(texts(named('h2'))).toEqual([`${visible(name)} ✗ failed`]);
         expect(texts(ofClass('soft'))).toEqual([
           'setpoint plan',
           `${visible(origin)}, settings-v0 0.62 or earlier`,

@@ -15,7 +15,7 @@ function viewOn({ terminal = false, quiet = false } = {}) {
   } as unknown as Stream;
   let now = 0;
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const progress = progressView(stderr);
+  const progress = progressView({ stdout: stderr, stderr });
   onTestFinished(() => {
     progress.end();
     spy.mockRestore();
@@ -61,9 +61,11 @@ it('a terminal shows one line for each environment, as wide as it is, and the se
   const { written, at, progress } = viewOn({ terminal: true });
   at(0, REFUSED);
   at(12, 'the certificate of the service is self-signed');
-  expect(written.at(-1)).toBe('  a: waiting for the service  the certificate of the s  12s\n');
+  expect(written.at(-1)).toBe(
+    '\u001B[1A\u001B[2K  a: waiting for the service  the certificate of the s  12s\n',
+  );
   progress.end();
-  expect(written.at(-1)).toBe('\u001B[1A\u001B[J');
+  expect(written.at(-1)).toBe('\u001B[1A\u001B[2K');
   at(13, null);
   expect(written.at(-1)).toBe('  a: waiting for the service  it answers  0s\n');
 });

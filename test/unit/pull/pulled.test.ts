@@ -1,3 +1,4 @@
+import { referenceSource } from '../../../src/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { readTargets, type LoadedFile } from '../../../src/desired/target.ts';
 import type { Value } from '../../../src/model/value.ts';
@@ -23,7 +24,12 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
     const observed = observedOf(record);
     return [{ target, observed, options: { adopt, hidden: [], ownLayer: false } }];
   });
-  return pullEdits(files, READ, observed, sourceFor([], { env, resolved: new Resolved() }));
+  return pullEdits(
+    files,
+    READ,
+    observed,
+    sourceFor([], { references: referenceSource(env), resolved: new Resolved() }),
+  );
 }
 
 function one(lines: readonly string[], record: Readonly<Record<string, Value>>, env = {}) {

@@ -46,7 +46,7 @@ describe('a comment', () => {
     expect(text.match(/^\| - \| `lost_\d+`/gm)).toHaveLength(20);
     expect(text.indexOf('This would be refused.')).toBeLessThan(text.indexOf('A conversation'));
     expect(tallyOf(text, 'change')).toBe(3020);
-    expect(text).toContain('— 3000 to change, 20 to remove; apply would be refused\n');
+    expect(text).toContain('— 3,000 to change, 20 to remove; apply would be refused\n');
   });
 
   it('leaves out the diff of a huge change first, and no other', () => {
@@ -80,7 +80,7 @@ describe('a comment', () => {
       ),
     );
     for (const title of [
-      '## Plan: a — 2000 to change',
+      '## Plan: a — 2,000 to change',
       '## Plan: b — 1 to clear',
       '## Plan: c — no changes',
     ])

@@ -17,6 +17,7 @@ import {
 import { diagnosticsText } from '../../../src/render/error-text.ts';
 import { outcomeText, planText } from '../../../src/render/section-text.ts';
 import { validationSarif } from '../../../src/render/sarif.ts';
+import { partOf } from '../../../src/model/summary.ts';
 import { nodesOf, plainText, treeOf, type Node } from '../../fixture/markdown-tree.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';
@@ -36,7 +37,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
       unknown: environments.flatMap(({ unknown }) => unknown).length,
       errors: environments.filter(({ error }) => error !== null).length,
     };
-    const text = planText(document, STYLE, voice);
+    const text = sectionsOf(planText(document, STYLE, voice));
     expect({
       ...tallyOfText(text),
       errors: linesOf(text, /^Could not read the service's settings\.$/),
@@ -52,7 +53,7 @@ describe.each(Object.entries(PLANS))('of the plan %s', (_, document) => {
       plainText(node).replace(/^.* — /, ''),
     );
     const sentences = document.environments.map((environment) => {
-      const lines = planText({ ...document, environments: [environment] }, STYLE).split('\n');
+      const lines = planText(partOf(document, [environment]), STYLE).split('\n');
       const last = lines.findLast((line) => line !== '' && !line.startsWith(REFUSED)) ?? '';
       const counted =
         /^Plan: (.*)\.$/.exec(last)?.[1] ?? WORDS.find(([start]) => last.startsWith(start))?.[1];
@@ -77,7 +78,7 @@ it.each(Object.entries(OUTCOMES))(
     const changes = environments.flatMap((one) => one.changes).length;
     const remaining = environments.flatMap((one) => one.remaining).length;
     const errors = environments.filter(({ error }) => error !== null).length;
-    const text = outcomeText(document, STYLE);
+    const text = sectionsOf(outcomeText(document, STYLE));
     const warned = linesOf(text, /^  ! /);
     expect(linesOf(text, /^  [✓✗?·] (?!sandbox_api_key)/)).toBe(changes);
     const tree = treeOf(outcomeMarkdown(document));
@@ -105,6 +106,11 @@ it.each(Object.entries(VALIDATIONS))(
     expect(JSON.parse(validationSarif(document)).runs[0].results).toHaveLength(count);
   },
 );
+
+/** The text before the summary, which has each environment again. */
+function sectionsOf(text: string): string {
+  return text.split(/^[\d,]+ environments: /m)[0] ?? '';
+}
 
 function tallyOfText(text: string): object {
   return {

@@ -1,0 +1,144 @@
+import { usageError } from './error.ts';
+import { isLabelKey, isLabelValue, KEY_FORM, VALUE_FORM } from './label.ts';
+
+/** One condition on the labels of an environment. Without the key, `notin` and `absent` hold, the others do not. */
+export type Requirement =
+  | {
+      readonly operator: 'in' | 'notin';
+      readonly key: string;
+      readonly values: ReadonlySet<string>;
+    }
+  | { readonly operator: 'exists' | 'absent'; readonly key: string };
+
+/** Whether all requirements hold for these labels. */
+export function selects(
+  requirements: readonly Requirement[],
+  labels: ReadonlyMap<string, string>,
+): boolean {
+  return requirements.every((one) => {
+    const value = labels.get(one.key);
+    switch (one.operator) {
+      case 'in':
+        return value !== undefined && one.values.has(value);
+      case 'notin':
+        return value === undefined || !one.values.has(value);
+      case 'exists':
+        return value !== undefined;
+      case 'absent':
+        return value === undefined;
+    }
+  });
+}
+
+/**
+ * Parses what kubectl takes after -l: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between them,
+ * which mean and. Throws a usage error, also if there is no requirement: a variable that is not set would choose everything.
+ */
+export function parseSelector(text: string): readonly Requirement[] {
+  const tokens = new Tokens(text);
+  if (tokens.next === null) throw tokens.problem('it is empty');
+  const requirements: Requirement[] = [];
+  do requirements.push(requirement(tokens));
+  while (tokens.take(','));
+  return requirements;
+}
+
+const EXAMPLES =
+  'Write it like ring=0, tier!=canary, "region in (eu,us)", legacy or \'!legacy\'; a comma means and.';
+
+/** Operators, brackets and commas, and the words between them. */
+const TOKEN = /==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+/g;
+const MARK = /^[=!(),<>]/;
+
+/** A longer text is not repeated. */
+const LONGEST = 80;
+
+class Tokens {
+  readonly #text: string;
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#tokens = text.match(TOKEN) ?? [];
+  }
+
+  /** The token that comes next, or null at the end. */
+  get next(): string | null {
+    return this.#tokens[this.#at] ?? null;
+  }
+
+  /** The same as a message names it. */
+  get found(): string {
+    return this.next === null ? 'the end' : (quoted(this.next) ?? 'a long word');
+  }
+
+  /** Takes the next token if it is this one. */
+  take(token: string): boolean {
+    const is = this.next === token;
+    if (is) this.#at += 1;
+    return is;
+  }
+
+  /** Takes a word; null if the next token is none. */
+  word(): string | null {
+    const { next } = this;
+    if (next === null || MARK.test(next)) return null;
+    this.#at += 1;
+    return next;
+  }
+
+  problem(what: string, hint = EXAMPLES): Error {
+    const selector = ['The selector', ...[quoted(this.#text) ?? []].flat()].join(' ');
+    return usageError(`${selector} is not valid: ${what}.`, hint);
+  }
+}
+
+function quoted(text: string): string | null {
+  return text.length <= LONGEST ? JSON.stringify(text) : null;
+}
+
+function requirement(tokens: Tokens): Requirement {
+  if (tokens.take('!')) return ended(tokens, { operator: 'absent', key: keyFrom(tokens) });
+  const key = keyFrom(tokens);
+  if (tokens.take('=') || tokens.take('=='))
+    return ended(tokens, { operator: 'in', key, values: new Set([valueFrom(tokens)]) });
+  if (tokens.take('!='))
+    return ended(tokens, { operator: 'notin', key, values: new Set([valueFrom(tokens)]) });
+  for (const operator of ['in', 'notin'] as const) {
+    if (tokens.take(operator)) return ended(tokens, { operator, key, values: listFrom(tokens) });
+  }
+  if (tokens.next === '<' || tokens.next === '>')
+    throw tokens.problem(`values are text, and ${tokens.next} compares numbers`);
+  return ended(tokens, { operator: 'exists', key }, '=, !=, in, notin or a comma');
+}
+
+function ended(tokens: Tokens, complete: Requirement, expected = 'a comma'): Requirement {
+  if (tokens.next === null || tokens.next === ',') return complete;
+  throw tokens.problem(`${expected} is missing before ${tokens.found}`);
+}
+
+function keyFrom(tokens: Tokens): string {
+  const { found } = tokens;
+  const key = tokens.word();
+  if (key === null) throw tokens.problem(`a key is missing before ${found}`);
+  if (isLabelKey(key)) return key;
+  throw tokens.problem(`${found} is not a key`, `A key has ${KEY_FORM}.`);
+}
+
+/** A value. At a comma, a bracket or the end it is empty. */
+function valueFrom(tokens: Tokens): string {
+  const { found } = tokens;
+  const value = tokens.word() ?? '';
+  if (isLabelValue(value)) return value;
+  throw tokens.problem(`${found} is not a value`, `A value has ${VALUE_FORM}.`);
+}
+
+function listFrom(tokens: Tokens): ReadonlySet<string> {
+  if (!tokens.take('(')) throw tokens.problem(`( is missing before ${tokens.found}`);
+  const values = new Set<string>();
+  do values.add(valueFrom(tokens));
+  while (tokens.take(','));
+  if (tokens.take(')')) return values;
+  throw tokens.problem(`a comma or ) is missing before ${tokens.found}`);
+}

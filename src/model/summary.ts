@@ -1,0 +1,255 @@
+import { ERRORS, errorGravity, type ErrorCode } from './error.ts';
+import type { EnvironmentOutcome, OutcomeDocument } from './outcome.ts';
+import {
+  countActions,
+  type Action,
+  type ActionCounts,
+  type EnvironmentPlan,
+  type ErrorReport,
+  type PlanDocument,
+} from './plan.ts';
+import {
+  isFailure,
+  needsAttention,
+  OUTCOME_VERDICTS,
+  outcomeVerdict,
+  PLAN_VERDICTS,
+  planVerdict,
+  verdictGravity,
+  type OutcomeVerdict,
+  type PlanVerdict,
+  type Verdict,
+} from './verdict.ts';
+import { Worst } from './worst.ts';
+
+/** An environment that somebody should look at, in a few words. */
+export interface Attention<V extends Verdict = Verdict> {
+  readonly name: string;
+  readonly verdict: V;
+  /** How many changes there are, by action; only the actions that there are. */
+  readonly changes: Readonly<Partial<ActionCounts>>;
+  /** How many of the changes are edits of the file that have not been applied; null without a base. */
+  readonly pending: number | null;
+  /** How many values could not be compared. */
+  readonly unknown: number;
+  readonly warnings: number;
+  /** The rules by which an apply refuses the plan. */
+  readonly rules: readonly string[];
+  readonly error: Pick<ErrorReport, 'code' | 'message'> | null;
+}
+
+/** How many environments there are, and how many with each verdict. */
+export type EnvironmentCounts<V extends Verdict = Verdict> = Readonly<Record<V | 'total', number>>;
+
+/** What a document says of all its environments together. */
+export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
+  /** Values that could not be compared. */
+  readonly unknown: number;
+  readonly warnings: number;
+  readonly environments: EnvironmentCounts<V>;
+  /** How many of the environments that failed did so with each error; `other` is one that this version does not know. */
+  readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
+  /** The environments that somebody should look at, the worst first: at most MOST_LISTED. */
+  readonly attention: readonly Attention<V>[];
+  /** How many more there are than `attention` has. */
+  readonly more: number;
+}
+
+export type PlanSummary = Summary<PlanVerdict>;
+export type OutcomeSummary = Summary<OutcomeVerdict>;
+export type AnySummary = PlanSummary | OutcomeSummary;
+
+/** The environments that a summary lists. */
+export const MOST_LISTED = 1000;
+const MOST_RULES = 20;
+const LONGEST_MESSAGE = 300;
+
+/**
+ * Adds up what is known of all environments once each of them has been dropped: counts, and a line for each that somebody should
+ * look at. It holds nothing else, and a bounded number of lines. What it takes must be masked.
+ */
+export interface Tally<E, V extends Verdict = Verdict> {
+  /** In the order of the document. */
+  readonly add: (environment: E) => void;
+  readonly summary: () => Summary<V>;
+}
+
+/** `strict` counts an environment as `unknown` if all that can be compared is in sync and something cannot. */
+export function planTally(strict = false): Tally<EnvironmentPlan, PlanVerdict> {
+  const counts = new Counts(PLAN_VERDICTS);
+  return {
+    add: (environment) => counts.add(planAttention(environment, strict)),
+    summary: () => counts.summary(),
+  };
+}
+
+/** Counts the changes that were sent. */
+export function outcomeTally(): Tally<EnvironmentOutcome, OutcomeVerdict> {
+  const counts = new Counts(OUTCOME_VERDICTS);
+  return {
+    add: (environment) => counts.add(outcomeAttention(environment)),
+    summary: () => counts.summary(),
+  };
+}
+
+/** What a plan says of one environment, in a few words. */
+export function planAttention(
+  environment: EnvironmentPlan,
+  strict = false,
+): Attention<PlanVerdict> {
+  return attentionOf(environment, planVerdict(environment, strict), environment.changes);
+}
+
+/** What became of one environment, in a few words. */
+export function outcomeAttention(environment: EnvironmentOutcome): Attention<OutcomeVerdict> {
+  const sent = environment.changes.filter(({ result }) => result !== 'not-sent');
+  return attentionOf(environment, outcomeVerdict(environment), sent);
+}
+
+export function planSummary(environments: readonly EnvironmentPlan[], strict = false): PlanSummary {
+  return talliedOf(planTally(strict), environments);
+}
+
+export function outcomeSummary(environments: readonly EnvironmentOutcome[]): OutcomeSummary {
+  return talliedOf(outcomeTally(), environments);
+}
+
+function talliedOf<E, V extends Verdict>(
+  tally: Tally<E, V>,
+  environments: readonly E[],
+): Summary<V> {
+  for (const environment of environments) tally.add(environment);
+  return tally.summary();
+}
+
+/** A document with these environments, and their summary. */
+export function partOf(
+  document: PlanDocument,
+  environments: readonly EnvironmentPlan[],
+): PlanDocument;
+export function partOf(
+  document: OutcomeDocument,
+  environments: readonly EnvironmentOutcome[],
+): OutcomeDocument;
+export function partOf(
+  document: PlanDocument | OutcomeDocument,
+  environments: readonly EnvironmentPlan[] | readonly EnvironmentOutcome[],
+): PlanDocument | OutcomeDocument {
+  return recounted({ ...document, environments } as PlanDocument | OutcomeDocument);
+}
+
+/** A plan or an outcome with the summary of its environments; any other document as it is. */
+export function recounted<D extends object>(document: D): D {
+  const read: object = document;
+  return isPlan(read)
+    ? { ...document, summary: planSummary(read.environments) }
+    : isOutcome(read)
+      ? { ...document, summary: outcomeSummary(read.environments) }
+      : document;
+}
+
+function isPlan(document: object): document is PlanDocument {
+  return 'kind' in document && document.kind === 'plan';
+}
+
+function isOutcome(document: object): document is OutcomeDocument {
+  return 'kind' in document && document.kind === 'outcome';
+}
+
+interface Judged {
+  readonly name: string;
+  readonly unknown: readonly unknown[];
+  readonly warnings: readonly unknown[];
+  readonly refusals: readonly { readonly rule: string }[];
+  readonly error: ErrorReport | null;
+}
+
+interface Classed {
+  readonly action: Action;
+  readonly class?: string;
+}
+
+function attentionOf<V extends Verdict>(
+  { name, unknown, warnings, refusals, error }: Judged,
+  verdict: V,
+  changes: readonly Classed[],
+): Attention<V> {
+  const actions: Partial<Record<Action, number>> = {};
+  for (const { action } of changes) actions[action] = (actions[action] ?? 0) + 1;
+  const classed = changes.some((change) => change.class !== undefined);
+  return {
+    name,
+    verdict,
+    changes: actions,
+    pending: classed ? changes.filter((change) => change.class === 'pending').length : null,
+    unknown: unknown.length,
+    warnings: warnings.length,
+    rules: [...new Set(refusals.map(({ rule }) => rule))].slice(0, MOST_RULES),
+    error: error === null ? null : { code: error.code, message: shortMessage(error.message) },
+  };
+}
+
+/** How many changes there are in all. */
+export function changeCount({ changes }: Pick<Attention, 'changes'>): number {
+  return Object.values(changes).reduce((sum, count) => sum + count, 0);
+}
+
+/** For comparing what somebody should look at first: the verdict, the kind of error, what is lost, how much there is to do. */
+export function gravityOf(attention: Attention): readonly number[] {
+  const { verdict, changes, error } = attention;
+  const { clear = 0, remove = 0 } = changes;
+  return [verdictGravity(verdict), errorGravity(error), clear + remove, changeCount(attention)];
+}
+
+class Counts<V extends Verdict> {
+  readonly #actions = countActions([]) as Record<Action, number>;
+  readonly #environments: Record<V | 'total', number>;
+  readonly #errors = new Map<ErrorCode | 'other', number>();
+  readonly #worst = new Worst<Attention<V>>(MOST_LISTED);
+  #unknown = 0;
+  #warnings = 0;
+
+  constructor(verdicts: readonly V[]) {
+    this.#environments = Object.fromEntries(
+      ['total', ...verdicts].map((name) => [name, 0]),
+    ) as Record<V | 'total', number>;
+  }
+
+  add(attention: Attention<V>): void {
+    const { verdict, changes, unknown, warnings, error } = attention;
+    for (const [action, count] of Object.entries(changes)) this.#actions[action as Action] += count;
+    this.#unknown += unknown;
+    this.#warnings += warnings;
+    this.#environments.total += 1;
+    this.#environments[verdict] += 1;
+    if (isFailure(verdict)) {
+      const code = knownCode(error?.code ?? '');
+      this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
+    }
+    if (needsAttention(verdict)) this.#worst.add(attention, gravityOf(attention));
+  }
+
+  summary(): Summary<V> {
+    const { held, more } = this.#worst.list();
+    return {
+      ...this.#actions,
+      unknown: this.#unknown,
+      warnings: this.#warnings,
+      environments: { ...this.#environments },
+      errors: Object.fromEntries([...this.#errors].toSorted(([, one], [, other]) => other - one)),
+      attention: held,
+      more,
+    };
+  }
+}
+
+function knownCode(code: string): ErrorCode | 'other' {
+  return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'other';
+}
+
+/** The list is for an overview; the environment's own part has all of it. */
+function shortMessage(message: string): string {
+  return message.length <= LONGEST_MESSAGE
+    ? message
+    : `${message.slice(0, LONGEST_MESSAGE).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

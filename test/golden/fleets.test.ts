@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { outcomeText, planText } from '../../src/render/section-text.ts';
+import { APPLIED_FLEET, FLEET_IN_SYNC, PLANNED_FLEET } from '../fixture/fleets.ts';
+import { expectGolden } from './golden-file.ts';
+
+const TERMINAL = { color: false, width: 80, verbose: false };
+const PIPE = { ...TERMINAL, width: null };
+
+it.each([
+  ['plan.txt', planText(PLANNED_FLEET, TERMINAL)],
+  ['plan-in-a-pipe.txt', planText(PLANNED_FLEET, PIPE)],
+  ['drift.txt', planText(PLANNED_FLEET, TERMINAL, 'drift')],
+  ['strict-drift.txt', planText(PLANNED_FLEET, TERMINAL, 'strict drift')],
+  ['in-sync.txt', planText(FLEET_IN_SYNC, TERMINAL)],
+  ['apply.txt', outcomeText(APPLIED_FLEET, TERMINAL)],
+])('many environments: %s', (file, text) => {
+  expectGolden(join('fleets', file), text);
+});
+
+it('shows every environment on demand', () => {
+  const text = planText(PLANNED_FLEET, { ...PIPE, verbose: true });
+  for (const { name } of PLANNED_FLEET.environments)
+    expect(text.split('\n').filter((line) => line.startsWith(`${name}  https://`))).toHaveLength(1);
+});
