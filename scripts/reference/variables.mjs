@@ -29,6 +29,7 @@ const GROUPS = [
       ['SETPOINT_FILE', 'As --file: settings files, comma-separated.'],
       ['SETPOINT_ENV', 'As --env: environments, comma-separated.'],
       ['SETPOINT_SELECTOR', 'As --selector: one selector, such as ring=0,region in (eu,us).'],
+      ['SETPOINT_SHARD', 'As --shard, for plan, drift and apply: 0/4.'],
       ['SETPOINT_OUTPUT', 'As --output: formats, comma-separated, such as text,json=plan.json.'],
       ['SETPOINT_TIMEOUT', 'As --timeout.'],
       ['SETPOINT_SERVER', 'As --server, for commands that only read.'],
@@ -51,6 +52,24 @@ const GROUPS = [
       ],
       ['SESSION_API_KEY', 'serve: the key that the embedded service requires, as --api-key.'],
       ['GITHUB_TOKEN', 'comment: the token to comment with. No settings file can read it.'],
+    ],
+  ],
+  [
+    'Shards in Kubernetes',
+    'For plan, drift and apply without --shard. [Split a fleet](../guides/shards.md) shows the manifests.',
+    [
+      [
+        'SETPOINT_SHARDS',
+        'How many pods share the environments. The number of this pod is the first of the next four that is set.',
+      ],
+      ['JOB_COMPLETION_INDEX', 'The number of a pod of an Indexed Job, which Kubernetes sets.'],
+      [
+        'POD_INDEX',
+        'The number of a pod of a StatefulSet, from its label apps.kubernetes.io/pod-index.',
+      ],
+      ['POD_NAME', 'The name of a pod, which ends in its number if it is one of a StatefulSet.'],
+      ['HOSTNAME', 'The same; Kubernetes sets it.'],
+      ['JOB_COMPLETIONS', 'In an Indexed Job, in place of SETPOINT_SHARDS: its completions.'],
     ],
   ],
   [

@@ -23,6 +23,7 @@ import {
 } from '../render/github/annotations.ts';
 import { json } from '../render/json.ts';
 import { driftMarkdown } from '../render/markdown/comments.ts';
+import { shardText } from '../render/shard-text.ts';
 import { outcomeText, planText, previewText } from '../render/section-text.ts';
 import { PLAIN } from '../render/style.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
@@ -149,7 +150,7 @@ function markdownOf({ markdown }: StickyComment): string {
 
 /** The inputs as operations take them. */
 function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, selector, base, policy, rotate } = inputs;
+  const { files, environments, selector, shard, base, policy, rotate } = inputs;
   return {
     file: files,
     env,
@@ -157,6 +158,10 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
     targetsFrom: 'the input environments',
     selector: selector ?? undefined,
     selectorFrom: 'the input selector',
+    shard,
+    onSelected: (own, chosen) => {
+      if (shard !== undefined) process.stdout.write(shardText(shard, own, chosen, null));
+    },
     base: base ?? undefined,
     policy: policy ?? undefined,
     rotate,
@@ -173,8 +178,9 @@ async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
 const ALL_RESOURCES: readonly Resource[] = ['settings', 'sandboxes', 'specs', 'conversations'];
 
 /** Saves what the services have, masked, for plans against it. If none could be read, the snapshot that exists is kept. */
-async function saveSnapshot({ snapshotOut }: Inputs, options: Options): Promise<void> {
+async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise<void> {
   if (snapshotOut === null) return;
+  const options = { ...selected, onSelected: undefined };
   const declared = selectTargets(options).some(({ sandboxes }) => sandboxes !== undefined);
   const document = await get({ ...options, resources: declared ? ALL_RESOURCES : ['settings'] });
   if (document.environments.every(({ status }) => status === 'error')) return;

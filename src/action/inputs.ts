@@ -2,8 +2,9 @@ import { getInput } from '@actions/core';
 import { RULES, type Refusal } from '../model/guard.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { usageError } from '../model/error.ts';
+import type { Shard } from '../model/shard.ts';
 import { choicesHint } from '../model/wording.ts';
-import { parseAge } from '../operations/flag-values.ts';
+import { parseAge, parseShard } from '../operations/flag-values.ts';
 
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
 export type Command = (typeof COMMANDS)[number];
@@ -14,6 +15,7 @@ export interface Inputs {
   readonly files: readonly string[] | undefined;
   readonly environments: readonly string[] | undefined;
   readonly selector: string | null;
+  readonly shard: Shard | undefined;
   readonly all: boolean;
   /** plan: where to write it; apply: the approved one. */
   readonly plan: string | null;
@@ -35,6 +37,7 @@ export interface Inputs {
 const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   environments: ['plan', 'apply', 'drift'],
   selector: ['plan', 'apply', 'drift'],
+  shard: ['plan', 'apply', 'drift'],
   all: ['plan', 'apply', 'drift'],
   plan: ['plan', 'apply'],
   snapshot: ['plan'],
@@ -72,6 +75,7 @@ export function readInputs(): Inputs {
     files: list('files'),
     environments,
     selector,
+    shard: shard('shard'),
     all,
     plan: text('plan'),
     snapshot,
@@ -102,6 +106,11 @@ function text(name: string): string | null {
 function age(name: string): number | undefined {
   const given = getInput(name);
   return given === '' ? undefined : parseAge(`The input ${name}`, given);
+}
+
+function shard(name: string): Shard | undefined {
+  const given = getInput(name);
+  return given === '' ? undefined : parseShard(`The input ${name}`, given);
 }
 
 /** One a line, or several separated by commas. */

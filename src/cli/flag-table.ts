@@ -52,6 +52,10 @@ export const FLAGS = {
       "environments with these labels: ring=0, 'tier!=canary', 'region in (eu,us)'; repeatable",
     completion: 'labels',
   },
+  '--shard': {
+    value: 'i/n',
+    about: 'only shard i of n, from 0: 0/4; all shards together are all environments',
+  },
   '--all': { about: 'all environments' },
   '--server': { value: 'url', about: "an address in place of the file's" },
   '--timeout': { value: 'time', about: 'time limit of one request (default: 30s)' },

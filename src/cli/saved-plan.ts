@@ -15,6 +15,7 @@ export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
 const OF_A_NEW_PLAN = {
   file: '--file',
   selector: '--selector',
+  shard: '--shard',
   server: '--server',
   waitReady: '--wait-ready',
   maxFailures: '--max-failures',

@@ -1,5 +1,6 @@
 import type { Refusal } from './guard.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
+import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';
 import type { OutcomeSummary } from './summary.ts';
 import type { Json } from './value.ts';
@@ -58,6 +59,8 @@ export interface OutcomeDocument {
   readonly kind: 'outcome';
   readonly tool: Tool;
   readonly started_at: string;
+  /** The part of the environments that this is about; null if it is about all of those chosen. */
+  readonly shard: Shard | null;
   readonly environments: readonly EnvironmentOutcome[];
   readonly finished_at: string;
   readonly run: Run;

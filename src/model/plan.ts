@@ -1,6 +1,7 @@
 import type { Refusal } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
+import type { Shard } from './shard.ts';
 import type { ObservedState, Spoken } from './state.ts';
 import type { PlanSummary } from './summary.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
@@ -188,6 +189,8 @@ export interface PlanDocument {
   readonly kind: 'plan';
   readonly tool: Tool;
   readonly created_at: string;
+  /** The part of the environments that this is about; null if it is about all of those chosen. */
+  readonly shard: Shard | null;
   /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];

@@ -100,6 +100,7 @@ async function applyAll(
     kind: 'outcome',
     tool: TOOL,
     started_at: startedAt,
+    shard: request.shard ?? null,
   };
   await parts.begin(head, targets.length);
   const work = reportingEnd(targets.length, request, applyOne);

@@ -10,6 +10,7 @@ import {
   type Path,
 } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
+import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
@@ -27,6 +28,31 @@ export function parseAge(named: string, text: string): number {
   const age = Number(number) * (AGE_UNITS[unit] ?? 0);
   if (age > 0) return age;
   throw new SetpointError('usage', `${named} takes an age such as 90m, 24h or 7d.`);
+}
+
+/** A shard such as 0/4. `named` is the flag or variable, for the usage error. */
+export function parseShard(named: string, text: string): Shard {
+  const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
+  if (index === undefined) {
+    throw usageError(
+      `${named}: a shard is its number, from 0, and how many there are.`,
+      'Write it like 0/4.',
+    );
+  }
+  const shard = { index: Number(index), count: Number(count) };
+  checkShard(named, shard);
+  return shard;
+}
+
+/** Throws a usage error if there is no such shard. */
+export function checkShard(named: string, { index, count }: Shard): void {
+  if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS)
+    throw usageError(`${named}: there are 1 to ${MOST_SHARDS} shards.`, 'Write it like 0/4.');
+  if (!Number.isInteger(index) || index < 0 || index >= count)
+    throw usageError(
+      `${named}: there is no shard ${index} of ${count}.`,
+      count === 1 ? 'The only one is 0/1.' : `They are 0/${count} to ${count - 1}/${count}.`,
+    );
 }
 
 /** The guards that `--allow` lifts for this run. Throws a usage error if a name is not that of a rule. */

@@ -114,7 +114,13 @@ export async function newEnvironment(
   name: string,
   request: Running<InitRequest>,
 ): Promise<Initial> {
-  const options = { ...request, server: undefined, targets: undefined, selector: undefined };
+  const options = {
+    ...request,
+    server: undefined,
+    targets: undefined,
+    selector: undefined,
+    shard: undefined,
+  };
   const {
     files: [file],
     targets: before,

@@ -1,4 +1,5 @@
 import type { Clock, Variables } from '../model/ports.ts';
+import type { Shard } from '../model/shard.ts';
 import type { Dispatcher } from '../service/connect.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
 
@@ -21,6 +22,10 @@ export interface Options {
   readonly selector?: string | readonly string[] | undefined;
   /** The same as targetsFrom, for `selector`. */
   readonly selectorFrom?: string | undefined;
+  /** Only the environments of one shard of those chosen. A shard may have none. */
+  readonly shard?: Shard | undefined;
+  /** Receives how many environments the run has, and how many were chosen, before anything is sent. */
+  readonly onSelected?: ((own: number, chosen: number) => void) | undefined;
   /** An address in place of the file's. */
   readonly server?: string | undefined;
   /** Milliseconds for one request; all requests for the settings of an environment may take four times as long. Default: 30,000. */

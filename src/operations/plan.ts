@@ -64,7 +64,10 @@ async function planAll(
     snapshot === undefined
       ? servicePlanner(targets, request, digests)
       : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
-  await parts.begin(planHead(at, digests?.salt ?? null), targets.length);
+  await parts.begin(
+    planHead(at, { shard: request.shard ?? null, salt: digests?.salt ?? null }),
+    targets.length,
+  );
   const work = reportingEnd(targets.length, request, planTarget);
   await inOrder(targets, parallelReads(request, targets.length), work, parts.environment);
   return {};

@@ -36,9 +36,9 @@ export async function readSaved<K extends Kind>(
 
 /** What the documents of an earlier version lack. One without digests approves nothing, and no plan is made against it. */
 const LATER: Readonly<Record<Kind, Readonly<Record<'root' | 'environment', object>>>> = {
-  plan: { root: { salt: null }, environment: { digests: null, refusals: [] } },
+  plan: { root: { salt: null, shard: null }, environment: { digests: null, refusals: [] } },
   observed: { root: { salt: null }, environment: { digests: null } },
-  outcome: { root: {}, environment: { refusals: [] } },
+  outcome: { root: { shard: null }, environment: { refusals: [] } },
   validation: { root: {}, environment: {} },
 };
 
@@ -94,7 +94,7 @@ function asRead(schema: Json, name = ''): Json {
   );
 }
 
-const ADDED: ReadonlySet<Json> = new Set(['salt', 'digests', 'refusals', 'summary']);
+const ADDED: ReadonlySet<Json> = new Set(['salt', 'shard', 'digests', 'refusals', 'summary']);
 
 /** The required members that earlier versions have as well. */
 function known(required: Json): Json {

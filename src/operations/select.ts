@@ -1,7 +1,9 @@
 import { SetpointError } from '../model/error.ts';
 import { globMatcher } from '../model/glob.ts';
+import { isInShard } from '../model/shard.ts';
 import { choicesHint, namesListed } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
+import { checkShard } from './flag-values.ts';
 import { labelledTargets } from './labelled.ts';
 import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
 import type { Options } from './options.ts';
@@ -20,6 +22,11 @@ export function selectTargets(options: LockOptions): readonly Target[] {
 
 /** The same, with the files that they were read from. */
 export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
+  const { files, targets } = selectBeforeShards(options);
+  return { files, targets: inShard(targets, options) };
+}
+
+function selectBeforeShards(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
   const { files, targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
@@ -41,10 +48,22 @@ export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targ
   return { files, targets: selected };
 }
 
-/** The environments of a command that writes. If there are several, they must be named, or all of them chosen. */
+/** The environments of a shard, in the same order. */
+function inShard(targets: readonly Target[], { shard, onSelected }: Options): readonly Target[] {
+  if (shard !== undefined) checkShard('shard', shard);
+  const own = shard === undefined ? targets : targets.filter(({ name }) => isInShard(name, shard));
+  onSelected?.(own.length, targets.length);
+  return own;
+}
+
+/**
+ * The environments of a command that writes. If there are several, they must be named, or all of them chosen; in each shard alike,
+ * whatever it has of them.
+ */
 export function chooseTargets(request: WritingRequest, command: string): readonly Target[] {
-  const targets = selectTargets(request);
-  if (targets.length <= 1 || isChosen(request) || request.all === true) return targets;
+  const { targets } = selectBeforeShards(request);
+  if (targets.length <= 1 || isChosen(request) || request.all === true)
+    return inShard(targets, request);
   const names = namesListed(targets.map(({ name }) => name));
   const byLabel = targets.some(({ labels }) => labels !== undefined)
     ? ', choose by label with -l'

@@ -38,7 +38,7 @@ export async function inOrder<T, R>(
   const takeReady = async (): Promise<void> => {
     if (run.taking) return;
     run.taking = true;
-    for (let next = done[run.taken % WAITING]; next !== undefined; ) {
+    for (let next = done[run.taken % WAITING]; next !== undefined;) {
       done[run.taken % WAITING] = undefined;
       await take(next.result);
       run.taken += 1;

@@ -24,6 +24,9 @@ it.each([
   [{ command: 'apply', all: 'yes' }, 'all must be true or false'],
   [{ command: 'plan', all: 'true', environments: 'a' }, 'exclude each other'],
   [{ command: 'plan', all: 'true', selector: 'a=b' }, 'exclude each other'],
+  [{ command: 'validate', shard: '0/2' }, 'does not take the input shard'],
+  [{ command: 'plan', shard: '2/2' }, 'The input shard: there is no shard 2 of 2.'],
+  [{ command: 'plan', shard: '2' }, 'The input shard: a shard is its number, from 0'],
   [{ command: 'validate', selector: 'a=b' }, 'does not take the input selector'],
   [
     { command: 'plan', selector: 'ring=0' },
@@ -74,6 +77,30 @@ it('takes a selector, in which a comma means and', async () => {
   expect((await on.step({ inputs: { ...inputs, command: 'apply' } })).code).toBe(0);
   const unchosen = await on.step({ inputs: { command: 'apply', files: inputs.files } });
   expect(unchosen.log).toContain('choose by label with the input selector');
+});
+
+it('takes a shard, which the log names; that of a pod counts for the command only', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  on.commit(
+    Object.fromEntries(
+      names.map((name) => [
+        `${name}.yaml`,
+        `name: ${name}\n${settingsFor(on.store.url, '  language: de')}`,
+      ]),
+    ),
+  );
+  const inputs = { command: 'plan', files: '*.yaml' };
+  const env = { JOB_COMPLETION_INDEX: '0', JOB_COMPLETIONS: '2' };
+  const shards = [];
+  for (const shard of ['0/2', '1/2', ''])
+    shards.push(await on.step({ inputs: { ...inputs, shard }, env }));
+  const seen = shards.map(({ summary }) =>
+    [...summary.matchAll(/Plan: (\w)/g)].map(([, name = '']) => name),
+  );
+  expect([...(seen[0] ?? []), ...(seen[1] ?? [])].toSorted()).toEqual(names);
+  expect(seen[2]).toEqual(names);
+  expect(shards[0]?.log).toContain(`Shard 0/2: ${seen[0]?.length} of 5 environments.`);
+  expect(shards[2]?.log).not.toContain('Shard');
 });
 
 it('takes the secrets that SETPOINT_ALLOWED_VARIABLES lists, and none that decides where they are sent', async () => {
@@ -153,7 +180,7 @@ it('action.yml names the inputs that are read, and the outputs that are set', as
   const source = ['inputs.ts', 'step.ts']
     .map((name) => readFileSync(join(root, 'src/action', name), 'utf8'))
     .join('\n');
-  const read = [...source.matchAll(/\b(?:getInput|text|list|flag|age)\('([a-z-]+)'/g)].map(
+  const read = [...source.matchAll(/\b(?:getInput|text|list|flag|age|shard)\('([a-z-]+)'/g)].map(
     ([, name]) => name,
   );
   expect(new Set(read)).toEqual(new Set(Object.keys(action.inputs)));

@@ -12,6 +12,7 @@ import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { shardOptions } from '../shard.ts';
 import { startingView } from '../starting-view.ts';
 import { runPlan } from './plan.ts';
 
@@ -28,7 +29,8 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
     const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
-    const options = optionsFrom(flags, io, 'writes');
+    const named = optionsFrom(flags, io, 'writes');
+    const options = { ...named, ...shardOptions(flags, named.env, io) };
     if (!answered && ask === null) {
       // What is wrong with the file or the flags comes first: --yes would not help.
       chooseTargets({ ...options, all: flags.all }, 'apply');

@@ -12,6 +12,7 @@ import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
+import { shardOptions } from '../shard.ts';
 import { startingView } from '../starting-view.ts';
 
 /**
@@ -77,12 +78,14 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
 
 function planned(flags: PlanFlags, io: Io, { mode }: PlanRun, parts: PlanParts): Promise<PlanTail> {
   const options = optionsFrom(flags, io, mode);
+  const shard = shardOptions(flags, options.env, io);
   const { snapshot, rotate, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = hasJsonOutput(flags, io.env);
   const progress = progressView(io);
   const request: PlanRequest = {
     ...options,
+    ...shard,
     snapshot,
     rotate,
     allow,

@@ -1,0 +1,46 @@
+/** One of `count` equal shares of the environments; `index` counts from 0. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+export const MOST_SHARDS = 1000;
+
+/**
+ * Whether an environment belongs to a shard: of all shards it is the one with the greatest weight for the environment's name, and
+ * of equal weights the one with the lowest index. One shard more takes environments from each of the others, and moves none
+ * between them. docs/guides/shards.md specifies the weight for other tools, so that it never changes.
+ */
+export function isInShard(name: string, { index, count }: Shard): boolean {
+  const named = new TextEncoder().encode(`${name}/`).reduce(step, BASIS);
+  const own = weight(named, index);
+  for (let other = 0; other < count; other += 1) {
+    if (other === index) continue;
+    const its = weight(named, other);
+    if (its > own || (its === own && other < index)) return false;
+  }
+  return true;
+}
+
+/** The weight of a shard for a name whose hash, with a slash behind it, is `named`: 32 bits. */
+function weight(named: number, index: number): number {
+  let hash = named;
+  for (const digit of String(index)) hash = step(hash, digit.charCodeAt(0));
+  return mixed(hash);
+}
+
+const BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** FNV-1a of 32 bits: the hash with one byte more. */
+function step(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, PRIME);
+}
+
+/** What ends MurmurHash3: without it, names that are alike would stay together. */
+function mixed(hash: number): number {
+  let mixing = hash ^ (hash >>> 16);
+  mixing = Math.imul(mixing, 0x85ebca6b);
+  mixing = Math.imul(mixing ^ (mixing >>> 13), 0xc2b2ae35);
+  return (mixing ^ (mixing >>> 16)) >>> 0;
+}
