@@ -9,7 +9,7 @@ import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { connect, type Connection } from '../service/connect.ts';
+import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
 import { sandboxObserver } from '../service/v1/sandboxes.ts';
 import { knowing } from '../service/locked.ts';
@@ -104,7 +104,7 @@ async function openTarget(
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
-  const limits = { deadline: clock.monotonic() + 4 * timeout };
+  const limits = { deadline: clock.monotonic() + TARGET_REQUESTS * timeout };
   const aside = async <T>(work: () => Promise<T>): Promise<T> => {
     const begun = clock.monotonic();
     try {

@@ -18,6 +18,7 @@ export function askFor(
 ): Ask {
   return async (path, headers) => {
     const place = connection.place('GET', path);
+    await connection.turns.read({ place, deadline: limits.deadline, signal });
     const timeout = timeLeft(connection.clock, limits, connection.timeout);
     if (timeout <= 0) {
       throw new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`);

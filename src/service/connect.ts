@@ -9,6 +9,7 @@ import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
 import { mayProxy, notCertificates, proxyAddress } from './network.ts';
 import { Networks } from './networks.ts';
+import type { Turns } from './paces.ts';
 import { requestHeaders, sendsKey } from './request-headers.ts';
 
 /**
@@ -75,6 +76,8 @@ export interface Connection {
   /** Sent with every request, and never shown. */
   readonly secrets: readonly Secret[];
   readonly random: () => number;
+  /** When requests may be sent, if the service limits them. */
+  readonly turns: Pick<Turns, 'read' | 'write'>;
   /** A request as messages name it: method, and the address as far as it may be shown. */
   place(method: Method, path: string): string;
   send(request: ConnectionRequest): Promise<WireAnswer>;
@@ -83,6 +86,8 @@ export interface Connection {
 const CONNECT_MS = 5_000;
 const HEADERS_MS = 10_000;
 const LARGEST_BODY = 1_048_576;
+/** How many requests the time for an environment is, and how long a service may refuse all of them. */
+export const TARGET_REQUESTS = 4;
 const LONGEST_TIMER = 2_147_483_647;
 
 /**
@@ -99,9 +104,10 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
   const requests = { get: 0, post: 0 };
-  const { dispatcher, networks = new Networks() } = options;
+  const { networks = new Networks() } = options;
+  const given = options.dispatcher;
   const network =
-    dispatcher === undefined
+    given === undefined
       ? networks.use({
           base,
           ca,
@@ -109,10 +115,17 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
           bypass: options.proxy?.bypass ?? null,
           connectTimeout: Math.min(CONNECT_MS, timeout),
         })
-      : { dispatcher: () => Promise.resolve(dispatcher), release: () => Promise.resolve() };
+      : { dispatcher: () => Promise.resolve(given), release: () => Promise.resolve() };
+  const random = options.random ?? Math.random;
+  const turns = networks.paces.open(base.origin, {
+    clock: options.clock,
+    random,
+    patience: TARGET_REQUESTS * timeout,
+  });
   return {
     origin: server.origin,
     requests,
+    turns,
     base,
     clock: options.clock,
     timeout,
@@ -120,11 +133,13 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     sendsKey: sendsKey(server),
     dialect: server.dialect,
     secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
-    random: options.random ?? Math.random,
+    random,
     asksSecrets: options.asksSecrets === true,
     place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,
     async send({ method, path, body, signal, wantsBody, ...request }) {
-      return exchange(await network.dispatcher(), base.origin, {
+      const dispatcher = await network.dispatcher();
+      const answered = turns.sent();
+      const answer = await exchange(dispatcher, base.origin, {
         method,
         path: `${prefix}${path}`,
         headers: {
@@ -145,6 +160,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
           requests[method === 'GET' ? 'get' : 'post'] += 1;
         },
       });
+      answered(answer);
+      return answer;
     },
     async close() {
       await network.release();

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { openNetwork, type NetworkSettings } from './network.ts';
+import { Paces } from './paces.ts';
 
 /** The network to one origin while a connection uses it. */
 export interface Network {
@@ -19,6 +20,7 @@ interface Open {
  * again. One that nobody uses stays open until another is opened, because the next environment often has the same origin.
  */
 export class Networks {
+  readonly paces = new Paces();
   readonly #open = new Map<string, Open>();
   #idle: Open | null = null;
 

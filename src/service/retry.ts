@@ -1,5 +1,6 @@
 import type { Clock } from '../model/ports.ts';
 import { interruption } from './fault-error.ts';
+import { NotSent } from './not-sent.ts';
 import { ServiceError } from './service-error.ts';
 
 /** Until when something may take, such as all that is done about one target's settings: a time of `Clock.monotonic`, in milliseconds. */
@@ -27,7 +28,8 @@ const LONGEST_BACKOFF = 8_000;
 
 /**
  * A request that is tried again if its error shows that this may help: four times in all, after a wait of random length (up to
- * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. It never waits past the deadline.
+ * 0.5 s, then 1 s, then 2 s), or the one that Retry-After gives. One that was refused for too many requests asks for its turn
+ * again (see Pace) as long as there is time. It never waits past the deadline.
  */
 export function retrying<T>(
   ask: (signal?: AbortSignal) => Promise<T>,
@@ -38,13 +40,20 @@ export function retrying<T>(
 
   async function answered(signal?: AbortSignal): Promise<T> {
     let seldom = 0;
+    let refused: ServiceError | null = null;
     for (let tries = 1; ; tries += 1) {
       try {
         return await ask(signal);
       } catch (thrown) {
         if (!(thrown instanceof ServiceError)) throw thrown;
+        if (thrown instanceof NotSent && refused !== null) throw counted(refused, tries - 1);
+        if (thrown.retry === 'never') throw counted(thrown, tries);
+        if (thrown.code === 'rate-limited') {
+          refused = thrown;
+          continue;
+        }
         if (thrown.retry === 'once') seldom += 1;
-        if (thrown.retry === 'never' || tries === TRIES || seldom > 1) throw counted(thrown, tries);
+        if (tries >= TRIES || seldom > 1) throw counted(thrown, tries);
         const backoff = random() * Math.min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (tries - 1));
         const wait = Math.max(backoff, thrown.retryAfter ?? 0);
         if (clock.monotonic() + wait >= limits.deadline) throw counted(thrown, tries);

@@ -39,6 +39,8 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
       false,
     );
   }
+  const limited = connection.turns.write(place);
+  if (limited !== null) return notApplied(limited, false);
   const answer = await connection.send({
     method,
     path,

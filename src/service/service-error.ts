@@ -44,6 +44,10 @@ const IMF_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 /** The longest wait, in milliseconds: a request that would have to wait longer fails at once. */
 export const LONGEST_WAIT = 60_000;
 
+/** What to do if a service refuses requests for too many. */
+export const RATE_HINT =
+  'Try again later, give each environment more time with --timeout, or choose fewer of them with -e.';
+
 const ABSURD = 999_999_999_000;
 
 /**

@@ -4,6 +4,7 @@ import { headerOf } from './exchange.ts';
 import { isJson, NO_ROUTE_YET, type Reply } from './json-reply.ts';
 import {
   LONGEST_WAIT,
+  RATE_HINT,
   retryAfter,
   seconds,
   ServiceError,
@@ -54,7 +55,10 @@ export function statusError(connection: Connection, place: string, reply: Reply)
       });
     case 429:
       return waiting(connection, reply, (wait, options) =>
-        error('rate-limited', `was refused for too many requests${wait}`, options),
+        error('rate-limited', `was refused for too many requests${wait}`, {
+          ...options,
+          hint: RATE_HINT,
+        }),
       );
     default:
   }

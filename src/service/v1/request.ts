@@ -45,6 +45,7 @@ export function getV1(
   const [bare = path] = path.split('?');
   const place = connection.place('GET', bare);
   const ask = async (given?: AbortSignal): Promise<V1Answer> => {
+    await connection.turns.read({ place, deadline: limits.deadline, signal: given });
     const timeout = timeLeft(clock, limits, listTimeout(connection));
     if (timeout <= 0)
       throw new ServiceError('timed-out', `${place} was not sent: the time for it is used up.`);

@@ -1,0 +1,242 @@
+import type { Clock } from '../model/ports.ts';
+import { interruption } from './fault-error.ts';
+import { NotSent, type Refusal } from './not-sent.ts';
+import { LONGEST_WAIT } from './service-error.ts';
+
+/** A request that waits for its turn. */
+export interface Waiting {
+  /** Environments are served in the order in which they were opened. */
+  readonly order: number;
+  readonly place: string;
+  /** A time of `Clock.monotonic`. */
+  readonly deadline: number;
+  /** How long a service may refuse everything until it is not waited for any more, in milliseconds. */
+  readonly patience: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Queued {
+  readonly waiting: Waiting;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const KEPT = 0.75;
+const LEAST_RATE = 0.1;
+/** The growth of the rate in the first second after a pause, which doubles in each later one up to the most. */
+const GROWTH = 0.03;
+const MOST_GROWTH = 0.5;
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 8_000;
+/** How long the first request after a pause may take to be answered until others follow. */
+const PROBE = 1_000;
+/** What a late timer may make up for, in milliseconds. */
+const SLACK = 20;
+
+/**
+ * The pace of a run's requests to one origin that has refused some for too many. After a refusal all of them wait, as long as
+ * Retry-After asks for, or for half a second that doubles up to 8 s. Then one goes first; if it is taken, the others follow at
+ * three quarters of the rate before. The rate grows until the next refusal, slowly at first. Source: behaviour 1.5.
+ */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #rate = Number.POSITIVE_INFINITY;
+  #grownAt = Number.NEGATIVE_INFINITY;
+  /** Whether the last request had to wait: a rate that nobody needs does not grow. */
+  #held = false;
+  /** When the pause ends, and when the next request may follow the last one. */
+  #opensAt = Number.NEGATIVE_INFINITY;
+  #next = Number.NEGATIVE_INFINITY;
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  /** The first of the refusals without a request that was taken in between. */
+  #since: number | null = null;
+  #refusals = 0;
+  #last: Refusal = { status: 429, after: null };
+  #probe: 'due' | 'sent' | null = null;
+  #probedAt = Number.NEGATIVE_INFINITY;
+  /** How many were taken since then; before, in the second before the first refusal and since. */
+  #taken = 0;
+  readonly #queue: Queued[] = [];
+  #sleeping: AbortController | null = null;
+  #serving = false;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Resolves when the request may be sent. Rejects with a NotSent if it would have to wait too long, or if it is interrupted. */
+  turn(waiting: Waiting): Promise<void> {
+    this.#held = this.#queue.length > 0 || this.#wait() > 0;
+    if (!this.#held) {
+      this.#take();
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const { signal } = waiting;
+      const ended = (): void => signal?.removeEventListener('abort', stop);
+      const queued: Queued = {
+        waiting,
+        resolve: () => {
+          ended();
+          resolve();
+        },
+        reject: (error) => {
+          ended();
+          reject(error);
+        },
+      };
+      const stop = (): void => {
+        this.#queue.splice(this.#queue.indexOf(queued), 1);
+        queued.reject(interruption(waiting.place, signal?.reason));
+        this.#sleeping?.abort();
+      };
+      const after = this.#queue.findIndex((other) => other.waiting.order > waiting.order);
+      this.#queue.splice(after === -1 ? this.#queue.length : after, 0, queued);
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted === true) stop();
+      else this.#serve();
+    });
+  }
+
+  /** A write does not wait: what it is based on would grow old. Null if it may be sent now, ahead of those that wait. */
+  writeTurn(place: string): NotSent | null {
+    const wait = this.#opensAt - this.#clock.monotonic();
+    if (wait > 0) return new NotSent(place, this.#last, wait, 'write');
+    this.#take();
+    return null;
+  }
+
+  /** A request that was sent at that time was taken: it got an answer other than a refusal. */
+  taken(sentAt: number): void {
+    this.#taken += 1;
+    if (sentAt <= this.#refusedAt) {
+      // It was under way when the first was refused.
+      if (this.#probedAt === Number.NEGATIVE_INFINITY) this.#rate = KEPT * this.#taken;
+      return;
+    }
+    this.#since = null;
+    this.#refusals = 0;
+    this.#grow();
+    this.#probed();
+  }
+
+  /** A request that was sent at that time got no answer at all. */
+  lost(sentAt: number): void {
+    if (sentAt > this.#refusedAt) this.#probed();
+  }
+
+  /** A request that was sent at that time was refused; `recent` of them were taken in the second before. */
+  refused(sentAt: number, refusal: Refusal, recent: number): void {
+    const now = this.#clock.monotonic();
+    let pause = refusal.after ?? 0;
+    // Those that were under way when the first was refused say nothing new.
+    if (sentAt > this.#refusedAt) {
+      if (this.#refusals === 0) {
+        const passed = (now - this.#probedAt) / 1000;
+        const measured = passed < 1 ? this.#taken / passed : recent;
+        this.#rate = Math.max(LEAST_RATE, KEPT * Math.min(this.#rate, Math.max(1, measured)));
+        this.#taken = recent;
+      }
+      const backoff = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#refusals);
+      pause = Math.max(pause, (backoff * (1 + this.#random())) / 2);
+      this.#refusals += 1;
+      this.#refusedAt = now;
+      this.#since ??= now;
+      this.#probe = 'due';
+    }
+    if (now + pause > this.#opensAt) {
+      this.#opensAt = now + pause;
+      this.#last = refusal;
+    }
+    this.#sleeping?.abort();
+  }
+
+  #wait(): number {
+    return Math.max(this.#opensAt, this.#next) - this.#clock.monotonic();
+  }
+
+  #take(): void {
+    const now = this.#clock.monotonic();
+    this.#next = Math.max(now - SLACK, this.#next) + 1000 / this.#rate;
+    if (this.#probe !== 'due') return;
+    this.#probe = 'sent';
+    this.#next = now + PROBE;
+    this.#probedAt = now;
+    this.#grownAt = now;
+    this.#taken = 0;
+  }
+
+  #probed(): void {
+    if (this.#probe !== 'sent') return;
+    this.#probe = null;
+    this.#next = Math.max(this.#clock.monotonic(), this.#probedAt + 1000 / this.#rate);
+    this.#sleeping?.abort();
+  }
+
+  #grow(): void {
+    const now = this.#clock.monotonic();
+    const growth = GROWTH * 2 ** ((now - this.#probedAt) / 1000);
+    const passed = (now - this.#grownAt) / 1000;
+    this.#grownAt = now;
+    if (this.#held) this.#rate *= 1 + Math.min(MOST_GROWTH, growth) * Math.min(1, passed);
+  }
+
+  #serve(): void {
+    if (this.#serving) {
+      this.#sleeping?.abort();
+      return;
+    }
+    this.#serving = true;
+    this.#serveAll().catch((thrown: unknown) => {
+      this.#serving = false;
+      for (const { reject } of this.#queue.splice(0)) reject(thrown);
+    });
+  }
+
+  async #serveAll(): Promise<void> {
+    for (;;) {
+      this.#giveUp();
+      const [first] = this.#queue;
+      if (first === undefined) {
+        this.#serving = false;
+        return;
+      }
+      const wait = this.#wait();
+      if (wait <= 0) {
+        this.#queue.shift();
+        this.#take();
+        first.resolve();
+        continue;
+      }
+      const now = this.#clock.monotonic();
+      const soonest = Math.min(...this.#queue.map(({ waiting }) => waiting.deadline - now), wait);
+      const sleeping = new AbortController();
+      this.#sleeping = sleeping;
+      try {
+        await this.#clock.sleep(soonest, sleeping.signal);
+      } catch (thrown) {
+        if (!sleeping.signal.aborted) throw thrown;
+      }
+      this.#sleeping = null;
+    }
+  }
+
+  /** Turns away what would wait too long. */
+  #giveUp(): void {
+    const now = this.#clock.monotonic();
+    const pause = this.#opensAt - now;
+    const refusing = this.#since === null ? 0 : now - this.#since;
+    for (let index = this.#queue.length - 1; index >= 0; index -= 1) {
+      const queued = this.#queue[index];
+      if (queued === undefined) continue;
+      const { deadline, patience, place } = queued.waiting;
+      const exhausted = pause > 0 && refusing >= patience;
+      if (!exhausted && pause <= LONGEST_WAIT && deadline > Math.max(now, this.#opensAt)) continue;
+      this.#queue.splice(index, 1);
+      const why = exhausted ? refusing : 'read';
+      queued.reject(new NotSent(place, this.#last, Math.max(0, pause), why));
+    }
+  }
+}
