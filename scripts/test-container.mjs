@@ -53,7 +53,8 @@ network_config_dir = "${folder}/networks"
 
   const socket = join(folder, 'podman.sock');
   const serve = [...global, 'system', 'service', '--time', '0', `unix://${socket}`];
-  const service = spawn('podman', serve, { env, stdio: 'ignore' });
+  // In the folder: it leaves a file where it runs if a container takes more memory than it may.
+  const service = spawn('podman', serve, { cwd: folder, env, stdio: 'ignore' });
   const ended = once(service, 'close');
   for (let tries = 0; !(await answers(socket)); tries += 1) {
     if (tries < 300 && service.exitCode === null) await sleep(100);
