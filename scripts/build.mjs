@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
@@ -40,6 +41,69 @@ for (const name of readdirSync(dist, { recursive: true })) {
   if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
 }
 
+// What few runs need of the daily commands: of these modules, each of which exports functions alone, a chunk is loaded when the
+// first of them is called.
+const LATER = {
+  schema: ['src/desired/schema.gen.ts'],
+  native: ['src/model/native.gen.ts'],
+};
+const later = new Map(
+  Object.entries(LATER).flatMap(([chunk, paths]) => paths.map((path) => [join(root, path), chunk])),
+);
+const callLater = {
+  name: 'later',
+  async resolveId(id, importer, options) {
+    if (LATER_ENTRY.test(id)) return id;
+    if (id.startsWith('./later-')) return { id, external: true };
+    if (importer === undefined || LATER_ENTRY.test(importer) || !id.startsWith('.')) return null;
+    const found = await this.resolve(id, importer, { ...options, skipSelf: true });
+    const chunk = later.get(found?.id);
+    return chunk === undefined || later.get(importer) === chunk ? null : `\0later:${found.id}`;
+  },
+  load(id) {
+    const chunk = LATER_ENTRY.exec(id)?.[1];
+    if (chunk === 'schema') return SCHEMA;
+    if (chunk !== undefined)
+      return LATER[chunk]
+        .map((path) => `export * from ${JSON.stringify(join(root, path))};`)
+        .join('\n');
+    if (!id.startsWith('\0later:')) return null;
+    const path = id.slice('\0later:'.length);
+    const call = (name) =>
+      `export function ${name}(...args) { return require('./later-${later.get(path)}.cjs').${name}(...args); }`;
+    return functionsOf(path).map(call).join('\n');
+  },
+};
+// The schema is in the package as a file already.
+const SCHEMA = `import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+export function schemaText() {
+  return readFileSync(join(import.meta.dirname, '../../../schemas/settings.schema.json'), 'utf8');
+}`;
+const LATER_ENTRY = /^later:(.*)$/;
+
+// Texts of data that few runs need are a tenth of their size if they are packed.
+const packed = {
+  name: 'packed',
+  load(id) {
+    if (!/\/(native|data)\.gen\.ts$/.test(id)) return null;
+    const code = readFileSync(id, 'utf8').replaceAll(/"(?:[^"\\]|\\.){5000,}"/g, (text) => {
+      const bytes = deflateRawSync(JSON.parse(text), { level: 9 });
+      return `inflateRawSync(Buffer.from('${bytes.toString('base64')}', 'base64')).toString()`;
+    });
+    return { code: `import { inflateRawSync } from 'node:zlib';\n${code}`, moduleType: 'ts' };
+  },
+};
+
+/** The names that a module exports, all of them functions. */
+function functionsOf(path) {
+  const text = readFileSync(path, 'utf8');
+  const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
+  const others = /^export (?!(async )?function |type |interface )/m.test(text);
+  if (names.length === 0 || others) throw new Error(`${path} does not export functions alone.`);
+  return names;
+}
+
 // Commands and operations are written to load what they need; in one file they find it there.
 const onLog = (level, log, handle) =>
   log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log);
@@ -47,7 +111,10 @@ const onLog = (level, log, handle) =>
 // fetch; node:assert, of which undici uses one function; and what the Actions toolkit requests identities of a job with.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
 const STAND_INS = {
-  '\0unused': 'export {}',
+  '\0unused': 'module.exports = {}',
+  '\0parser': `import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+export default readFileSync(join(import.meta.dirname, 'llhttp.wasm'));`,
   '\0toolkit':
     'export class HttpClient {}; export class BearerCredentialHandler {}; export const exec = null, getExecOutput = null;',
   '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
@@ -58,6 +125,8 @@ const lean = {
     const from = importer.replaceAll('\\', '/');
     if (id === 'undici')
       return join(root, `scripts/undici-${from.endsWith('/proxy.ts') ? 'proxy' : 'core'}.mjs`);
+    // As a module of its own: of a CommonJS one the bundler would copy each byte as a member.
+    if (id.endsWith('/llhttp_simd-wasm.js') && from.endsWith('/quick-end.ts')) return '\0parser';
     // For processors of another age: read from the package if it is needed.
     if (id.endsWith('/llhttp-wasm.js'))
       return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
@@ -68,8 +137,10 @@ const lean = {
     const ofCommander = from.includes('/commander/') && id === 'node:child_process';
     return UNUSED.test(path) || ofCommander || (undici && id === 'node:http') ? '\0unused' : null;
   },
-  load: (id) => STAND_INS[id] ?? null,
+  load: (id) => STAND_INS[id] ?? (id.endsWith('/llhttp_simd-wasm.js') ? WASM : null),
 };
+// undici's parser as a file of its own: as text in a chunk it would be read and decoded by commands that send nothing.
+const WASM = `module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, 'llhttp.wasm'));`;
 const format = { dir: join(dist, 'bin'), format: 'cjs', minify: true, dynamicImportInCjs: false };
 
 // The entry is a chunk of its own, so that help loads nothing else; what runs a command is loaded by it.
@@ -84,23 +155,27 @@ await entry.write({
   chunkFileNames: '[name].cjs',
   paths: (id) => (id.includes('run-command') ? './chunks/run-command.cjs' : id),
 });
-// The commands of every day are one chunk: a file that is loaded costs more than the code in it. It holds what they import
-// statically, from the way in to each of them. What they import with import(), and what only other commands need, is loaded
-// when it is needed.
-const DAILY = ['validate', 'plan', 'apply', 'drift', 'get', 'version'];
-const daily = new Set();
+// The commands of every day are three chunks, because a file that is loaded costs more than the code in it: what every command and
+// validate need, what plan, drift and get need besides, and what apply needs besides. Each holds what its commands import
+// statically. What they import with import(), and what only other commands need, is loaded when it is needed.
+const DAILY = {
+  commands: ['run-command', 'commands/validate'],
+  plan: ['commands/plan', 'commands/drift', 'commands/get'],
+  apply: ['commands/apply'],
+};
+const chunkOf = new Map([['\0parser', 'plan']]);
 const findDaily = {
   name: 'daily',
   buildEnd() {
-    const open = ['run-command', ...DAILY.map((name) => `commands/${name}`)].map((name) =>
-      join(root, `src/cli/${name}.ts`),
-    );
-    for (const id of open) {
-      const info = this.getModuleInfo(id);
-      if (info === null) throw new Error(`${id} is not part of the command.`);
-      if (daily.has(id)) continue;
-      daily.add(id);
-      open.push(...info.importedIds.filter((imported) => this.getModuleInfo(imported) !== null));
+    for (const [chunk, names] of Object.entries(DAILY)) {
+      const open = names.map((name) => join(root, `src/cli/${name}.ts`));
+      for (const id of open) {
+        const info = this.getModuleInfo(id);
+        if (info === null) throw new Error(`${id} is not part of the command.`);
+        if (chunkOf.has(id)) continue;
+        chunkOf.set(id, chunk);
+        open.push(...info.importedIds.filter((imported) => this.getModuleInfo(imported) !== null));
+      }
     }
   },
 };
@@ -109,9 +184,12 @@ const commands = await rolldown({
     'bin/chunks/run-command': join(root, 'src/cli/run-command.ts'),
     'action/index': join(root, 'src/action/main.ts'),
     library: join(root, 'src/index.ts'),
+    ...Object.fromEntries(
+      Object.keys(LATER).map((chunk) => [`bin/chunks/later-${chunk}`, `later:${chunk}`]),
+    ),
   },
   platform: 'node',
-  plugins: [lean, findDaily],
+  plugins: [callLater, packed, lean, findDaily],
   onLog,
   resolve: {
     alias: {
@@ -124,11 +202,16 @@ await commands.write({
   ...format,
   dir: dist,
   entryFileNames: '[name].cjs',
-  chunkFileNames: ({ name }) => `bin/chunks/${name === 'commands' ? name : '[name]-[hash]'}.cjs`,
+  // Named as they are in the sources, so that the command finds what it calls first.
+  minifyInternalExports: false,
+  chunkFileNames: ({ name }) => `bin/chunks/${name in DAILY ? name : '[name]-[hash]'}.cjs`,
   codeSplitting: {
-    groups: [{ name: 'commands', test: (id) => daily.has(id) }],
+    groups: Object.keys(DAILY).map((name) => ({ name, test: (id) => chunkOf.get(id) === name })),
   },
 });
+
+const wasm = createRequire(import.meta.url)('undici/lib/llhttp/llhttp_simd-wasm.js');
+writeFileSync(join(dist, 'bin/chunks/llhttp.wasm'), wasm);
 
 // The library is the same code as the command, as a module.
 const names = Object.keys(createRequire(import.meta.url)(join(dist, 'library.cjs')));
@@ -137,15 +220,37 @@ writeFileSync(
   `import library from './library.cjs';\nexport const { ${names.join(', ')} } = library;\n`,
 );
 
+const chunks = join(dist, 'bin/chunks');
+const [helpers] = readdirSync(chunks).filter((name) => name.startsWith('rolldown-runtime-'));
+const helpersCode = readFileSync(join(chunks, helpers), 'utf8').replace(/;?\s*$/, ';');
+
+/** What a chunk exports as plain members: a getter for each is a function more to load. Nothing is exported that changes later. */
+function withPlainExports(code) {
+  return code.replaceAll(
+    /Object\.defineProperty\(exports,("\w+"),\{enumerable:!0,get:function\(\)\{return ([\w$]+)\}\}\)/g,
+    'exports[$1]=$2',
+  );
+}
+
+/** The bundler's own few functions, which are a file to load otherwise. */
+function withHelpers(code) {
+  return code.replace(
+    `require("./${helpers}")`,
+    () => `(exports=>{${helpersCode}return exports})({})`,
+  );
+}
+
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
 for (const name of readdirSync(dist, { recursive: true })) {
   const path = join(dist, name);
   if (!name.endsWith('.cjs')) continue;
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/[^\0-\x7f]/g, escape));
+  const code = withPlainExports(readFileSync(path, 'utf8'));
+  const isDaily = basename(name, '.cjs') in DAILY;
+  writeFileSync(path, (isDaily ? withHelpers(code) : code).replaceAll(/[^\0-\x7f]/g, escape));
 }
 
-runNode(join(root, 'scripts/compile-commands.mjs'), join(dist, 'bin/chunks'));
+runNode(join(root, 'scripts/compile-commands.mjs'), chunks, ...Object.keys(DAILY));
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);
 chmodSync(dist, 0o755);
 rmSync(join(root, 'dist'), { recursive: true, force: true });

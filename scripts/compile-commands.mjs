@@ -1,27 +1,27 @@
-// Writes V8's compiled form of what every command loads: of the very text that src/cli/compiled.ts makes of the file, and as V8 has
-// it after a run, so that what a plan and an apply call is compiled too. Usage: node compile-commands.mjs DIST/bin/chunks
+// Writes V8's compiled form of each chunk that is loaded every day: of the very text that src/cli/compiled.ts makes of the file, and as
+// V8 has it after a run, so that what a command calls is compiled too. Usage: node compile-commands.mjs DIST/bin/chunks NAME...
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import v8 from 'node:v8';
 import { Script } from 'node:vm';
-import { deflateRawSync } from 'node:zlib';
 
-const chunks = process.argv[2];
-const path = join(chunks, 'commands.cjs');
-const code = readFileSync(path, 'latin1');
-const script = new Script(
-  `(function (exports, require, module, __filename, __dirname) {${code}\n});`,
-  { filename: 'commands.cjs' },
-);
+const [chunks, ...names] = process.argv.slice(2);
 // V8 takes a compiled form only if its flags are as they were when it was made, and a run changes one after it has loaded this.
 v8.setFlagsFromString = () => {};
 
-const module = new Module(path);
-const require = Module.createRequire(path);
-require.cache[path] = module;
-script.runInThisContext().call(module.exports, module.exports, require, module, path, chunks);
+const scripts = new Map();
+const require = Module.createRequire(join(chunks, 'commands.cjs'));
+// In place of Node's own loading, so that each chunk is a script of which V8 can be asked for the compiled form.
+require.extensions['.cjs'] = (module, path) => {
+  const code = readFileSync(path, 'latin1');
+  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
+  const script = new Script(text, { filename: path });
+  scripts.set(path, script);
+  const requireFor = Module.createRequire(path);
+  script.runInThisContext().call(module.exports, module.exports, requireFor, module, path, chunks);
+};
 
 const folder = mkdtempSync(join(chunks, 'run-'));
 process.on('exit', () => {
@@ -33,7 +33,7 @@ writeFileSync(
   'settings.yaml',
   'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en, max_iterations: 50 }\n',
 );
-const { runCommand } = require(join(chunks, 'run-command.cjs'));
+const { runCommand } = require('./commands.cjs');
 const io = {
   env: {},
   stdin: process.stdin,
@@ -42,10 +42,14 @@ const io = {
   signal: new AbortController().signal,
   abandon: new AbortController().signal,
 };
-for (const argv of [['plan'], ['apply', '--yes']]) {
+for (const argv of [['validate'], ['plan'], ['apply', '--yes'], ['drift']]) {
   const exitCode = await runCommand(argv, io);
   if (exitCode !== 0) throw new Error(`setpoint ${argv.join(' ')} ended with ${exitCode}`);
 }
-// Deflated: brotli is a fifth smaller, and takes three times as long to unpack at every start.
-writeFileSync(`${path}.compiled`, deflateRawSync(script.createCachedData(), { level: 9 }));
+// Not packed: unpacking takes longer than V8 takes to read it.
+const V8 = `${process.versions.v8}-${process.platform}-${process.arch}`;
+for (const name of names) {
+  const form = join(chunks, `${name}.${V8}.cjs.compiled`);
+  writeFileSync(form, scripts.get(join(chunks, `${name}.cjs`)).createCachedData());
+}
 process.exit();

@@ -109,17 +109,12 @@ async function validator() {
     inlineRefs: false,
     code: { source: true, esm: true, optimize: 2 },
   });
+  // The schema has no keyword that needs these, and the code is loaded by every command that reads a file.
+  Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false });
   formats.default(ajv, ['password']);
-  // Errors of inner schemas are gathered by copying all that came before: with many errors that takes the square of them.
-  const code = standalone
-    .default(ajv, ajv.compile(withoutWords(withoutNative(schema))))
-    .replaceAll(
-      /vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\)/g,
-      'gathered(vErrors, $1.errors)',
-    )
-    .concat(
-      '\nfunction gathered(all, more) {\n  if (all === null) return [...more];\n  all.push(...more);\n  return all;\n}\n',
-    );
+  const code = withShortErrors(
+    standalone.default(ajv, ajv.compile(withoutWords(withoutNative(schema)))),
+  );
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
     // The standalone code requires ajv's small runtime helpers; bundling makes it one plain module.
@@ -136,8 +131,56 @@ async function validator() {
   }
 }
 
+/**
+ * ajv's code with what desired/check-file.ts reads of an error and no more. Errors of inner schemas are gathered by copying all that
+ * came before, which takes the square of them: here they are added.
+ */
+function withShortErrors(code) {
+  const ERROR =
+    /const (err\d+) = \{instancePath(?::(.*?))?,schemaPath:"(.*?)",keyword:"(.*?)",params:(.*?)\};\s*if\(vErrors === null\)\{\s*vErrors = \[\1\];\s*\}\s*else \{\s*vErrors.push\(\1\);\s*\}\s*errors\+\+;/g;
+  const short = code
+    .replaceAll(ERROR, (_, _name, path = 'instancePath', place, keyword, params) => {
+      const [, key = 'null'] =
+        /^\{(?:additionalProperty|missingProperty|propertyName): (.*)\}$/.exec(params) ?? [];
+      const error = `${path}, ${JSON.stringify(keyword)}, ${key}, ${place.includes('/oneOf')}`;
+      return `vErrors = refused(vErrors, ${error}); errors++;`;
+    })
+    .replaceAll(
+      /vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\)/g,
+      'gathered(vErrors, $1.errors)',
+    )
+    .replaceAll(/\bschema\d+((?:\.\w+|\[\d+\])*\.properties), key/g, (place) =>
+      keysAt(code, place),
+    );
+  if (/\berr\d+\b|\bschema\d+\./.test(short)) throw new Error('The code of ajv has another form.');
+  return `${short}
+function refused(all, instancePath, keyword, key, ofChoice) {
+  const error = { instancePath, keyword, key, ofChoice };
+  if (all === null) return [error];
+  all.push(error);
+  return all;
+}
+function gathered(all, more) {
+  if (all === null) return [...more];
+  all.push(...more);
+  return all;
+}
+`;
+}
+
+/** The properties of a schema, in place of the schema: only whether a key is among them is asked. */
+function keysAt(code, use) {
+  const [, name, path] = /^(schema\d+)(.*), key$/.exec(use);
+  const [, text] = new RegExp(`const ${name} = (\\{.*?\\});(?=const |function |export )`, 's').exec(
+    code,
+  );
+  const properties = path.match(/\w+/g).reduce((node, key) => node[key], JSON.parse(text));
+  const keys = Object.keys(properties).map((key) => [key, 1]);
+  return `${JSON.stringify(Object.fromEntries(keys))}, key`;
+}
+
 function schemaModule() {
-  return `${BANNER}/** The schema itself as JSON text, for messages: read only if one is needed. */\nexport const SCHEMA = ${JSON.stringify(JSON.stringify(schema, (key, value) => (key === 'x-setpoint' ? undefined : value)))};\n`;
+  return `${BANNER}/** The schema itself as JSON text, for messages. It is loaded when this is called. */\nexport function schemaText(): string {\n  return ${JSON.stringify(JSON.stringify(schema, (key, value) => (key === 'x-setpoint' ? undefined : value)))};\n}\n`;
 }
 
 /** The command line as commander has it, and the table of errors: the one place where this reads from src. */
@@ -188,7 +231,7 @@ function nativeModule() {
     property['x-setpoint']?.native === true ? [] : [name],
   );
   const text = JSON.stringify(JSON.stringify(nativeTables(snapshots, flat)));
-  return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text: read only if a plan needs it. */\nexport const NATIVE = ${text};\n`;
+  return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text. It is loaded when this is called. */\nexport function nativeText(): string {\n  return ${text};\n}\n`;
 }
 
 const { buildProgram, ERRORS } = await commandLine();

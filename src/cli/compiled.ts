@@ -1,33 +1,44 @@
 import { existsSync, readFileSync } from 'node:fs';
-import Module from 'node:module';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { inflateRawSync } from 'node:zlib';
+import type * as RunCommand from './run-command.ts';
 
-/**
- * Loads a CommonJS file from the compiled form that the build put beside it, as PATH.compiled, so that V8 need not compile half
- * a megabyte on every run. V8 takes a form only if its own version made it from the same text; otherwise, and without such a
- * file, it compiles the text. A later `require` of the file gets the same module.
- */
-export function loadCompiled(path: string): void {
-  if (!existsSync(`${path}.compiled`)) return;
-  const module = new Module(path);
-  module.filename = path;
-  const code = readFileSync(path, 'latin1');
-  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
-  const script = new Script(text, { filename: path, cachedData: compiledForm(path) });
-  const require = Module.createRequire(path);
-  require.cache[path] = module;
-  const run: unknown = script.runInThisContext();
-  if (typeof run !== 'function') return;
-  run.call(module.exports, module.exports, require, module, path, dirname(path));
-  module.loaded = true;
+/** V8 takes a compiled form only from its own version, so that its name has it: one for another V8 is not even read. */
+const FORM = `${process.versions.v8}-${process.platform}-${process.arch}.cjs.compiled`;
+
+type Commands = typeof RunCommand;
+
+/** What runs a command line. The built command has it as a chunk, the sources as a module. */
+export async function loadCommands(): Promise<Commands> {
+  const compiled = compiledChunk(join(import.meta.dirname, 'chunks'), 'commands.cjs');
+  return compiled === null ? import('./run-command.ts') : (compiled as Commands);
 }
 
-function compiledForm(path: string): Buffer | undefined {
-  try {
-    return inflateRawSync(readFileSync(`${path}.compiled`));
-  } catch {
-    return undefined;
-  }
+/**
+ * What a chunk of the command exports, loaded from the compiled form that the build put beside it, so that V8 need not compile it
+ * on every run; the chunks that it requires are loaded in the same way. Null if there is no form for this V8. A later `require` of
+ * the file gets the same module. Only the built command has chunks: it is CommonJS, so that it has a `require`.
+ */
+function compiledChunk(folder: string, name: string): object | null {
+  const path = join(folder, name);
+  const known = require.cache[path];
+  if (known !== undefined) return known.exports as object;
+  const form = path.replace(/cjs$/, FORM);
+  return existsSync(form) ? run(folder, path, readFileSync(form)) : null;
+}
+
+function run(folder: string, path: string, cachedData: Buffer): object {
+  const code = readFileSync(path, 'latin1');
+  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
+  const script = new Script(text, { filename: path, cachedData });
+  const exports = {};
+  const module = { exports, id: path, filename: path, loaded: true, children: [], paths: [] };
+  Object.assign(require.cache, { [path]: module });
+  const requireFor = (id: string): unknown => {
+    if (!id.startsWith('./')) return require(id);
+    return compiledChunk(folder, id.slice(2)) ?? require(join(folder, id));
+  };
+  const body = script.runInThisContext() as (...args: readonly unknown[]) => void;
+  body.call(exports, exports, requireFor, module, path, folder);
+  return module.exports;
 }

@@ -1,17 +1,18 @@
 import { once } from 'node:events';
-import { createInterface, type Interface } from 'node:readline/promises';
+import type { Interface } from 'node:readline/promises';
 import { visible } from '../render/visible.ts';
-import type { Io } from './io.ts';
+import { isTerminal, type Io } from './io.ts';
 
 /** The question before a write, or null if nobody can answer it: without a terminal, and in a pipeline. */
 export function confirmWith(
   io: Io,
   ask: (target: string) => string,
 ): ((target: string) => Promise<boolean>) | null {
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true || (io.env['CI'] ?? '') !== '')
-    return null;
+  const { stderr } = io;
+  if (io.stdin.isTTY !== true || !isTerminal(stderr) || (io.env['CI'] ?? '') !== '') return null;
   return async (target) => {
-    const prompt = createInterface({ input: io.stdin, output: io.stderr });
+    const { createInterface } = await import('node:readline/promises');
+    const prompt = createInterface({ input: io.stdin, output: stderr });
     // In raw mode Ctrl-C arrives here and not as a signal.
     prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
@@ -20,11 +21,11 @@ export function confirmWith(
       return (await answer(prompt, ONLY_YES, io.signal)) === 'yes';
     } catch {
       // A signal has cancelled the question.
-      io.stderr.write('\n');
+      stderr.write('\n');
       return false;
     } finally {
       prompt.close();
-      io.stderr.write('\n');
+      stderr.write('\n');
     }
   };
 }

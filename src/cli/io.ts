@@ -14,7 +14,19 @@ export interface Io {
   readonly abandon: AbortSignal;
 }
 
-export type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+/** What text is written to. */
+export interface Stream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly write: (text: string | Uint8Array, done?: () => void) => boolean;
+}
+
+/** A stream that a person reads. */
+export type Terminal = Stream & Writable & { readonly isTTY: true };
+
+export function isTerminal(stream: Stream): stream is Terminal {
+  return stream.isTTY === true;
+}
 
 /** What erases the lines that are drawn at the end of a terminal, by the streams that lead to it. */
 const drawn = new WeakMap<Stream, () => void>();

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import type { Stream } from './io.ts';
+import { processOutput } from './process-output.ts';
 import { run } from './run.ts';
 
 const stop = new AbortController();
@@ -16,10 +18,13 @@ function onSignal(name: 'SIGINT' | 'SIGTERM'): void {
 process.on('SIGINT', () => onSignal('SIGINT'));
 process.on('SIGTERM', () => onSignal('SIGTERM'));
 let failed: string | undefined;
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    failed ??= error.code ?? 'unknown';
-  });
+const outputs = new Map<1 | 2, Stream>();
+
+/** Made when it is first written to. */
+function output(fd: 1 | 2): Stream {
+  const known = outputs.get(fd) ?? processOutput(fd, (code) => (failed ??= code));
+  outputs.set(fd, known);
+  return known;
 }
 
 async function main(): Promise<void> {
@@ -28,21 +33,25 @@ async function main(): Promise<void> {
     get stdin() {
       return process.stdin;
     },
-    stdout: process.stdout,
-    stderr: process.stderr,
+    get stdout() {
+      return output(1);
+    },
+    get stderr() {
+      return output(2);
+    },
     signal: stop.signal,
     abandon: abandon.signal,
   });
   process.exitCode = code === 0 && failed !== undefined ? 1 : code;
   // A reader that closed the pipe has read enough; a full disk is an error.
   if (failed !== undefined && failed !== 'EPIPE')
-    process.stderr.write('setpoint: The output could not be written.\n');
+    output(2).write('setpoint: The output could not be written.\n');
   // An abandoned request may still keep the process alive.
   if (abandon.signal.aborted) process.exit();
 }
 
 main().catch(() => {
-  process.stderr.write(
+  output(2).write(
     'setpoint: Something went wrong inside setpoint. Please report it with the command you ran.\n',
   );
   process.exitCode = 1;

@@ -80,10 +80,10 @@ function addCommand(
     .helpCommand(false)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(async () => {
-      // A command that sends requests has a time limit for them.
-      if (flags.includes('--timeout')) await endQuickly();
       const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
         await RUN[name]();
+      // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
+      if (flags.includes('--timeout')) await endQuickly();
       end(await run(command.opts<never>(), io, ...command.args));
     });
   for (const flag of flags) command.addOption(optionOf(name, flag));

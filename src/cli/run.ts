@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { VERSION } from '../model/version.ts';
-import { loadCompiled } from './compiled.ts';
+import { loadCommands } from './compiled.ts';
 import { HELP } from './help.gen.ts';
 import type { Io } from './io.ts';
 
@@ -16,8 +15,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const { complete } = await import('./completion/complete.ts');
     return complete(argv.slice(2), io);
   }
-  loadCompiled(join(import.meta.dirname, 'chunks/commands.cjs'));
-  const { runCommand } = await import('./run-command.ts');
+  const { runCommand } = await loadCommands();
   return runCommand(argv, io);
 }
 

@@ -67,9 +67,11 @@ function checkBlocks(root: MapNode): PlacedFinding[] {
 /** An error of the generated validator. Its messages are not used: they may carry what the file holds. */
 interface SchemaError {
   readonly instancePath: string;
-  readonly schemaPath: string;
   readonly keyword: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  /** The key that is unknown, missing or no name. */
+  readonly key: string | null;
+  /** Whether a branch of a choice of keys refuses it. */
+  readonly ofChoice: boolean;
 }
 
 /** The file against the schema: one finding for a value, however many branches refuse it. */
@@ -85,17 +87,17 @@ function checkSchema(root: MapNode): PlacedFinding[] {
     const path = pathOfPointer(at);
     const node = nodeAt(root, path);
     if (node === undefined) continue;
-    const named = (keyword: string, param: string) =>
+    const named = (keyword: string) =>
       new Set(
         errors
           .filter((error) => error.keyword === keyword)
-          .map(({ params }) => String(params[param])),
+          .flatMap(({ key }) => (key === null ? [] : [key])),
       );
     const refused = { root, path, node };
     findings.push(
-      ...unknownKeys(refused, named('additionalProperties', 'additionalProperty')),
-      ...missingKeys(refused, named('required', 'missingProperty')),
-      ...badNames(refused, named('propertyNames', 'propertyName')),
+      ...unknownKeys(refused, named('additionalProperties')),
+      ...missingKeys(refused, named('required')),
+      ...badNames(refused, named('propertyNames')),
     );
     const ofKeys = errors.some(({ keyword }) => OF_KEYS.has(keyword));
     // If one branch refuses the whole value, and another something inside it, the value was meant for the other.
@@ -105,8 +107,8 @@ function checkSchema(root: MapNode): PlacedFinding[] {
 }
 
 /** Which keys an item of sandboxes needs depends on its other keys: the block checks that itself. */
-function isChoiceOfKeys({ schemaPath }: SchemaError): boolean {
-  return schemaPath.includes('/oneOf');
+function isChoiceOfKeys({ ofChoice }: SchemaError): boolean {
+  return ofChoice;
 }
 
 const OF_KEYS: ReadonlySet<string> = new Set(['additionalProperties', 'required', 'propertyNames']);

@@ -5,7 +5,7 @@ import { lockedNodes, type SchemaLock } from '../model/schema-lock.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import type { Node } from './node.ts';
-import { SCHEMA } from './schema.gen.ts';
+import { schemaText } from './schema.gen.ts';
 
 /** The part of JSON Schema that settings.schema.json uses. */
 interface Schema {
@@ -36,7 +36,7 @@ let parsed: Root | undefined;
 
 /** The schema, parsed when the first message needs it. */
 function root(): Root {
-  parsed ??= JSON.parse(SCHEMA) as Root;
+  parsed ??= JSON.parse(schemaText()) as Root;
   return parsed;
 }
 

@@ -1,6 +1,6 @@
 import type { DialectName } from './dialect.ts';
 import { memberNodes, variantsOf, type Definitions, type SchemaNode } from './json-schema.ts';
-import { NATIVE } from './native.gen.ts';
+import { nativeText } from './native.gen.ts';
 import type { Path } from './path.ts';
 import type { Value } from './value.ts';
 
@@ -14,7 +14,7 @@ export interface NativeSchema {
 let tables: Readonly<Partial<Record<DialectName, NativeSchema>>> | null = null;
 
 function allTables() {
-  tables ??= JSON.parse(NATIVE) as Readonly<Partial<Record<DialectName, NativeSchema>>>;
+  tables ??= JSON.parse(nativeText()) as Readonly<Partial<Record<DialectName, NativeSchema>>>;
   return tables;
 }
 

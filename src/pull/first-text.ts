@@ -1,5 +1,5 @@
 import { expectationAt, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
-import { SCHEMA } from '../desired/schema.gen.ts';
+import { schemaText } from '../desired/schema.gen.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields } from '../model/field.ts';
 import { NATIVE_PARTS } from '../model/native-parts.ts';
@@ -24,7 +24,7 @@ export function initialText(server: JsonObject, settings: JsonObject, dialect: D
     const field = dialect.fields.get(name);
     return field === undefined ? [] : [`  # ${name}: ${JSON.stringify(declarable(field))}`];
   });
-  const { $id } = JSON.parse(SCHEMA) as { readonly $id: string };
+  const { $id } = JSON.parse(schemaText()) as { readonly $id: string };
   return [
     `# yaml-language-server: $schema=${$id}`,
     '# Written from what the service had. What is absent is not managed, and never changed; null clears a field.',

@@ -43,12 +43,12 @@ describe('what is packed', () => {
   it('is what users need, and nothing of how it is made', () => {
     const tops = new Set(files.map(({ path }) => path.split('/')[0]));
     const texts = ['CHANGELOG.md', 'LICENSE', 'README.md'];
-    const used = ['action.yml', 'dist', 'docs', 'package.json', 'schemas'];
+    const used = ['action.yml', 'dist', 'package.json', 'schemas'];
     expect(tops).toEqual(new Set([...texts, ...used]));
     const ours =
       /\.(map|tsbuildinfo|tgz)$|\.test\.|(^|\/)(test|bench|scripts|node_modules)\/|[^d]\.ts$/;
     expect(files.map(({ path }) => path).filter((path) => ours.test(path))).toEqual([]);
-    expect(files.filter(({ path }) => path.endsWith('.compiled')).length).toBeLessThanOrEqual(1);
+    expect(files.filter(({ path }) => path.endsWith('.compiled')).length).toBeLessThanOrEqual(3);
   });
 
   it('takes at most 2.6 MB', () => {

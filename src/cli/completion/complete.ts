@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   aboutFlag,
   COMMAND_NAMES,
@@ -6,7 +5,7 @@ import {
   isCommand,
   type CommandName,
 } from '../command-table.ts';
-import { loadCompiled } from '../compiled.ts';
+import { loadCommands } from '../compiled.ts';
 import { flagSpec, type Completion, type FlagName } from '../flag-table.ts';
 import type { Io } from '../io.ts';
 
@@ -184,8 +183,7 @@ async function wordsOf(
   if (typeof completion === 'object') return completion.words;
   if (completion === 'formats')
     return command === null || command === 'help' ? [] : (commandEntry(command).formats ?? []);
-  loadCompiled(join(import.meta.dirname, 'chunks/commands.cjs'));
-  const { loadChoices } = await import('../run-command.ts');
+  const { loadChoices } = await loadCommands();
   const choices = await loadChoices();
   return choices(completion, files, io);
 }
