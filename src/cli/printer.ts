@@ -39,7 +39,10 @@ const HELD_FOR = 200;
 export function toStream(stream: Stream): Destination {
   let held = '';
   let written = -Infinity;
+  let timer: NodeJS.Timeout | null = null;
   const flush = async (): Promise<void> => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
     if (held === '') return;
     const text = held;
     held = '';
@@ -52,6 +55,7 @@ export function toStream(stream: Stream): Destination {
       held += text;
       const isDue = held.length >= HELD || performance.now() - written >= HELD_FOR;
       if (stream.isTTY === true || isDue) await flush();
+      else timer ??= setTimeout(() => void flush(), HELD_FOR).unref();
     },
     flush,
     end: flush,

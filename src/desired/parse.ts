@@ -19,7 +19,11 @@ export interface ParsedFile {
 export function parseFile(path: string, text: string, lock?: SchemaLock): ParsedFile {
   const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text, lock);
   const long = text.length > LONG ? parseInParts(file) : null;
-  if (long !== null) return { file, root: long, diagnostics: [] };
+  return long === null ? parseWhole(file) : { file, root: long, diagnostics: [] };
+}
+
+/** Reads a file with everything that is to be said of it. */
+export function parseWhole(file: SourceFile): ParsedFile {
   const diagnostics: Diagnostic[] = [];
   const report = (at: number, finding: Finding) => diagnostics.push(diagnostic(file, at, finding));
   const composed = compose(file.text) ?? composeMended(file, report);

@@ -67,11 +67,12 @@ function asRead(_: LoadedFile, parsed: Parsed): Parsed {
 
 /**
  * Targets that are parsed again from the same text when they are reached: the targets of one file are in memory at a time, so that
- * a run over many files takes no more memory than one over a single file.
+ * a run over many files takes no more memory than one over a single file. If the order of a run goes back and forth between files,
+ * they are kept after all: the memory costs less than the time.
  */
 function againWhenReached(read: ReadOptions): (file: LoadedFile, parsed: Parsed) => Parsed {
-  let last: LoadedFile | null = null;
-  let targets: readonly Target[] = [];
+  const kept = new Map<LoadedFile, readonly Target[]>();
+  const times = new Map<LoadedFile, number>();
   let dropped = 0;
   const drop = ({ text }: LoadedFile): void => {
     dropped += text.length;
@@ -79,23 +80,30 @@ function againWhenReached(read: ReadOptions): (file: LoadedFile, parsed: Parsed)
     dropped = 0;
     freeMemory();
   };
-  const targetOf = (file: LoadedFile, index: number): Target => {
-    if (last !== file) {
-      targets = [];
-      if (last !== null) drop(last);
-      last = file;
-      targets = readTargets(file, read).targets;
+  const targetsOf = (file: LoadedFile): readonly Target[] => {
+    const known = kept.get(file);
+    if (known !== undefined) return known;
+    const count = (times.get(file) ?? 0) + 1;
+    times.set(file, count);
+    if (count <= MOST_TIMES) {
+      for (const other of kept.keys()) drop(other);
+      kept.clear();
     }
-    return targets[index] as Target;
+    const { targets } = readTargets(file, read);
+    kept.set(file, targets);
+    return targets;
   };
   return (file, parsed) => {
     const later = parsed.targets.map(({ name }, index) =>
-      laterTarget(name, file.path, () => targetOf(file, index)),
+      laterTarget(name, file.path, () => targetsOf(file)[index] as Target),
     );
     drop(file);
     return { ...parsed, targets: later };
   };
 }
+
+/** How often a file is parsed again before it is kept. A run looks at its targets to choose, to judge, and to work on them. */
+const MOST_TIMES = 5;
 
 /** Characters of files whose parsed form may wait to be collected. */
 const MOST_DROPPED = 512 * 1024;

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseFile, parseWhole, type ParsedFile } from '../../../src/desired/parse.ts';
+import { sourceFile } from '../../../src/desired/source-file.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
+
+/** More than one part, and more than a long file has at least. */
+const ENVIRONMENTS = 600;
+
+const shapes = [
+  (name: string) => `  ${name}: { server: { url: 'https://${name}.example.com' } }\n`,
+  (name: string) => `  ${name}:\n    server:\n      url: https://${name}.example.com\n`,
+  (name: string) =>
+    `  # about ${name}\n\n  ${name}:\n    settings: { max_iterations: 5 }   # few\n`,
+  (name: string) => `  "${name}":\n    unmanaged:\n      - llm_model\n      - agent\n`,
+  (name: string) =>
+    `  ${name}:\n    settings:\n      git_user_name: |-\n        two\n        lines of ${name}\n`,
+  (name: string) => `  ${name}:\n`,
+  (name: string) => `  ? ${name}\n  : settings: {}\n`,
+] as const;
+
+/** A text with many environments, in different layouts, before and after other blocks. */
+const longText = fc
+  .record({
+    layouts: fc.array(fc.integer({ min: 0, max: shapes.length - 1 }), {
+      minLength: ENVIRONMENTS,
+      maxLength: ENVIRONMENTS,
+    }),
+    before: fc.constantFrom('', '# a comment\n', 'settings: { language: en }\n'),
+    after: fc.constantFrom('', '# the end\n', 'settings: { language: en }\n', '  # inside\n'),
+  })
+  .map(({ layouts, before, after }) => {
+    const environments = layouts.map((shape, index) => shapes[shape]?.(`environment-${index}`));
+    return `version: 1\n${before}environments:\n${environments.join('')}${after}`;
+  });
+
+/** Something that changes what the text means, or breaks it, at any place. */
+const edit = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.integer({ min: 0, max: 4 }),
+  added: fc.constantFrom(
+    ...['', ' ', '\n', ':', '"', "'", '{', '}', '[', '\t', '- ', '# ', '&a ', '*a', '!t ', '---\n'],
+    ...['${env:A}', '\n  environment-3: {}\n', 'environments:\n', '%YAML 1.2\n', '? ', '|'],
+  ),
+});
+
+function edited(
+  text: string,
+  { at, removed, added }: { at: number; removed: number; added: string },
+) {
+  const start = Math.floor(at * text.length);
+  return text.slice(0, start) + added + text.slice(start + removed);
+}
+
+/** What a file was read as; the text itself, which every node leads to, left out. */
+function shown({ root, diagnostics }: ParsedFile): string {
+  return JSON.stringify({ root, diagnostics }, (key, value: unknown) =>
+    key === 'file' || key === 'keyFile'
+      ? undefined
+      : value instanceof Map
+        ? [...(value as Map<unknown, unknown>)]
+        : value,
+  );
+}
+
+function expectSame(text: string): void {
+  const whole = shown(parseWhole(sourceFile('settings.yaml', text)));
+  expect(shown(parseFile('settings.yaml', text)) === whole).toBe(true);
+}
+
+it('a long file that is read in parts is read as it is as a whole', () => {
+  fc.assert(fc.property(longText, expectSame), { numRuns: propertyRuns(2) });
+});
+
+it('and so is one that somebody has edited at any place', () => {
+  fc.assert(
+    fc.property(longText, fc.array(edit, { minLength: 1, maxLength: 3 }), (text, edits) => {
+      expectSame(edits.reduce(edited, text));
+    }),
+    { numRuns: propertyRuns(8) },
+  );
+});
