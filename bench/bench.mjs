@@ -5,7 +5,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { tableOf } from './table.mjs';
 
-const PARTS = ['start', 'planning', 'fleet', 'origins'];
+const PARTS = ['start', 'planning', 'fleet', 'origins', 'latency'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

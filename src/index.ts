@@ -9,6 +9,7 @@ export { effective, type Effective } from './operations/effective.ts';
 export { doctor } from './operations/doctor.ts';
 export { smoke, type SmokeRequest } from './operations/smoke.ts';
 export { validate } from './operations/validate.ts';
+export { report } from './operations/report.ts';
 export { readSaved } from './operations/saved-document.ts';
 export { get, type GetRequest } from './operations/get.ts';
 export { InvalidSettings } from './operations/load.ts';
@@ -23,6 +24,7 @@ export type {
   Change,
   EnvironmentPlan,
   ErrorReport,
+  Merged,
   PlanDocument,
   Run,
   Unknown,
@@ -35,6 +37,7 @@ export type {
   Remainder,
   Result,
 } from './model/outcome.ts';
+export type { Shard } from './model/shard.ts';
 export type {
   ConversationReport,
   EnvironmentObserved,

@@ -1,6 +1,8 @@
-/** Throws unless the text of a plan names so many environments: a run that left some out would be quick. */
+/** Throws unless the summary of a plan counts so many environments as read: a run that left some out would be quick. */
 export function checkPlanned(text, environments) {
-  const named = new Set(text.match(/\benv-\d{5}\b/g));
-  if (named.size !== environments)
-    throw new Error(`the plan names ${named.size} of ${environments} environments`);
+  const counts = /^[\d,]+ environments: (.*)\.$/m.exec(text)?.[1] ?? 'no summary';
+  const read = [...counts.matchAll(/([\d,]+) (?:in sync|differs?)\b/g)];
+  const sum = read.reduce((all, [, count]) => all + Number(count.replaceAll(',', '')), 0);
+  if (sum !== environments)
+    throw new Error(`the plan of ${environments} environments ends with: ${counts}`);
 }

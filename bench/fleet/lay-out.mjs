@@ -17,13 +17,17 @@ export function nameOf(index) {
 
 /**
  * A server, and a folder for settings files. `host` is where it listens: 127.0.0.1, or 0.0.0.0 for all of 127.0.0.0/8, which only
- * Linux has without further ado.
+ * Linux has without further ado; `latency` is the milliseconds until each answer.
  */
-export async function startFleet(host) {
+export async function startFleet(host, latency = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'setpoint-fleet-'));
-  const server = spawn(process.execPath, [join(import.meta.dirname, 'server.mjs'), host], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const server = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'server.mjs'), host, String(latency)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [port] = await once(createInterface(server.stdout), 'line');
   return {
     folder,

@@ -6,6 +6,7 @@ import type { StickyComment } from '../github/sticky-comment.ts';
 import { checkWritable, writeAside } from '../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
+import { namesListed } from '../model/wording.ts';
 import { partOf } from '../model/summary.ts';
 import { apply } from '../operations/apply.ts';
 import { get } from '../operations/get.ts';
@@ -50,7 +51,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
   const { diagnostics, targets } = check({ file: inputs.files, env });
   const document = validationDocument(diagnostics);
   const comments = commentsOf(document, commit);
-  const names = targets.map(({ name }) => name).join(', ');
+  const names = namesListed(targets.map(({ name }) => name));
   return {
     code: document.valid ? 0 : 3,
     text: `${diagnosticsText(diagnostics, PLAIN)}${document.valid ? `Valid: ${names}.\n` : ''}`,

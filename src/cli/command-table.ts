@@ -1,21 +1,16 @@
 import { RESOURCES } from '../model/observed.ts';
-import { flagSpec, type Completion, type FlagName, type FlagValues } from './flag-table.ts';
+import {
+  ALL_FORMATS,
+  APPLYING,
+  BASIC_FORMATS,
+  CONNECTED,
+  IN_FULL,
+  LOCAL,
+  NOT_VERBOSE,
+  type CommandEntry,
+} from './command-entry.ts';
+import { flagSpec, type FlagName, type FlagValues } from './flag-table.ts';
 import { SCHEMAS, SHELLS, type Format } from './words.ts';
-
-/** What the command line, the help and completion know of a command. Its work is in commands/, loaded when it runs. */
-export interface CommandEntry {
-  /** Its argument as the help shows it: `[optional]`, `<required>`, `<several...>`. */
-  readonly argument?: { readonly form: string; readonly completion: Completion };
-  readonly summary: string;
-  readonly example: string;
-  readonly flags: readonly FlagName[];
-  /** Its own words for a flag; null leaves out of the help one that it takes and that changes nothing. */
-  readonly about?: Readonly<Partial<Record<FlagName, string | null>>>;
-  /** What -o takes. */
-  readonly formats?: readonly Format[];
-  /** The exit codes that it can end with; 143 is listed with 130. */
-  readonly exits: Readonly<Record<number, string>>;
-}
 
 const SELECTION = ['--file', '--env', '--selector'] as const;
 const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv'] as const;
@@ -25,22 +20,6 @@ const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
 const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
 const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
 const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
-
-const BASIC_FORMATS = ['text', 'json'] as const;
-const ALL_FORMATS = ['text', 'json', 'markdown', 'github', 'html'] as const;
-
-const CONNECTED = {
-  0: 'done',
-  1: 'failed',
-  3: 'usage, settings or references not valid',
-  4: 'the service refused the key',
-  9: 'timed out',
-  130: 'interrupted',
-} as const;
-const LOCAL = { 0: 'done', 3: 'usage not valid' } as const;
-
-/** Every command that reports takes -v; the text of some is the same with it. */
-const NOT_VERBOSE = { '--verbose': null } as const;
 
 /** Every command, in the order of the help. */
 export const COMMANDS = {
@@ -57,7 +36,7 @@ export const COMMANDS = {
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
     flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...EXIT_CODE, ...REPORTING],
-    about: { '--verbose': 'long values and unmanaged paths in full', '--detailed-exitcode': null },
+    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
@@ -84,7 +63,7 @@ export const COMMANDS = {
     ],
     about: {
       '--parallel': 'environments in parallel (default: 1)',
-      '--verbose': 'long values and unmanaged paths in full, and the number of requests',
+      '--verbose': `${IN_FULL}, and the number of requests`,
     },
     formats: ALL_FORMATS,
     exits: {
@@ -92,10 +71,7 @@ export const COMMANDS = {
       0: 'applied, in sync, or not empty (with --if-empty)',
       1: 'failed, or not confirmed',
       3: 'usage, settings or references not valid; nothing written',
-      5: 'a guard or the policy refused the plan',
-      6: 'the saved plan does not cover this',
-      7: 'applied in part',
-      8: 'applied, but not converged',
+      ...APPLYING,
     },
   },
   drift: {
@@ -103,7 +79,7 @@ export const COMMANDS = {
       'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
     example: 'setpoint drift --all -o json',
     flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
-    about: { '--verbose': 'long values and unmanaged paths in full' },
+    about: { '--verbose': IN_FULL },
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
@@ -173,6 +149,22 @@ export const COMMANDS = {
     },
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 1: 'failed, or not confirmed' },
+  },
+  report: {
+    argument: { form: '<saved.json...>', completion: 'files' },
+    summary:
+      'Merge the saved plans or outcomes of shards into one report; missing shards are named',
+    example: 'setpoint report shard-*.json --drift -o html=drift.html',
+    flags: ['--drift', ...EXIT_CODE, ...REPORTING],
+    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
+    formats: ALL_FORMATS,
+    exits: {
+      ...CONNECTED,
+      1: 'failed, or the report is not whole',
+      2: 'differences (with --exit-code or --drift)',
+      3: 'usage, settings or documents not valid',
+      ...APPLYING,
+    },
   },
   comment: {
     argument: { form: '<saved.json...>', completion: 'files' },

@@ -54,7 +54,7 @@ export const FLAGS = {
   },
   '--shard': {
     value: 'i/n',
-    about: 'only shard i of n, from 0: 0/4; all shards together are all environments',
+    about: 'one of n equal parts of the environments, i from 0: 0/4',
   },
   '--all': { about: 'all environments' },
   '--server': { value: 'url', about: "an address in place of the file's" },
@@ -121,6 +121,7 @@ export const FLAGS = {
     about: 'exit 2 for drift, pending or any difference (default: any)',
     completion: { words: FAIL_ON },
   },
+  '--drift': { about: 'the plans are of drift: its words, and exit 2 if anything differs' },
   '--strict': { about: 'count what could not be compared as drift' },
   '--adopt': {
     value: 'path',

@@ -2,6 +2,7 @@ import type { FailureDocument } from '../model/error.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { ValidationDocument } from '../model/validation.ts';
+import type { Voice } from '../render/change.ts';
 import type { CommandName, FormatOf } from './command-table.ts';
 import { FORMATS, type Format } from './words.ts';
 
@@ -33,6 +34,20 @@ export const OUTCOME_RENDERERS: RenderersOf<'apply', OutcomeDocument> = {
   github: async () => (await import('../render/github/annotations.ts')).outcomeAnnotations,
   html: async () => (await import('../render/html/pages.ts')).outcomeHtml,
 };
+
+/** Plans in the words of one voice, or outcomes: whichever the documents are. */
+export function reportRenderers(
+  voice: Voice,
+): RenderersOf<'report', PlanDocument | OutcomeDocument> {
+  const plans = voice === 'drift' ? DRIFT_RENDERERS : PLAN_RENDERERS;
+  const either =
+    (format: FormatOf<'report'> & keyof typeof plans) =>
+    async (): Promise<(document: PlanDocument | OutcomeDocument) => string> => {
+      const [plan, outcome] = await Promise.all([plans[format](), OUTCOME_RENDERERS[format]()]);
+      return (document) => (document.kind === 'plan' ? plan(document) : outcome(document));
+    };
+  return { markdown: either('markdown'), github: either('github'), html: either('html') };
+}
 
 export const VALIDATION_RENDERERS: RenderersOf<'validate', ValidationDocument> = {
   markdown: async () => (await import('../render/markdown/comments.ts')).validationMarkdown,

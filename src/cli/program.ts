@@ -31,6 +31,7 @@ const RUN: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   explain: async () => (await import('./commands/explain.ts')).explainCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
   smoke: async () => (await import('./commands/smoke.ts')).smokeCommand,
+  report: async () => (await import('./commands/report.ts')).reportCommand,
   comment: async () => (await import('./commands/comment.ts')).commentCommand,
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   schema: async () => (await import('./commands/schema.ts')).schemaCommand,

@@ -100,6 +100,8 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   '--environment': '--env',
   '--target': '--env',
   '-t': '--env',
+  '--label': '--selector',
+  '--labels': '--selector',
   '--config': '--file',
   '--url': '--server',
   '--detailed-exit-code': '--exit-code',

@@ -3,6 +3,7 @@ import type { Variables } from '../model/ports.ts';
 import type { Shard } from '../model/shard.ts';
 import { parseShard } from '../operations/flag-values.ts';
 import type { Options } from '../operations/options.ts';
+import { counted } from '../model/wording.ts';
 import { shardText } from '../render/shard-text.ts';
 import { visible } from '../render/visible.ts';
 import type { FlagValues } from './flag-table.ts';
@@ -57,7 +58,7 @@ function shardOfPod(env: Variables): Chosen | null {
     throw usageError(
       `${named} is set, and nothing says which of the shards this is.`,
       givenIn(shards)
-        ? 'Set POD_NAME or POD_INDEX, as a StatefulSet has them, or name the shard: --shard 0/4.'
+        ? 'Set POD_NAME or POD_INDEX, or name the shard: --shard 0/4.'
         : 'Set completionMode: Indexed in the Job, which sets JOB_COMPLETION_INDEX.',
     );
   const from = `${index.name} and ${named}`;
@@ -91,7 +92,7 @@ function givenIn(variable: string | undefined): variable is string {
 function refuseAll(_own: number, all: number): void {
   if (all <= 1) return;
   throw usageError(
-    `JOB_COMPLETION_INDEX is set, and JOB_COMPLETIONS is not: every pod would take all ${all} environments.`,
-    'Set JOB_COMPLETIONS to the number of completions, choose one with -e, or take all with --shard 0/1.',
+    `JOB_COMPLETION_INDEX is set, and JOB_COMPLETIONS is not: every pod would take all ${counted(all, 'environment')}.`,
+    'Set JOB_COMPLETIONS, too; or choose one with -e, or all with --shard 0/1.',
   );
 }

@@ -105,6 +105,10 @@ export const ERRORS = {
   terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
+  'report-incomplete': {
+    exit: 1,
+    hint: 'Run what is missing again, and report all documents together.',
+  },
   skipped: { exit: 0, hint: 'Fix what failed and run again, or allow more with --max-failures.' },
   internal: {
     exit: 1,

@@ -1,5 +1,14 @@
 import type { Refusal } from './guard.ts';
-import type { Change, ErrorReport, FORMAT_VERSION, Run, Tool, Unknown, Warning } from './plan.ts';
+import type {
+  Change,
+  ErrorReport,
+  FORMAT_VERSION,
+  Merged,
+  Run,
+  Tool,
+  Unknown,
+  Warning,
+} from './plan.ts';
 import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';
 import type { OutcomeSummary } from './summary.ts';
@@ -65,6 +74,8 @@ export interface OutcomeDocument {
   readonly finished_at: string;
   readonly run: Run;
   readonly summary: OutcomeSummary;
+  /** Only if `setpoint report` made it of several. */
+  readonly merged?: Merged | undefined;
 }
 
 /** What an outcome document has before and after its environments: it is written while it is made. */

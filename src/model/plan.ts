@@ -196,6 +196,19 @@ export interface PlanDocument {
   readonly environments: readonly EnvironmentPlan[];
   readonly run: Run;
   readonly summary: PlanSummary;
+  /** Only if `setpoint report` made it of several. */
+  readonly merged?: Merged | undefined;
+}
+
+/** What a document was made of. It is whole if there are no problems. */
+export interface Merged {
+  readonly files: number;
+  /** The shards that no document is of, from 0. */
+  readonly missing: readonly number[];
+  /** Why it is not whole, in sentences. */
+  readonly problems: readonly string[];
+  /** What else is worth knowing, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** What a plan document has before and after its environments: it is written while it is made. */

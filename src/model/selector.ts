@@ -43,8 +43,7 @@ export function parseSelector(text: string): readonly Requirement[] {
   return requirements;
 }
 
-const EXAMPLES =
-  'Write it like ring=0, tier!=canary, "region in (eu,us)", legacy or \'!legacy\'; a comma means and.';
+const EXAMPLES = "Write it like ring=0, 'tier!=canary', 'region in (eu,us)' or '!legacy'.";
 
 /** Operators, brackets and commas, and the words between them. */
 const TOKEN = /==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+/g;

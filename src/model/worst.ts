@@ -29,7 +29,8 @@ export class Worst<T> {
   }
 }
 
-function compared(one: readonly number[], other: readonly number[]): number {
+/** Negative if the first is less grave. */
+export function compared(one: readonly number[], other: readonly number[]): number {
   const index = one.findIndex((number, at) => number !== other[at]);
   return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0);
 }

@@ -11,7 +11,7 @@ import {
 } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
-import { choicesHint, didYouMean } from '../model/wording.ts';
+import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
@@ -71,14 +71,17 @@ export function parseRotation(
 ): Rotation {
   if (rotate === undefined) return [];
   if (rotate === 'all' || rotate.includes('all')) return 'all';
-  const known = [...desired].flatMap(rotatable);
+  const states = [...desired];
+  // A shard may have no environment: then there is nothing to rotate, and nothing to compare a path with.
+  if (states.length === 0) return [];
+  const known = states.flatMap(rotatable);
   return rotate.map((text) => {
     const path = parsePath(text);
     if (path !== null && known.some((secret) => isNamed(path, secret))) return path;
-    const paths = known.map(({ path: secret }) => formatPath(secret));
+    const paths = [...new Set(known.map(({ path: secret }) => formatPath(secret)))];
     const hint =
       didYouMean(text, paths) ||
-      (paths.length > 0 ? `Available: ${paths.join(', ')}.` : 'The file declares no secret.');
+      (paths.length > 0 ? `Available: ${namesListed(paths)}.` : 'The file declares no secret.');
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint,
     });

@@ -24,7 +24,7 @@ export class PolicyViolated extends SetpointError {
 const LARGEST_POLICY = 1024 * 1024;
 
 /**
- * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over `{server, settings,
+ * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over `{labels, server, settings,
  * sandboxes, guards, unmanaged}` with references as they are written. Sends nothing. Throws PolicyViolated, and
  * file-unreadable if the policy cannot be used.
  */

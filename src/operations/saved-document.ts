@@ -72,11 +72,20 @@ function documentKind(document: unknown): unknown {
     : null;
 }
 
+const judges = new Map<Kind, Promise<(document: unknown) => boolean>>();
+
 async function fitsSchema(kind: Kind, document: unknown): Promise<boolean> {
+  const judge = judges.get(kind) ?? judgeOf(kind);
+  judges.set(kind, judge);
+  return (await judge)(document);
+}
+
+async function judgeOf(kind: Kind): Promise<(document: unknown) => boolean> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const schema = JSON.parse(await readPackageFile(`schemas/${kind}.schema.json`)) as Json;
   const ajv = new Ajv2020({ strict: false, messages: false });
-  return ajv.compile(asRead(schema) as object)(document);
+  const fits = ajv.compile(asRead(schema) as object);
+  return (document) => fits(document);
 }
 
 /** A schema for reading: it accepts members and codes that a later version of the format adds, and any summary. */

@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import { globMatcher } from '../model/glob.ts';
 import { isInShard } from '../model/shard.ts';
-import { choicesHint, namesListed } from '../model/wording.ts';
+import { choicesHint, counted, namesListed } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { labelledTargets } from './labelled.ts';
@@ -41,7 +41,7 @@ function selectBeforeShards(options: LockOptions): Pick<Loaded, 'files' | 'targe
   if (options.server !== undefined && selected.length > 1) {
     throw new SetpointError(
       'usage',
-      `--server names one address, and there are ${selected.length} environments.`,
+      `--server names one address, and there are ${counted(selected.length, 'environment')}.`,
       { hint: 'Choose one with -e.' },
     );
   }
@@ -70,7 +70,7 @@ export function chooseTargets(request: WritingRequest, command: string): readonl
     : '';
   throw new SetpointError(
     'usage',
-    `There are ${targets.length} environments, and ${command} needs to know which.`,
+    `There are ${counted(targets.length, 'environment')}, and ${command} needs to know which.`,
     { hint: `Name them with -e (${names})${byLabel}, or take all with --all.` },
   );
 }

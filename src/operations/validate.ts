@@ -9,6 +9,7 @@ import {
 import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
+import { namesListed } from '../model/wording.ts';
 import { filesOf, type Loaded, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
 import { chosenTargets } from './select.ts';
@@ -56,7 +57,7 @@ export function checkFiles(options: Options): Check<MachineCheck> {
     });
   }
   const verb = files.length === 1 ? 'is' : 'are';
-  const names = `${files.join(', ')} ${verb} valid, for ${targets.map(({ name }) => name).join(', ')}`;
+  const names = `${namesListed(files)} ${verb} valid, for ${namesListed(targets.map(({ name }) => name))}`;
   const [warning] = diagnostics;
   return warning === undefined
     ? passedCheck('file', names)

@@ -8,7 +8,7 @@ import { changeText, unknownText, warningText } from './change-text.ts';
 import { outcomeSection, planSection, type Section } from './section.ts';
 import { paint, type Style } from './style.ts';
 import { isLeftOut } from './summary.ts';
-import { summaryText } from './summary-text.ts';
+import { mergedText, summaryText } from './summary-text.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
 import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
@@ -30,6 +30,7 @@ export function planText(document: PlanDocument, style: Style, voice: TextVoice 
       voice,
       style,
     ),
+    mergedText(document.merged, style),
   ]);
 }
 
@@ -62,11 +63,15 @@ export function previewText(environment: EnvironmentPlan, style: Style): string 
  * What an apply did, environment by environment, and then its summary if there are several. Errors and refusals are not in the
  * sections: they are printed with the messages.
  */
-export function outcomeText({ environments, summary }: OutcomeDocument, style: Style): string {
+export function outcomeText(
+  { environments, summary, merged }: OutcomeDocument,
+  style: Style,
+): string {
   const total = environments.length;
   return joinedText([
     ...environments.map((environment) => endedText(environment, total, style)),
     summaryText(summary, 'apply', style),
+    mergedText(merged, style),
   ]);
 }
 

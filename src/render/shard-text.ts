@@ -1,5 +1,5 @@
 import type { Shard } from '../model/shard.ts';
-import { counted } from '../model/wording.ts';
+import { counted, grouped } from '../model/wording.ts';
 
 /** The line that says which part of the environments a run is about, and what chose it if that was no flag. */
 export function shardText(
@@ -10,5 +10,5 @@ export function shardText(
 ): string {
   const name = `Shard ${index}/${count}${from === null ? '' : ` (from ${from})`}`;
   const of = `of ${counted(chosen, 'environment')}`;
-  return own === 0 ? `${name}: none ${of}, nothing to do.\n` : `${name}: ${own} ${of}.\n`;
+  return own === 0 ? `${name}: none ${of}, nothing to do.\n` : `${name}: ${grouped(own)} ${of}.\n`;
 }

@@ -1,7 +1,15 @@
+import type { Merged } from '../model/plan.ts';
 import type { AnySummary } from '../model/summary.ts';
 import { grouped } from '../model/wording.ts';
 import { paint, type Style } from './style.ts';
-import { attentionLabel, attentionWords, FEW, isSummed, summaryLine } from './summary.ts';
+import {
+  attentionLabel,
+  attentionWords,
+  FEW,
+  isSummed,
+  NOT_WHOLE,
+  summaryLine,
+} from './summary.ts';
 import { verdictLabel, type Wording } from './verdict.ts';
 import { visible } from './visible.ts';
 
@@ -18,6 +26,16 @@ export function summaryText(summary: AnySummary, wording: Wording, style: Style)
   const shown = counts.map(({ words, color }) => paint(style, color, words)).join(', ');
   const first = `${paint(style, 'bold', total)}: ${shown}.${rest === '' ? '' : ` ${rest}`}`;
   return `${[first, ...attentionLines(summary, wording, style)].join('\n')}\n`;
+}
+
+/** Why a report is not whole, and what else is worth knowing of it. */
+export function mergedText(merged: Merged | undefined, style: Style): string {
+  const { problems = [], notes = [] } = merged ?? {};
+  const lines = [
+    ...problems.map((problem) => `${paint(style, 'red', NOT_WHOLE)} ${visible(problem)}`),
+    ...notes.map(visible),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function attentionLines({ attention, more }: AnySummary, wording: Wording, style: Style): string[] {

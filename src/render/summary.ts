@@ -29,6 +29,9 @@ export function isLeftOut(
   return total > FEW && quiet && warnings.every(({ code }) => weightOf(code) === 2);
 }
 
+/** Before each reason why a report is not whole. */
+export const NOT_WHOLE = 'Not whole:';
+
 /** Whether a summary says more than the one section. */
 export function isSummed({ environments }: AnySummary): boolean {
   return environments.total > 1;

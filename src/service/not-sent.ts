@@ -19,7 +19,7 @@ type Why = 'read' | 'write' | number;
 export class NotSent extends ServiceError {
   constructor(place: string, { status, after }: Refusal, wait: number, why: Why) {
     const limits = status === 429;
-    const problem = limits ? 'the service limits requests' : 'the service is overloaded';
+    const problem = limits ? 'the service limits requests' : 'the service is not available';
     super(
       limits ? 'rate-limited' : 'server-error',
       `${place} was not sent: ${problem}${moreWords(after === null ? 0 : wait, why)} (status ${status}).`,

@@ -100,8 +100,10 @@ async function appliesTwice(
   texts: readonly (readonly [string, string])[],
   file: string,
 ): Promise<void> {
-  const secrets = ['search_api_key', 'mcp', 'setpoint/llm-api-key'].map(
-    (name) => [name, 'a-secret'] as const,
+  const secrets = texts.flatMap(([, text]) =>
+    [...text.matchAll(/\$\{file:\/run\/secrets\/([\w/-]+)\}/g)].map(
+      ([, name = '']) => [name, `secret-of-${name}`] as const,
+    ),
   );
   const folder = folderWith(
     Object.fromEntries([
@@ -114,7 +116,7 @@ async function appliesTwice(
     const urls = new Map<string, string>();
     for (const [, text] of texts)
       for (const [url] of text.matchAll(
-        /https:\/\/(?:staging|agents|internal|acme|globex|initech)\.example\.com|http:\/\/127\.0\.0\.1:3000/g,
+        /https:\/\/(?:staging|agents|[\w-]+\.agents|internal|acme|globex|initech)\.example\.com|http:\/\/127\.0\.0\.1:(?:3000|9)\b/g,
       )) {
         if (urls.has(url)) continue;
         const isLater = /^ *agent_settings:/m.test(text);

@@ -62,11 +62,10 @@ describe('apply --max-failures', () => {
       'text',
     );
     expect(ended.code).toBe(4);
-    const [first, ...rest] = ended.stdout.split('Not started: ');
-    expect(first?.match(/^e\d+ /gm)?.at(-1)).toBe('e3 ');
-    expect(rest).toEqual([
-      'e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23 and 6 more.\n',
-    ]);
+    expect(ended.stdout.match(/^e\d+ /gm)?.at(-1)).toBe('e3 ');
+    expect(ended.stdout).toMatch(
+      / not started: e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23 and 6 more\n$/,
+    );
     expect(ended.stderr).toContain(
       'setpoint: 26 environments: Not started, because 2 environments did not end well and --max-failures allows 1.\n' +
         '  Fix what failed and run again, or allow more with --max-failures.\n',
@@ -170,7 +169,7 @@ describe('plan and drift --max-failures', () => {
     expect(limited.code).toBe(4);
     expect(asked()).toBe(3);
     const text = await run(command, '--max-failures', '2', '--parallel', '1');
-    expect(text.stdout).toContain('Not started: e3, e4, ');
+    expect(text.stdout).toContain(' not started: e3, e4, ');
   });
 
   it('a snapshot takes the place of the services, none of which is started', async () => {

@@ -2,12 +2,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 
+import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
 import { plan } from '../../src/index.ts';
 
 interface Counted {
   readonly url: string;
   readonly connections: () => number;
   readonly open: () => Promise<number>;
+  readonly isOpen: () => boolean;
   readonly close: () => void;
 }
 
@@ -16,16 +18,20 @@ afterEach(() => servers.splice(0).forEach(({ close }) => close()));
 
 /** A service with the same settings under every path, which counts the connections that are made to it. */
 async function counted(): Promise<Counted> {
-  let connections = 0;
+  let [connections, ended] = [0, 0];
   const server: Server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end('{"language":"en","llm_api_key_set":false}');
-  }).on('connection', () => (connections += 1));
+  }).on('connection', (socket) => {
+    connections += 1;
+    socket.on('close', () => (ended += 1));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const service = {
     url: `http://127.0.0.1:${port}`,
     connections: () => connections,
+    isOpen: () => connections > ended,
     open: () =>
       new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count))),
     close: () => server.close().closeAllConnections(),
@@ -56,3 +62,30 @@ it('no connection is left when a run ends', async () => {
   expect(environments.map(({ status }) => status)).toEqual(['in-sync', 'in-sync', 'in-sync']);
   await expect.poll(() => Promise.all(services.map(({ open }) => open()))).toEqual([0, 0, 0]);
 });
+
+it.each([1, 4, 16])(
+  'environments of as many origins have a connection each while they are read, %s at a time',
+  async (parallel) => {
+    const services = await Promise.all(Array.from({ length: 60 }, counted));
+    let most = 0;
+    // Each environment looks at the clock when it is opened.
+    const watching = {
+      ...SYSTEM_CLOCK,
+      monotonic: () => {
+        most = Math.max(most, services.filter(({ isOpen }) => isOpen()).length);
+        return SYSTEM_CLOCK.monotonic();
+      },
+    };
+    const urls = services.map(({ url }) => url);
+    const { environments } = await plan({
+      text: settingsOf(urls),
+      env: {},
+      parallel,
+      clock: watching,
+    });
+    expect(environments.map(({ status }) => status)).toEqual(urls.map(() => 'in-sync'));
+    expect(services.map(({ connections }) => connections())).toEqual(urls.map(() => 1));
+    // One that is idle is kept for the next environment, and a server learns of an end a little later.
+    expect(most).toBeLessThanOrEqual(2 * parallel + 1);
+  },
+);

@@ -137,6 +137,19 @@ describe('-l chooses environments by their labels', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  it('of many environments messages name 20, and how many more there are', async () => {
+    const many = Array.from({ length: 300 }, (_, at) => `  e${at}: {}`).join('\n');
+    writeFileSync(
+      join(folder.path, 'many.yaml'),
+      `version: 1\nserver: { url: "${stores[0]?.url}" }\nlabels: { ring: "0" }\nenvironments:\n${many}\n`,
+    );
+    const { stdout } = await run(['validate', '-f', 'many.yaml', '-l', 'ring=0']);
+    expect(stdout).toMatch(/^Valid: (e\d+, ){19}e19 and 280 more\.\n$/);
+    const refused = await run(['apply', '-f', 'many.yaml', '--yes']);
+    expect(refused.stderr).toContain('There are 300 environments, and apply needs to know which.');
+    expect(refused.stderr).toContain('e19 and 280 more), choose by label with -l, or take all');
+  });
+
   it('the library takes it, too', async () => {
     const { environments } = await plan({
       file: join(folder.path, 'settings.yaml'),

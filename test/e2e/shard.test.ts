@@ -108,6 +108,7 @@ describe('a shard without an environment', () => {
       ['plan', '--exit-code'],
       ['drift', '--strict'],
       ['apply', '--all', '--yes'],
+      ['plan', '--rotate', 'llm_api_key'],
     ]) {
       const { code, stderr } = await run([...args, '--shard', shard]);
       expect({ args, code, stderr }).toEqual({

@@ -1,5 +1,11 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { driftHtml, outcomeHtml } from '../../src/render/html/pages.ts';
+import {
+  driftMarkdown,
+  outcomeMarkdown,
+  planMarkdown,
+} from '../../src/render/markdown/comments.ts';
 import { outcomeText, planText } from '../../src/render/section-text.ts';
 import { APPLIED_FLEET, FLEET_IN_SYNC, PLANNED_FLEET } from '../fixture/fleets.ts';
 import { expectGolden } from './golden-file.ts';
@@ -14,6 +20,12 @@ it.each([
   ['strict-drift.txt', planText(PLANNED_FLEET, TERMINAL, 'strict drift')],
   ['in-sync.txt', planText(FLEET_IN_SYNC, TERMINAL)],
   ['apply.txt', outcomeText(APPLIED_FLEET, TERMINAL)],
+  ['plan.md', planMarkdown(PLANNED_FLEET)],
+  ['drift.md', driftMarkdown(PLANNED_FLEET)],
+  ['in-sync.md', planMarkdown(FLEET_IN_SYNC)],
+  ['apply.md', outcomeMarkdown(APPLIED_FLEET)],
+  ['drift.html', pageOf(driftHtml(PLANNED_FLEET))],
+  ['apply.html', pageOf(outcomeHtml(APPLIED_FLEET))],
 ])('many environments: %s', (file, text) => {
   expectGolden(join('fleets', file), text);
 });
@@ -23,3 +35,8 @@ it('shows every environment on demand', () => {
   for (const { name } of PLANNED_FLEET.environments)
     expect(text.split('\n').filter((line) => line.startsWith(`${name}  https://`))).toHaveLength(1);
 });
+
+/** The style is in a golden file of its own. */
+function pageOf(html: string): string {
+  return html.replace(/<style>[^<]*<\/style>/, '').replace(/'sha256-[^']+'/, "'sha256-…'");
+}

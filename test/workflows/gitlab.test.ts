@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import { folderWith } from '../fixture/command.ts';
+import { fleetNames, fleetSettings, startFleet } from '../fixture/fleet.ts';
 import { startGitLab, type GitLab } from './fake-gitlab.ts';
 import { readText } from './read-text.ts';
 import { runScript, SETPOINT, type Ran } from './run-script.ts';
@@ -69,6 +70,45 @@ describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)'
       SETPOINT_ALLOWED_VARIABLES: 'SETPOINT_API_KEY,LLM_API_KEY,MCP_API_KEY',
     });
     expect(text).toContain('cd /tmp/setpoint\n      npm pack --silent --ignore-scripts');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('the pipeline of a fleet on GitLab (on Linux)', () => {
+  const fleetText = readText('examples/gitlab-ci/fleet.gitlab-ci.yml');
+  const jobs = parse(fleetText) as typeof pipeline & { readonly default: unknown };
+
+  it('has a job for each shard, and one for the report', () => {
+    const listed = jobsOf(fleetText, 'schedule');
+    const shards = [1, 2, 3, 4].map((index) => `drift: [${index}/4]`);
+    expect([listed.status, listed.jobs]).toEqual([0, [...shards, 'report']]);
+  });
+
+  it('installs this version as the other does', () => {
+    expect(jobs.variables).toMatchObject({ SETPOINT_VERSION: PACKAGE.version });
+    expect(jobs.default).toEqual((pipeline as typeof jobs).default);
+  });
+
+  it('reports every environment once, whatever the shards found', async () => {
+    const fleet = await startFleet();
+    try {
+      const names = fleetNames(40);
+      const settings = fleetSettings(fleet.url, names, ['env-7']);
+      writeFileSync(join(folder.path, 'settings.yaml'), settings);
+      const commands = { setpoint: SETPOINT };
+      const run = (job: string, env = {}) =>
+        runScript(jobs[job]?.script.join('\n') ?? '', { cwd: folder.path, env, commands });
+      const codes: string[] = [];
+      for (const CI_NODE_INDEX of ['1', '2', '3', '4'])
+        codes.push(String((await run('drift', { CI_NODE_INDEX, CI_NODE_TOTAL: '4' })).code));
+      expect(codes.toSorted()).toEqual(['0', '0', '0', '2']);
+      expect([...fleet.asked.keys()].toSorted()).toEqual(names.toSorted());
+      expect([...fleet.asked.values()].every((times) => times === 1)).toBe(true);
+      expect((await run('report')).code).toBe(2);
+      const report = readFileSync(join(folder.path, 'report.md'), 'utf8');
+      expect(report).toContain('## Drift: 40 environments\n\n39 in sync, 1 drift.');
+    } finally {
+      await fleet.close();
+    }
   });
 });
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { CronJob, Job } from 'kubernetes-types/batch/v1.js';
 import type { Container, PodSpec } from 'kubernetes-types/core/v1.js';
-import ts from 'typescript';
 import { parse } from 'yaml';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
+import { mistakesIn } from './manifest.ts';
 import { readText } from './read-text.ts';
 import { PACKAGE } from './workflow-file.ts';
 
@@ -20,24 +20,6 @@ const container = pod?.containers[0];
 
 let service: Emulator | undefined;
 afterEach(() => service?.close());
-
-/** What the compiler reports of a manifest by the types of Kubernetes: misspelt keys, wrong types, what is missing. */
-function mistakesIn(yaml: string, [group, kind] = ['batch', 'CronJob']): readonly string[] {
-  const name = join(import.meta.dirname, 'manifest.ts');
-  const code = `import type { ${kind} } from 'kubernetes-types/${group}/v1.js';
-export const manifest: ${kind} = ${JSON.stringify(parse(yaml))};
-`;
-  const options: ts.CompilerOptions = { noEmit: true, strict: true, skipLibCheck: true, types: [] };
-  const host = ts.createCompilerHost(options);
-  const [exists, source] = [host.fileExists.bind(host), host.getSourceFile.bind(host)];
-  host.fileExists = (path) => path === name || exists(path);
-  host.getSourceFile = (path, version, ...rest) =>
-    path === name ? ts.createSourceFile(name, code, version) : source(path, version, ...rest);
-  const program = ts.createProgram([name], options, host);
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-}
 
 describe('the CronJob', () => {
   it('is one, by the types of Kubernetes', () => {

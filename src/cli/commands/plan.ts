@@ -5,6 +5,7 @@ import { planInParts } from '../../operations/plan.ts';
 import type { Parts } from '../../operations/redacting.ts';
 import { parseAge } from '../../operations/flag-values.ts';
 import { environmentText, planSummaryText, type TextVoice } from '../../render/section-text.ts';
+import { mergedText } from '../../render/summary-text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
@@ -25,11 +26,16 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
     voice: 'plan',
     mode: 'reads',
     saved,
-    codeOf: ({ status, refusals }) => {
-      if (!exitsWithResult) return 0;
-      return refusals.length > 0 ? 5 : status === 'differs' ? 2 : 0;
-    },
+    codeOf: planExit(exitsWithResult),
   });
+}
+
+/** The exit code of an environment that could be planned; 0 unless --exit-code asks for the result. */
+export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
+  return ({ status, refusals }) => {
+    if (!exitsWithResult) return 0;
+    return refusals.length > 0 ? 5 : status === 'differs' ? 2 : 0;
+  };
 }
 
 interface PlanRun {
@@ -48,14 +54,19 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
     // The document counts what differs; a strict drift counts what could not be compared as well.
     const strict = voice === 'strict drift' ? planTally(true) : null;
+    let merged: PlanHead['merged'];
     const shown = reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>({
       section: (environment, { created_at: plannedAt }, total, style) =>
         environmentText(environment, { voice, plannedAt, total }, style),
-      ending: ({ summary }, style) => planSummaryText(strict?.summary() ?? summary, voice, style),
+      ending: ({ summary }, style) =>
+        planSummaryText(strict?.summary() ?? summary, voice, style) + mergedText(merged, style),
       codeOf,
     });
     const parts: PlanParts = {
-      begin: shown.begin,
+      begin: async (head, total) => {
+        merged = head.merged;
+        await shown.begin(head, total);
+      },
       environment: async (part) => {
         strict?.add(part);
         await shown.environment(part);

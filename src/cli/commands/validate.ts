@@ -1,4 +1,4 @@
-import { counted } from '../../model/wording.ts';
+import { counted, namesListed } from '../../model/wording.ts';
 import { check, validationDocument } from '../../operations/validate.ts';
 import { diagnosticsText } from '../../render/error-text.ts';
 import { visible } from '../../render/visible.ts';
@@ -20,7 +20,7 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
       selectorFrom: undefined,
     });
     const document = validationDocument(diagnostics);
-    const names = targets.map(({ name }) => visible(name)).join(', ');
+    const names = namesListed(targets.map(({ name }) => visible(name)));
     const written = await reporter.data(document, () =>
       document.valid ? `Valid: ${names}.\n` : '',
     );

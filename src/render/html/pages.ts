@@ -5,11 +5,14 @@ import type { PlanDocument } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
 import type { Voice } from '../change.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
+import { FEW } from '../summary.ts';
+import type { Wording } from '../verdict.ts';
 import { commandFor, driftTitle } from '../wording.ts';
 import { markup, type Markup } from './markup.ts';
 import { page, provenanceHtml } from './page.ts';
 import { listHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
-import { errorHtml, overviewHtml, sectionHtml } from './section.ts';
+import { errorHtml } from './section.ts';
+import { mergedHtml, overviewHtml, sectionsHtml } from './summary.ts';
 
 // Each document as a page of its own.
 
@@ -29,7 +32,7 @@ function planPage(document: PlanDocument, voice: Voice): string {
     command: voice,
     sections,
     heading: planHeading(sections, voice),
-    main: sectionsHtml(sections),
+    main: mainHtml(sections, document, voice),
     footer: markup`${remedyHtml(sections, voice)}${provenanceHtml({ tool, run, at })}`,
   });
 }
@@ -41,7 +44,7 @@ export function outcomeHtml(document: OutcomeDocument): string {
     command: 'apply',
     sections,
     heading: outcomeHeading(sections),
-    main: sectionsHtml(sections),
+    main: mainHtml(sections, document, 'apply'),
     footer: provenanceHtml({ tool, run, at }),
   });
 }
@@ -75,8 +78,12 @@ ${errorHtml(error)}${list}</section>
   });
 }
 
-function sectionsHtml(sections: readonly Section[]): Markup {
-  return markup`${overviewHtml(sections)}${sections.map(sectionHtml)}`;
+function mainHtml(
+  sections: readonly Section[],
+  { summary, merged }: PlanDocument | OutcomeDocument,
+  wording: Wording,
+): Markup {
+  return markup`${mergedHtml(merged)}${overviewHtml(sections, summary, wording)}${sectionsHtml(sections)}`;
 }
 
 function planHeading(sections: readonly Section[], voice: Voice): string {
@@ -119,8 +126,9 @@ function remedyHtml(sections: readonly Section[], voice: Voice): Markup | null {
   return markup`${apply}<p>To bring the service's values into the file: <code>${commandFor('pull', namesOf(differing))}</code></p>\n`;
 }
 
+/** Of many, a word for each of them: a command with all of their names is none that anybody pastes. */
 function namesOf(sections: readonly Section[]): string[] {
-  return sections.map(({ name }) => name);
+  return sections.length > FEW ? ['NAME'] : sections.map(({ name }) => name);
 }
 
 /** A problem of a settings file: what it is, its remedy and its place. */

@@ -15,19 +15,6 @@ import { changeHtml, valueHtml } from './change.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
 
-/** The state of each environment, with a link to its section; null if there is only one. */
-export function overviewHtml(sections: readonly Section[]): Markup | null {
-  if (sections.length < 2) return null;
-  return markup`<nav aria-label="Environments">
-<ul class="overview">
-${sections.map(
-  ({ name, verdict, sentence }, index) =>
-    markup`<li><a href="#${sectionId(index)}">${name}</a> ${chipHtml(verdict)} <span class="soft">${sentenceText(sentence)}</span></li>\n`,
-)}</ul>
-</nav>
-`;
-}
-
 /** An environment's section; `index` is its position in the document, from 0. */
 export function sectionHtml(section: Section, index: number): Markup {
   const { command, name, origin, seen, verdict, sentence, changes, unknown, remaining } = section;
@@ -56,7 +43,7 @@ ${[
 }
 
 /** Not the name: two could be alike. */
-function sectionId(index: number): string {
+export function sectionId(index: number): string {
   return `environment-${index + 1}`;
 }
 

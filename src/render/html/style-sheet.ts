@@ -33,6 +33,8 @@ code, pre, .value { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 
 summary { cursor: pointer; padding: .25rem 0; }
 section, nav { background: var(--card); border: 1px solid var(--edge); border-radius: .75rem; padding: 1rem; margin-top: 1rem; }
 nav { padding-block: .5rem; }
+.counts { padding: .5rem 0; font-weight: 600; line-height: 1.9; }
+nav > .soft { padding-bottom: .5rem; }
 .soft { color: var(--soft); font-size: .875rem; }
 .sentence { margin-top: .5rem; font-weight: 600; }
 .chip { display: inline-block; padding: 0 .5rem; border-radius: .375rem; font-size: .8125rem; line-height: 1.6; font-weight: 600; vertical-align: .05em; }
@@ -69,6 +71,8 @@ pre { margin: .375rem 0; padding: .25rem 0; border-radius: .375rem; background: 
 pre > * { display: block; padding: 0 .75rem 0 2rem; text-indent: -1.25rem; }
 .fold { margin-top: 1rem; color: var(--soft); }
 .fold li { padding-left: 1.1rem; }
+.rest > section { color: var(--text); }
+.rest .overview > li, .rest .rows > li, .rest .box > li { padding-left: 0; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .125rem .75rem; margin: 1rem 0; }
 footer { margin-top: 1.5rem; color: var(--soft); font-size: .875rem; }
 footer p code { color: var(--text); }

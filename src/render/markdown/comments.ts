@@ -5,6 +5,7 @@ import type { PlanDocument, Run, Tool } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
 import { TOOL } from '../../model/version.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
+import { isLeftOut, isSummed } from '../summary.ts';
 import { linkTarget } from '../visible.ts';
 import {
   errorAlert,
@@ -16,7 +17,8 @@ import {
   type CommentEntry,
 } from './blocks.ts';
 import { codeSpan, label, prose, shortened } from './inline.ts';
-import { sectionBlocks } from './section.ts';
+import { foldedBlocks, sectionBlocks, TITLES } from './section.ts';
+import { mergedBlocks, summaryBlocks } from './summary.ts';
 
 // Each document as a comment, an issue or a summary: at most LONGEST_COMMENT bytes of Markdown, all values inert.
 
@@ -26,19 +28,20 @@ import { sectionBlocks } from './section.ts';
  */
 const LONGEST_COMMENT = 59_000;
 /** The part of it for what a section cannot leave out. */
-const FRAMES = 40_000;
+const FRAMES = 2 / 3;
 
-export function planMarkdown(document: PlanDocument): string {
-  return comment(planSections(document, 'plan'), footer(document.run, document.tool));
+/** `limit` is in bytes of UTF-8. */
+export function planMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
+  return comment(planSections(document, 'plan'), document, limit);
 }
 
 /** The same plan, worded as what was found. */
-export function driftMarkdown(document: PlanDocument): string {
-  return comment(planSections(document, 'drift'), footer(document.run, document.tool));
+export function driftMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
+  return comment(planSections(document, 'drift'), document, limit);
 }
 
-export function outcomeMarkdown(document: OutcomeDocument): string {
-  return comment(outcomeSections(document), footer(document.run, document.tool));
+export function outcomeMarkdown(document: OutcomeDocument, limit = LONGEST_COMMENT): string {
+  return comment(outcomeSections(document), document, limit);
 }
 
 export function validationMarkdown({ diagnostics }: ValidationDocument): string {
@@ -74,12 +77,27 @@ export function footer(run: Run, tool: Tool): string {
   return `${parts.filter((part) => part !== '').join(' · ')}\n`;
 }
 
-/** Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. */
-function comment(sections: readonly Section[], closing: string): string {
-  let room = FRAMES;
+/**
+ * Sections that share the room of one comment: the frame of each is shown whole or left out, failures before the rest. Several are
+ * folded below their summary; of many, those that need nobody are only counted there.
+ */
+function comment(
+  all: readonly Section[],
+  { summary, merged, run, tool }: PlanDocument | OutcomeDocument,
+  limit: number,
+): string {
+  const several = isSummed(summary);
+  const sections = all.filter((section) => !isLeftOut(section, all.length));
+  const wording = all[0]?.command ?? 'plan';
+  const opening = [
+    several ? `## ${TITLES[wording]}: ${counted(all.length, 'environment')}\n\n` : '',
+    ...mergedBlocks(merged),
+    ...summaryBlocks(summary, wording),
+  ];
+  let room = limit * FRAMES - frameSize(opening);
   const shown = new Map<Section, CommentBlock[]>();
   for (const section of sections.toSorted((one, other) => gravity(one) - gravity(other))) {
-    const blocks = sectionBlocks(section);
+    const blocks = several ? foldedBlocks(section) : sectionBlocks(section);
     const size = frameSize(blocks);
     if (size > room) continue;
     room -= size;
@@ -87,7 +105,7 @@ function comment(sections: readonly Section[], closing: string): string {
   }
   const left = sections.filter((section) => !shown.has(section));
   const blocks = sections.flatMap((section) => shown.get(section) ?? []);
-  return fitted([...blocks, leftText(left), closing], LONGEST_COMMENT);
+  return fitted([...opening, ...blocks, leftText(left), footer(run, tool)], limit);
 }
 
 function gravity({ verdict }: Section): number {

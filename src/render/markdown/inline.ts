@@ -2,7 +2,7 @@ import { visible } from '../visible.ts';
 
 const LONGEST_SENTENCE = 1000;
 const LONGEST_LABEL = 100;
-const WORD = /^\p{L}+(?:['’-]\p{L}+)*$|^\d{1,6}$|^[–—→…·]?$/u;
+const WORD = /^\p{L}+(?:['’-]\p{L}+)*$|^\d{1,6}$|^\d{1,3}(?:,\d{3})+$|^[–—→…·]?$/u;
 /** What a forge may take for a commit or an address, at whatever it regards as the end of a word. */
 const LINKED = /[0-9a-f]{7}|www/i;
 
@@ -26,6 +26,15 @@ export function label(name: string): string {
 /** A value as a code span: nothing in it is markup, a mention, a link or a reference to an issue. */
 export function codeSpan(value: string): string {
   return spanOf(value === '' ? '""' : visible(value));
+}
+
+/** A name inside of HTML that Markdown leaves as it is: every character that could mean anything is its number. */
+export function htmlCode(name: string): string {
+  const text = shortened(name, LONGEST_LABEL).replaceAll(
+    /[^\p{L}\p{N} .-]/gu,
+    (char) => `&#${char.codePointAt(0)};`,
+  );
+  return `<code>${text}</code>`;
 }
 
 /** Text as it can be seen, made of at most `limit` characters of the value; what is left out is counted. */

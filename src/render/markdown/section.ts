@@ -19,22 +19,33 @@ import {
   type CommentBlock,
   type CommentEntry,
 } from './blocks.ts';
-import { codeSpan, label, longestRun, prose, shortened } from './inline.ts';
+import { codeSpan, htmlCode, label, longestRun, prose, shortened } from './inline.ts';
 
 const CELL: Style = { ...PLAIN, width: 90 };
 const LONGEST_NAME = 160;
 const MOST_UNMANAGED = 6;
-const TITLES = { plan: 'Plan', drift: 'Drift', apply: 'Apply' } as const;
+export const TITLES = { plan: 'Plan', drift: 'Drift', apply: 'Apply' } as const;
 
-/** One environment: title, what must not be missed, the changes, what is not known, how to go on. */
+/** One environment of several, folded under its name. */
+export function foldedBlocks(section: Section): CommentBlock[] {
+  const { name, headline } = section;
+  const opening = `<details><summary>${htmlCode(name)} — ${headline}</summary>\n\n`;
+  return [opening, ...bodyBlocks(section), '</details>\n\n'];
+}
+
+/** One environment under its title. */
 export function sectionBlocks(section: Section): CommentBlock[] {
-  const { command, name, headline, sentence, changes } = section;
-  const title = `## ${TITLES[command]}: ${label(name)} — ${headline}\n\n`;
+  const { command, name, headline } = section;
+  return [`## ${TITLES[command]}: ${label(name)} — ${headline}\n\n`, ...bodyBlocks(section)];
+}
+
+/** What must not be missed, the changes, what is not known, how to go on. */
+function bodyBlocks(section: Section): CommentBlock[] {
+  const { command, sentence, changes } = section;
   const error = unlistedError(section);
   const alerts = error === null ? '' : errorAlert(error);
   if (command === 'apply') {
     return [
-      title,
       alerts,
       refusalAlert(section),
       serviceLine(section),
@@ -46,7 +57,6 @@ export function sectionBlocks(section: Section): CommentBlock[] {
     ];
   }
   return [
-    title,
     alerts,
     serviceLine(section),
     refusalAlert(section),

@@ -39,8 +39,12 @@ const edit = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.integer({ min: 0, max: 4 }),
   added: fc.constantFrom(
-    ...['', ' ', '\n', ':', '"', "'", '{', '}', '[', '\t', '- ', '# ', '&a ', '*a', '!t ', '---\n'],
-    ...['${env:A}', '\n  environment-3: {}\n', 'environments:\n', '%YAML 1.2\n', '? ', '|'],
+    ...' \n:"\'{}[\t-#&*!?|',
+    '${env:A}',
+    '---\n',
+    '\n  environment-3: {}\n',
+    'environments:\n',
+    '%YAML 1.2\n',
   ),
 });
 

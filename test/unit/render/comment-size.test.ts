@@ -80,9 +80,9 @@ describe('a comment', () => {
       ),
     );
     for (const title of [
-      '## Plan: a — 2,000 to change',
-      '## Plan: b — 1 to clear',
-      '## Plan: c — no changes',
+      '<code>a</code> — 2,000 to change</summary>',
+      '<code>b</code> — 1 to clear</summary>',
+      '<code>c</code> — no changes</summary>',
     ])
       expect(text).toContain(title);
     expect(text).toContain('| - | `gone` |');
@@ -95,8 +95,9 @@ describe('a comment', () => {
     );
     const text = planMarkdown(planOf(...targets));
     expect(sizeOf(text)).toBeLessThanOrEqual(LONGEST);
-    const shown = (text.match(/^## /gm) ?? []).length;
-    expect(shown + leftOut(text, 'environment')).toBe(2000);
+    const shown = (text.match(/<summary><code>/g) ?? []).length;
+    expect(shown + leftOut(text, 'environment')).toBe(1999);
+    expect(text).toContain('1 in sync, 1,999 differ.');
     expect(tallyOf(text, 'change')).toBe(1999);
   });
 });

@@ -109,8 +109,8 @@ describe('the counts', () => {
       planHtml(planOf(environment({ unknown }), environment({ status: 'differs' }))),
     );
     expect(elementsOf(tree, ofClass('sentence')).map(textOf)).toEqual([
-      'No changes. 2 values could not be compared: a, b',
       'Not as declared, and an apply cannot change that: see the warnings.',
+      'No changes. 2 values could not be compared: a, b',
     ]);
     expect(elementsOf(tree, ofClass('name')).map(textOf)).toEqual(['a', 'b']);
   });

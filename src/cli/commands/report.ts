@@ -1,0 +1,80 @@
+import { errorReport, SetpointError, usageError, worstExitCode } from '../../model/error.ts';
+import type { EnvironmentOutcome } from '../../model/outcome.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
+import type { Reported } from '../../operations/merge.ts';
+import { report } from '../../operations/report.ts';
+import type { Voice } from '../../render/change.ts';
+import { endedText, environmentText } from '../../render/section-text.ts';
+import { mergedText, summaryText } from '../../render/summary-text.ts';
+import type { Flags } from '../command-table.ts';
+import { namedOutputs } from '../flags.ts';
+import { reportRenderers } from '../formats.ts';
+import type { Io } from '../io.ts';
+import { reportFailure, reporterFor, type Reporter } from '../reporter.ts';
+import { planExit } from './plan.ts';
+
+/**
+ * `setpoint report`: documents of several runs as one. Ends as their command would have ended for all of their environments, and
+ * with 1 if the report is not whole.
+ */
+export async function reportCommand(
+  flags: Flags<'report'>,
+  io: Io,
+  ...files: readonly string[]
+): Promise<number> {
+  try {
+    const voice = flags.drift === true ? 'drift' : 'plan';
+    const reporter = reporterFor(flags, io, reportRenderers(voice));
+    const document = await report(files);
+    if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
+      throw usageError('These are outcomes; --drift and --exit-code are for plans.');
+    const codeOf = flags.drift === true ? driftExit : planExit(exitsWithResult(flags));
+    const code = await printed(document, reporter, voice, codeOf);
+    const problems = document.merged?.problems ?? [];
+    if (problems.length === 0) return code;
+    // The text of the report has them.
+    const told =
+      flags.quiet !== true && namedOutputs(flags, io.env).every(({ path }) => path !== null);
+    const details = told ? '' : ` ${problems.join(' ')}`;
+    const error = new SetpointError('report-incomplete', `The report is not whole.${details}`);
+    await reporter.error(errorReport(error));
+    return worstExitCode([code, error.exitCode]);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** Prints a document in every format of -o; resolves to the worst exit code of its environments and of what was written. */
+async function printed(
+  document: Reported,
+  reporter: Reporter<Reported>,
+  voice: Voice,
+  codeOf: (environment: EnvironmentPlan) => number,
+): Promise<number> {
+  const { environments, run, summary, ...head } = document;
+  const plannedAt = document.kind === 'plan' ? document.created_at : '';
+  const wording = document.kind === 'plan' ? voice : 'apply';
+  const shown = reporter.inParts<typeof head, EnvironmentPlan | EnvironmentOutcome, object>({
+    section: (one, _, total, style) =>
+      isPlanned(one)
+        ? environmentText(one, { voice, plannedAt, total }, style)
+        : endedText(one, total, style),
+    ending: (_, style) => summaryText(summary, wording, style) + mergedText(document.merged, style),
+    codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
+  });
+  await shown.begin(head, environments.length);
+  for (const environment of environments) await shown.environment(environment);
+  return shown.end({ run, summary });
+}
+
+function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
+  return 'digests' in one;
+}
+
+function exitsWithResult({ exitCode, detailedExitcode }: Flags<'report'>): boolean {
+  return exitCode === true || detailedExitcode === true;
+}
+
+function driftExit({ status }: EnvironmentPlan): number {
+  return status === 'differs' ? 2 : 0;
+}

@@ -1,0 +1,44 @@
+import type { Merged } from '../../model/plan.ts';
+import type { AnySummary } from '../../model/summary.ts';
+import { counted } from '../../model/wording.ts';
+import { attentionLabel, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
+import type { Wording } from '../verdict.ts';
+import { alert, table, tableRow, type CommentBlock, type CommentEntry } from './blocks.ts';
+import { label, prose, shortened } from './inline.ts';
+
+/** Rows of the table, which share the room of the comment with the environments themselves. */
+const MOST_ROWS = 50;
+const LONGEST_WORDS = 200;
+/** Kept before anything else that can be left out. */
+const FIRST = -1;
+
+/** All environments, counted, and a table of those that somebody should look at, the worst first. Nothing for a single one. */
+export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlock[] {
+  if (!isSummed(summary)) return [];
+  const { counts, rest } = summaryLine(summary, wording);
+  const words = counts.map((count) => count.words).join(', ');
+  const line = `${words}.${rest === '' ? '' : ` ${rest}`}\n\n`;
+  const { attention, more } = summary;
+  const rows = attention.slice(0, MOST_ROWS).map((one): CommentEntry => {
+    const { mark, words } = attentionLabel(one, wording);
+    const said = shortened(attentionWords(one, wording), LONGEST_WORDS);
+    const text = tableRow([mark, label(one.name), words, said === '' ? '' : prose(said)]);
+    return { rank: FIRST, text: () => text };
+  });
+  const hidden = attention.length - rows.length + more;
+  return [
+    line,
+    table(['', 'Environment', 'Result', ''], 'row', rows),
+    hidden > 0 ? `*and ${counted(hidden, 'more row')}, see the run*\n\n` : '',
+  ];
+}
+
+/** Why a report is not whole, in a box, and what else is worth knowing of it. */
+export function mergedBlocks(merged: Merged | undefined): CommentBlock[] {
+  const { problems = [], notes = [] } = merged ?? {};
+  const items = problems.map((sentence) => ({ rank: FIRST, sentence }));
+  return [
+    alert(`> [!CAUTION]\n> **${NOT_WHOLE}**\n>\n`, 'problem', items),
+    ...notes.map((note) => `${prose(note)}\n\n`),
+  ];
+}
