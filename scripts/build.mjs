@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { deflateRawSync } from 'node:zlib';
 import { basename, dirname, join } from 'node:path';
@@ -249,6 +250,14 @@ for (const name of readdirSync(dist, { recursive: true })) {
   const isDaily = basename(name, '.cjs') in DAILY;
   writeFileSync(path, (isDaily ? withHelpers(code) : code).replaceAll(/[^\0-\x7f]/g, escape));
 }
+
+// The command keeps compiled forms by this name, so that a build never takes those of another.
+const digest = createHash('sha256');
+for (const name of Object.keys(DAILY)) digest.update(readFileSync(join(chunks, `${name}.cjs`)));
+const main = join(dist, 'bin/setpoint.cjs');
+const mainCode = readFileSync(main, 'utf8');
+if (!mainCode.includes('%BUILD%')) throw new Error('The command does not ask for its build.');
+writeFileSync(main, mainCode.replace('%BUILD%', digest.digest('hex').slice(0, 16)));
 
 runNode(join(root, 'scripts/compile-commands.mjs'), chunks, ...Object.keys(DAILY));
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);

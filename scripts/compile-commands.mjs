@@ -29,13 +29,25 @@ process.on('exit', () => {
   rmSync(folder, { recursive: true, force: true });
 });
 process.chdir(folder);
+// As people write it: what they use is compiled, and what few use is not.
 writeFileSync(
   'settings.yaml',
-  'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en, max_iterations: 50 }\n',
+  `# A service.
+version: 1
+server: { url: "embedded:" }
+settings:
+  language: en # the first
+  max_iterations: 50
+  llm_model: some/model
+  llm_base_url: https://models.example.com
+  llm_api_key: \${env:LLM_API_KEY}
+  enable_default_condenser: true
+  git_user_email: 'agent@example.com'
+`,
 );
-const { runCommand } = require('./commands.cjs');
+const { runCommand } = require(join(chunks, 'commands.cjs'));
 const io = {
-  env: {},
+  env: { LLM_API_KEY: 'key' },
   stdin: process.stdin,
   stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
   stderr: process.stderr,

@@ -85,6 +85,15 @@ const GROUPS = [
       ],
       ['NODE_DEBUG', 'doctor warns if it would print requests.'],
       ['NODE_OPTIONS', 'doctor warns if it lets other code see what the process holds.'],
+      [
+        'XDG_CACHE_HOME',
+        'Where setpoint keeps what V8 has compiled of it, in a folder setpoint of this user alone. Default: ~/.cache, on macOS ~/Library/Caches; on Windows, and if CI is set, nothing is kept.',
+      ],
+      ['HOME', 'See above.'],
+      [
+        'NODE_DISABLE_COMPILE_CACHE',
+        'Not empty: nothing that V8 has compiled is kept, or read from there.',
+      ],
       ['RUNNER_TEMP', 'Where the Action puts its own files.'],
       ['GITHUB_ACTIONS', 'true: the run is named by the next three, otherwise by those of GitLab.'],
       ['GITHUB_ACTOR', 'Who ran it, for documents.'],

@@ -18,6 +18,8 @@ export interface Io {
 export interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** How much is not written yet. */
+  readonly writableLength?: number;
   readonly write: (text: string | Uint8Array, done?: () => void) => boolean;
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import type { Stream } from './io.ts';
+import { keepCompiled } from './compiled.ts';
 import { processOutput } from './process-output.ts';
 import { run } from './run.ts';
 
@@ -27,6 +28,10 @@ function output(fd: 1 | 2): Stream {
   return known;
 }
 
+function isWritten({ writableLength = 0 }: Stream): boolean {
+  return writableLength === 0;
+}
+
 async function main(): Promise<void> {
   const code = await run(process.argv.slice(2), {
     env: process.env,
@@ -46,8 +51,9 @@ async function main(): Promise<void> {
   // A reader that closed the pipe has read enough; a full disk is an error.
   if (failed !== undefined && failed !== 'EPIPE')
     output(2).write('setpoint: The output could not be written.\n');
-  // An abandoned request may still keep the process alive.
-  if (abandon.signal.aborted) process.exit();
+  await keepCompiled();
+  // Nothing is left to do: an abandoned request, or a socket that closes, need not be waited for. A terminal may still be written to.
+  if (abandon.signal.aborted || [...outputs.values()].every(isWritten)) process.exit();
 }
 
 main().catch(() => {

@@ -9,6 +9,9 @@ export function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream
   if (process.platform === 'win32' || fstatSync(fd).isCharacterDevice()) return ofNode(fd, failed);
   let taken: Stream | null = null;
   return {
+    get writableLength() {
+      return taken?.writableLength ?? 0;
+    },
     write(text, done) {
       if (taken !== null) return taken.write(text, done);
       const rest = writeAll(fd, Buffer.from(text), failed);

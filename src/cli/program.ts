@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { endQuickly } from '../host/quick-end.ts';
 import { VERSION } from '../model/version.ts';
 import {
   aboutFlag,
@@ -7,37 +6,10 @@ import {
   commandEntry,
   isCommand,
   type CommandName,
-  type Flags,
 } from './command-table.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
 import type { Io } from './io.ts';
-
-/** A command's work; resolves to its exit code. */
-type Run<Name extends CommandName> = (
-  flags: Flags<Name>,
-  io: Io,
-  ...args: readonly string[]
-) => Promise<number>;
-
-/** Each command's function, loaded when it runs. */
-const RUN: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
-  validate: async () => (await import('./commands/validate.ts')).validateCommand,
-  plan: async () => (await import('./commands/plan.ts')).planCommand,
-  apply: async () => (await import('./commands/apply.ts')).applyCommand,
-  drift: async () => (await import('./commands/drift.ts')).driftCommand,
-  pull: async () => (await import('./commands/pull.ts')).pullCommand,
-  init: async () => (await import('./commands/init.ts')).initCommand,
-  get: async () => (await import('./commands/get.ts')).getCommand,
-  explain: async () => (await import('./commands/explain.ts')).explainCommand,
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  smoke: async () => (await import('./commands/smoke.ts')).smokeCommand,
-  report: async () => (await import('./commands/report.ts')).reportCommand,
-  comment: async () => (await import('./commands/comment.ts')).commentCommand,
-  serve: async () => (await import('./commands/serve.ts')).serveCommand,
-  schema: async () => (await import('./commands/schema.ts')).schemaCommand,
-  completion: async () => (await import('./commands/completion.ts')).completionCommand,
-  version: async () => (await import('./commands/version.ts')).versionCommand,
-};
+import { startCommand } from './start-command.ts';
 
 const EXAMPLES = `Examples:
   $ setpoint validate
@@ -81,11 +53,7 @@ function addCommand(
     .helpCommand(false)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
     .action(async () => {
-      const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
-        await RUN[name]();
-      // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
-      if (flags.includes('--timeout')) await endQuickly();
-      end(await run(command.opts<never>(), io, ...command.args));
+      end(await startCommand(name, command.opts<never>(), command.args, io));
     });
   for (const flag of flags) command.addOption(optionOf(name, flag));
 }
