@@ -118,6 +118,7 @@ function reporterTo<D>(
       shown: ShownParts<Head, E, Tail>,
     ): ReportedParts<Head, E, Tail> => {
       let code = 0;
+      let errors = 0;
       // Environments that were not started share one error.
       let skipped: Skipped | null = null;
       const note = (other: number): void => {
@@ -147,11 +148,15 @@ function reporterTo<D>(
             skipped = { error, name, count: (skipped?.count ?? 0) + 1 };
             return;
           }
+          errors += 1;
+          if (errors > MOST_ERRORS && flags.verbose !== true) return;
           for (const printer of printers) await printer.flush();
           await reporter.error(error, name);
         },
         end: async (tail) => {
           for (const printer of printers) await printer.end(tail);
+          const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
+          if (more > 0) await reporter.words(() => unprintedText(more));
           if (skipped !== null) {
             const { error, name, count } = skipped;
             await reporter.error(error, count === 1 ? name : counted(count, 'environment'));
@@ -171,6 +176,14 @@ function reporterTo<D>(
     error: (error, target = null) => write(io.stderr, errorText(error, words, target)),
   };
   return reporter;
+}
+
+/** Environments whose errors are printed, unless the output is verbose: a summary counts the others. */
+const MOST_ERRORS = 20;
+
+function unprintedText(count: number): string {
+  const environments = counted(count, 'more environment');
+  return `setpoint: ${environments} did not end well.\n  -v prints the error of each; -o json has them, too.\n`;
 }
 
 const PLAIN: Style = { color: false, width: null, verbose: true };

@@ -9,20 +9,45 @@ interface Prepared {
   readonly inside: Matcher;
 }
 
+/** What redactors with values in common share: the forms of each value, and what masks the same values. */
+export class SharedForms {
+  readonly #forms = new Map<string, Forms>();
+  readonly #prepared = new Map<string, Prepared>();
+
+  of(value: string): Forms {
+    return kept(this.#forms, value, () => formsOf(value));
+  }
+
+  prepared(values: string, make: () => Prepared): Prepared {
+    return kept(this.#prepared, values, make);
+  }
+}
+
+/** Values, and sets of values, that are kept for the redactors to come. */
+const MOST_KEPT = 1000;
+
+function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  if (known.size >= MOST_KEPT) known.clear();
+  const made = make();
+  known.set(key, made);
+  return made;
+}
+
 /**
  * Masks the values of references in any text: the whole text if it is such a value, of any length, and what is inside of
  * other text from six characters on; as it is, in any case, and in every form of encodings.ts. Urls lose their userinfo,
  * query and fragment. Linear in the text; nothing is made ready before the first text.
  */
 export class Redactor {
-  readonly #forms: Map<string, Forms>;
+  readonly #shared: SharedForms;
   readonly #values = new Map<string, string | null>();
   readonly #numbers = new Set<number>();
   #ready: Prepared | null = null;
 
-  /** `forms` may be shared by redactors that have values in common. */
-  constructor(forms = new Map<string, Forms>()) {
-    this.#forms = forms;
+  constructor(shared = new SharedForms()) {
+    this.#shared = shared;
   }
 
   /** Adds a value, and the text of the file that it is the whole of; null if it is a part, or not known. */
@@ -72,17 +97,19 @@ export class Redactor {
   }
 
   #prepared(): Prepared {
-    if (this.#ready !== null) return this.#ready;
+    this.#ready ??= this.#shared.prepared(JSON.stringify([...this.#values]), () => this.#prepare());
+    return this.#ready;
+  }
+
+  #prepare(): Prepared {
     const whole = new Map<string, string | null>();
     const inside = new Set<string>();
     for (const [value, ref] of this.#values) {
-      const forms = this.#forms.get(value) ?? formsOf(value);
-      this.#forms.set(value, forms);
+      const forms = this.#shared.of(value);
       for (const form of forms.whole) whole.set(form, ref);
       for (const form of forms.inside) if (!MASKED.includes(form)) inside.add(form);
     }
-    this.#ready = { whole, inside: new Matcher([...inside]) };
-    return this.#ready;
+    return { whole, inside: new Matcher([...inside]) };
   }
 }
 

@@ -1,9 +1,8 @@
 import { SetpointError } from '../model/error.ts';
-import type { Forms } from '../model/encodings.ts';
 import type { Run } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
-import { Redactor } from '../model/redactor.ts';
+import { Redactor, SharedForms } from '../model/redactor.ts';
 import { allowListeners } from '../host/listeners.ts';
 import { freeMemory } from '../host/memory.ts';
 import { referenceSource } from '../host/reference-source.ts';
@@ -13,8 +12,8 @@ import type { Options } from './options.ts';
 
 /** The values of the references of one run, all of them and those of each target: see Redactor. */
 export class Resolved {
-  readonly #forms = new Map<string, Forms>();
-  readonly all = new Redactor(this.#forms);
+  readonly #shared = new SharedForms();
+  readonly all = new Redactor(this.#shared);
   readonly #targets = new Map<string, Redactor>();
   readonly #finished = new Set<string>();
 
@@ -22,7 +21,7 @@ export class Resolved {
     if (this.#finished.has(target)) return this.all;
     const known = this.#targets.get(target);
     if (known !== undefined) return known;
-    const redactor = new Redactor(this.#forms);
+    const redactor = new Redactor(this.#shared);
     this.#targets.set(target, redactor);
     return redactor;
   }
@@ -37,12 +36,8 @@ export class Resolved {
   finish(target: string): void {
     this.#targets.delete(target);
     this.#finished.add(target);
-    if (this.#forms.size > MOST_FORMS) this.#forms.clear();
   }
 }
-
-/** Values whose forms are kept for the targets to come. */
-const MOST_FORMS = 1000;
 
 /** What an operation works with: its request, the values of its references, and the networks that its environments share. */
 export type Running<R extends Options> = R & {

@@ -39,7 +39,7 @@ const edit = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.integer({ min: 0, max: 4 }),
   added: fc.constantFrom(
-    ...' \n:"\'{}[\t-#&*!?|',
+    ...Array.from(' \n:"\'{}[\t-#&*!?|'),
     '${env:A}',
     '---\n',
     '\n  environment-3: {}\n',
