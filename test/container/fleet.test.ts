@@ -71,8 +71,7 @@ it(`plans ${FILES * ENVIRONMENTS} environments in a container of ${MEBIBYTES} Mi
       .withCommand(files.flat()),
   );
   expect([code, stderr.slice(0, 1000)]).toEqual([0, '']);
-  const planned = new Set(stdout.match(/^env-\d+/gm));
-  expect(planned.size).toBe(FILES * ENVIRONMENTS);
+  expect(stdout).toContain('\n40,000 environments: 39,600 in sync, 400 differ.\n');
   const peak = Number(readFileSync(join(folder.path, 'peak'), 'utf8')) / 1024;
   console.log(`At most ${peak.toFixed(0)} MiB.`);
   expect(peak).toBeLessThan(MEBIBYTES);

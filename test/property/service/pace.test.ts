@@ -67,7 +67,7 @@ const fate = fc.oneof(
 );
 
 const request = fc.record({
-  after: fc.nat(3_000),
+  after: fc.constantFrom(0, 0, 0, 1, 700, 3_000),
   latency: fc.nat(2_000),
   fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
   time: fc.constantFrom(500, 20_000, 120_000),
@@ -75,15 +75,17 @@ const request = fc.record({
   writes: fc.boolean(),
 });
 
+const requestsOf = fc.array(request, { minLength: 1, maxLength: 40 });
+
 it('every turn comes or is refused, and nothing is sent while the service asks to wait', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
+    fc.asyncProperty(requestsOf, fc.integer({ min: 1, max: 8 }), async (requests, parallel) => {
       const { clock, until } = virtualTime();
       const paces = new Paces();
       let pausedUntil = 0;
       const environment = async ({ after, latency, fates, time, ...one }: (typeof requests)[0]) => {
         const turns = paces.open('a', { clock, random: () => 1, patience: 120_000 });
-        await clock.sleep(after);
+        if (after > 0) await clock.sleep(after);
         const deadline = clock.monotonic() + time;
         const stop = new AbortController();
         if (one.stoppedAfter !== null)
@@ -113,12 +115,16 @@ it('every turn comes or is refused, and nothing is sent while the service asks t
         }
         return 'given up';
       };
-      const all = Promise.allSettled(requests.map(environment));
+      const ends: string[] = [];
+      const left = [...requests];
+      const worker = async (): Promise<void> => {
+        for (let next = left.shift(); next !== undefined; next = left.shift())
+          ends.push(await environment(next));
+      };
+      const all = Promise.allSettled(Array.from({ length: parallel }, worker));
       await until(all);
-      for (const ended of await all) {
-        if (ended.status === 'rejected') throw ended.reason;
-        expect(['taken', 'given up', 'not sent', 'stopped']).toContain(ended.value);
-      }
+      for (const ended of await all) if (ended.status === 'rejected') throw ended.reason;
+      expect(ends).toHaveLength(requests.length);
     }),
     { numRuns: propertyRuns(150) },
   );
