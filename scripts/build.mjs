@@ -47,6 +47,13 @@ for (const name of readdirSync(dist, { recursive: true })) {
 const LATER = {
   schema: ['src/desired/schema.gen.ts'],
   native: ['src/model/native.gen.ts'],
+  problems: [
+    'src/desired/report.ts',
+    'src/desired/schema-findings.ts',
+    'src/desired/schema-lookup.ts',
+  ],
+  faults: ['src/service/fault-error.ts', 'src/service/status-error.ts'],
+  comparisons: ['src/plan/snapshot.ts', 'src/plan/three-way.ts'],
 };
 const later = new Map(
   Object.entries(LATER).flatMap(([chunk, paths]) => paths.map((path) => [join(root, path), chunk])),

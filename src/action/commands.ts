@@ -2,12 +2,10 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commentsOf, failureComment } from '../github/comments-of.ts';
-import type { StickyComment } from '../github/sticky-comment.ts';
 import { checkWritable, writeAside } from '../host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
 import { namesListed } from '../model/wording.ts';
-import { partOf } from '../model/summary.ts';
 import { apply } from '../operations/apply.ts';
 import { get } from '../operations/get.ts';
 import type { Options, PlanRequest } from '../operations/options.ts';
@@ -23,12 +21,17 @@ import {
   validationAnnotations,
 } from '../render/github/annotations.ts';
 import { json } from '../render/json.ts';
-import { driftMarkdown } from '../render/markdown/comments.ts';
+import {
+  driftMarkdown,
+  outcomeMarkdown,
+  planMarkdown,
+  validationMarkdown,
+} from '../render/markdown/comments.ts';
 import { shardText } from '../render/shard-text.ts';
 import { outcomeText, planText, previewText } from '../render/section-text.ts';
 import { PLAIN } from '../render/style.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
-import { errorLog, inert } from './report.ts';
+import { errorLog, inert, LONGEST_SUMMARY } from './report.ts';
 import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
 
@@ -56,7 +59,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
     code: document.valid ? 0 : 3,
     text: `${diagnosticsText(diagnostics, PLAIN)}${document.valid ? `Valid: ${names}.\n` : ''}`,
     annotations: validationAnnotations(validationAtRoot(document)),
-    summary: comments.map(markdownOf),
+    summary: validationMarkdown(document),
     comments,
     changes: 0,
     planPath: null,
@@ -84,7 +87,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
     text: planText(document, PLAIN) + errorLog(environments),
     annotations: planAnnotations(planAtRoot(document)),
-    summary: comments.map(markdownOf),
+    summary: planMarkdown(document, LONGEST_SUMMARY),
     comments: [...comments, failureComment(null, inputs.environments ?? [], setting.commit)],
     changes: environments.flatMap(({ changes }) => changes).length,
     planPath: path,
@@ -118,7 +121,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     code: worstExitCode(environments.map(({ error }) => exitCodeOf(error))),
     text: outcomeText(document, PLAIN) + errorLog(environments),
     annotations: outcomeAnnotations(outcomeAtRoot(document)),
-    summary: comments.map(markdownOf),
+    summary: outcomeMarkdown(document, LONGEST_SUMMARY),
     comments,
     changes: sent.length,
     planPath: inputs.plan,
@@ -137,16 +140,12 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     code: worstExitCode(environments.map((one) => (hasDrifted(one) ? 2 : exitCodeOf(one.error)))),
     text: planText(document, PLAIN, 'drift') + errorLog(environments),
     annotations: driftAnnotations(planAtRoot(document)),
-    summary: environments.map((one) => driftMarkdown(partOf(document, [one]))),
+    summary: driftMarkdown(document, LONGEST_SUMMARY),
     comments: [],
     changes: environments.flatMap(({ changes }) => changes).length,
     planPath: null,
     drift: document,
   };
-}
-
-function markdownOf({ markdown }: StickyComment): string {
-  return markdown;
 }
 
 /** The inputs as operations take them. */

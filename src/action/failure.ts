@@ -23,7 +23,7 @@ export function failureResult(
     code: error.exitCode,
     text: `${diagnosticsIn(error)}${errorText(error, PLAIN)}`,
     annotations: failureAnnotations(failureAtRoot(document)),
-    summary: [failureMarkdown(document)],
+    summary: failureMarkdown(document),
     comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
     changes: 0,
     planPath: null,

@@ -22,23 +22,5 @@ export function inert(text: string): string {
   return `::stop-commands::${word}\n${text.endsWith('\n') ? text : `${text}\n`}::${word}::\n`;
 }
 
-/** GitHub drops a summary of more than 1 MiB as a whole. */
-const LONGEST_SUMMARY = 1024 * 1024 - 48 * 1024;
-
-/** The parts of a summary, whole ones only, as many as fit, and how many do not. At most 1,000,000 bytes. */
-export function jobSummary(parts: readonly string[], limit = LONGEST_SUMMARY): string {
-  const shown: string[] = [];
-  let room = limit;
-  for (const markdown of parts) {
-    room -= Buffer.byteLength(markdown) + 2;
-    if (room < 0) break;
-    shown.push(markdown.trimEnd());
-  }
-  const missing = parts.length - shown.length;
-  if (missing > 0) {
-    shown.push(
-      `${missing} of ${parts.length} environments do not fit here; the log of the step has them all.`,
-    );
-  }
-  return `${shown.join('\n\n')}\n`;
-}
+/** Bytes of a summary: GitHub drops one of more than 1 MiB as a whole. */
+export const LONGEST_SUMMARY = 1_000_000;

@@ -10,8 +10,8 @@ export interface StepResult {
   readonly text: string;
   /** Commands of the runner, one a line. */
   readonly annotations: string;
-  /** For the summary of the job: Markdown, by environment. */
-  readonly summary: readonly string[];
+  /** For the summary of the job: Markdown. */
+  readonly summary: string;
   readonly comments: readonly StickyComment[];
   readonly changes: number;
   readonly planPath: string | null;

@@ -6,7 +6,7 @@ import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';
 import { readInputs, type Inputs } from './inputs.ts';
 import { publishComments, publishDrift } from './publish.ts';
-import { inert, jobSummary } from './report.ts';
+import { inert } from './report.ts';
 import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { variablesFor } from './variables.ts';
 
@@ -58,9 +58,9 @@ async function publish(
   return 0;
 }
 
-async function summarize({ summary: parts }: StepResult): Promise<void> {
+async function summarize({ summary: markdown }: StepResult): Promise<void> {
   if ((process.env['GITHUB_STEP_SUMMARY'] ?? '') === '') return;
-  await summary.addRaw(jobSummary(parts)).write();
+  await summary.addRaw(markdown).write();
 }
 
 function enter(folder: string): void {

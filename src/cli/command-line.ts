@@ -43,6 +43,8 @@ function isUnusual(word: string): boolean {
 }
 
 function tokensOf(words: readonly string[], flags: readonly FlagName[]) {
+  // Node loads its parser when it is first asked for.
+  if (words.length === 0) return [];
   const options = flags.map((flag) => {
     const { short, value, repeatable } = flagSpec(flag);
     const type: 'string' | 'boolean' = value === undefined ? 'boolean' : 'string';

@@ -1,13 +1,13 @@
 import { VERSION } from '../model/version.ts';
 import { loadCommands } from './compiled.ts';
 import { HELP } from './help.gen.ts';
-import type { Io } from './io.ts';
+import { write, type Io } from './io.ts';
 
 /** Runs one command line (without node and script); resolves to its exit code. Nothing of the process is touched but `io`. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const text = await fixedText(argv);
   if (text !== undefined) {
-    io.stdout.write(text);
+    await write(io.stdout, text);
     return argv.length === 0 ? USAGE : 0;
   }
   // A shell waits for this at each Tab: the commands are not loaded for it.

@@ -1,6 +1,7 @@
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import { partOf } from '../model/summary.ts';
 import { driftMarkdown, footer } from '../render/markdown/comments.ts';
+import { countsMarkdown } from '../render/markdown/summary.ts';
 import { visible } from '../render/visible.ts';
 import type { GitHub, Post } from './client.ts';
 import { isMarked, markerOf } from './marker.ts';
@@ -60,5 +61,7 @@ async function ownIssues(github: GitHub): Promise<readonly Post[]> {
 function issueBody(document: PlanDocument, environment: EnvironmentPlan): string {
   const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
   const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync.`;
-  return `${markerOf('drift', environment.name)}\n\n${drift}\n\n${checked}\n`;
+  const counts = countsMarkdown(document.summary, 'drift');
+  const parts = [markerOf('drift', environment.name), counts, drift, checked];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

@@ -53,7 +53,7 @@ nav > .soft { padding-bottom: .5rem; }
 .rows > li { padding: .75rem 0; border-top: 1px solid var(--edge); }
 .rows > li:last-child { padding-bottom: .25rem; }
 .rows:first-child > li:first-child { border: 0; }
-.rows + .soft, .box + .rows { margin-top: .75rem; }
+.rows + .soft, .box + .rows, .box + .soft { margin-top: .75rem; }
 .name { font-weight: 600; }
 .values { margin: .25rem 0; }
 del, ins { text-decoration: none; }

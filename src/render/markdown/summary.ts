@@ -33,6 +33,13 @@ export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlo
   ];
 }
 
+/** All environments of a run, counted, in one line: what an environment of its own is one of. Empty for a single one. */
+export function countsMarkdown(summary: AnySummary, wording: Wording): string {
+  if (!isSummed(summary)) return '';
+  const { total, counts } = summaryLine(summary, wording);
+  return `${total}: ${counts.map(({ words }) => words).join(', ')}.`;
+}
+
 /** Why a report is not whole, in a box, and what else is worth knowing of it. */
 export function mergedBlocks(merged: Merged | undefined): CommentBlock[] {
   const { problems = [], notes = [] } = merged ?? {};
