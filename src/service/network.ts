@@ -1,6 +1,6 @@
 import type * as Tls from 'node:tls';
 
-import { Agent, type Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
 import { withoutText } from './wire-fault.ts';
@@ -30,7 +30,8 @@ export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher
     ...(settings.ca === null ? {} : { secureContext: await trusting(settings.ca) }),
   };
   const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
-  if (settings.proxy === null || !mayProxy(settings.base)) return new Agent(limits);
+  if (settings.proxy === null || !mayProxy(settings.base))
+    return new Pool(settings.base.origin, limits);
   const { proxyAgent } = await import('./proxy.ts');
   return proxyAgent({
     ...limits,

@@ -60,8 +60,9 @@ export class Networks {
     this.#idle = next;
     if (before === null || before.users > 0) return;
     this.#open.delete(before.key);
+    // Nothing waits for the sockets to be gone: what a run has found out is shown first.
     const dispatcher = await before.opening.catch(() => null);
-    await dispatcher?.destroy(CLOSED);
+    setImmediate(() => void dispatcher?.destroy(CLOSED));
   }
 }
 
