@@ -11,7 +11,7 @@ import { InvalidSettings } from './load.ts';
 import { observeSettings } from './open-target.ts';
 import type { Options } from './options.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';
-import { sourceFor, type Running } from './redacting.ts';
+import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
 import { keyVariable, withEnvironment } from '../pull/first-files.ts';
@@ -137,7 +137,8 @@ export async function newEnvironment(
   const keyed = url !== null && key !== undefined;
   const text = withEnvironment(file.text, before, hasEnvironments, { name, url, keyed });
   if (text === null) throw notEdited();
-  const running = { ...options, env: keyed ? { ...request.env, [variable]: key } : request.env };
+  const env = keyed ? { ...request.env, [variable]: key } : request.env;
+  const running = withVariables(options, env);
   const read = { serverGiven: true, several: false };
   const begun: LoadedFile = { ...file, text };
   const { targets, diagnostics } = readTargets(begun, read);

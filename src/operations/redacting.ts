@@ -61,6 +61,16 @@ function proxyVariables(env: Options['env']): ProxyVariables {
   };
 }
 
+/** What a run looks up in its variables: made once, because the process looks each of its variables up anew. */
+function lookupsIn(env: Options['env']): Pick<Running<Options>, 'references' | 'proxy'> {
+  return { references: referenceSource(env), proxy: proxyVariables(env) };
+}
+
+/** The same run with other variables. */
+export function withVariables<R extends Options>(run: Running<R>, env: Options['env']): Running<R> {
+  return { ...run, env, ...lookupsIn(env) };
+}
+
 /** Resolves references of targets; every value that it gives is masked in their documents. */
 export function sourceFor(
   targets: readonly string[],
@@ -174,9 +184,7 @@ async function running<R extends Options, T>(
   const networks = new Networks();
   try {
     allowListeners(request.signal);
-    const references = referenceSource(request.env);
-    const proxy = proxyVariables(request.env);
-    return await work({ ...request, references, resolved, networks, proxy });
+    return await work({ ...request, ...lookupsIn(request.env), resolved, networks });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;
