@@ -15,10 +15,15 @@ export interface ParsedFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads a text as one document of plain data. */
-export function parseFile(path: string, text: string, lock?: SchemaLock): ParsedFile {
+/** Reads a text as one document of plain data. `between` is called after every 2,048 environments of a long one. */
+export function parseFile(
+  path: string,
+  text: string,
+  lock?: SchemaLock,
+  between?: () => void,
+): ParsedFile {
   const file = sourceFile(path, text.startsWith('\uFEFF') ? text.slice(1) : text, lock);
-  const long = text.length > LONG ? parseInParts(file) : null;
+  const long = text.length > LONG ? parseInParts(file, between) : null;
   return long === null ? parseWhole(file) : { file, root: long, diagnostics: [] };
 }
 
@@ -48,8 +53,11 @@ export function parseWhole(file: SourceFile): ParsedFile {
 /** Characters from which on the environments of a file are read in parts. */
 const LONG = 32 * 1024;
 
+/** Parts of 256 environments. */
+const BETWEEN = 8;
+
 /** Reads a long file with its environments in parts; null if there is any problem: read as a whole, the file shows which. */
-function parseInParts(file: SourceFile): Node | null {
+function parseInParts(file: SourceFile, between: (() => void) | undefined): Node | null {
   const building = { file, written: asWritten };
   const early = new Map<string, Member>();
   const taken = (members: Iterable<Member>): boolean => {
@@ -59,7 +67,10 @@ function parseInParts(file: SourceFile): Node | null {
     }
     return true;
   };
+  let parts = 0;
   const composed = compose(file.text, (environments) => {
+    parts += 1;
+    if (parts % BETWEEN === 0) between?.();
     const node = buildNode(environments, building);
     const isUnique = node.kind === 'map' && node.members.size === environments.items.length;
     return isUnique && duplicateKeys(environments).length === 0 && taken(node.members.values());

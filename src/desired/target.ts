@@ -57,6 +57,8 @@ for (const part of ['root', 'base', ...BLOCKS.map(({ name }) => name)] as const)
 export interface ReadOptions {
   /** With `--server` the file need not name a server. */
   readonly serverGiven: boolean;
+  /** Called now and then while a long file is read. */
+  readonly between?: () => void;
   /** Whether several files are given: then a file without a name goes by its file name. */
   readonly several: boolean;
 }
@@ -66,7 +68,7 @@ export function readTargets(
   loaded: LoadedFile,
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly diagnostics: readonly Diagnostic[] } {
-  const top = readChecked(loaded.path, loaded.text, loaded.lock);
+  const top = readChecked(loaded.path, loaded.text, loaded.lock, options.between);
   const base =
     loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text, loaded.lock);
   const ofBase = inOrder([
@@ -84,8 +86,9 @@ function readChecked(
   path: string,
   text: string,
   lock: SchemaLock | undefined,
+  between?: () => void,
 ): { readonly root: MapNode | null; readonly diagnostics: readonly Diagnostic[] } {
-  const { root, diagnostics } = parseFile(path, text, lock);
+  const { root, diagnostics } = parseFile(path, text, lock, between);
   if (root?.kind !== 'map') return { root: null, diagnostics };
   return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }

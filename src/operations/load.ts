@@ -39,16 +39,20 @@ export interface Loaded {
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */
 export function loadTargets(options: LockOptions): Loaded {
   const paths = filesOf(options);
-  const read = { serverGiven: options.server !== undefined, several: paths.length > 1 };
+  const read = {
+    serverGiven: options.server !== undefined,
+    several: paths.length > 1,
+    between: freeMemory,
+  };
   const loaded = paths.map((path) => loadFile(path, options));
   const files = loaded.flatMap((one) => ('diagnostics' in one ? [] : [one]));
   const length = files.reduce(
     (sum, { text, base }) => sum + text.length + (base?.text.length ?? 0),
     0,
   );
-  const keep = files.length > 1 && length > LONG ? againWhenReached(read) : asRead;
+  const readOne = files.length > 1 && length > LONG ? againWhenReached(read) : readAll(read);
   const parts = loaded.map((one) =>
-    'diagnostics' in one ? { targets: [], ...one } : keep(one, readTargets(one, read)),
+    'diagnostics' in one ? { targets: [], ...one } : readOne(one),
   );
   const diagnostics = parts.flatMap((part) => part.diagnostics);
   if (diagnostics.some(({ severity }) => severity === 'error'))
@@ -61,8 +65,8 @@ const LONG = 1024 * 1024;
 
 type Parsed = ReturnType<typeof readTargets>;
 
-function asRead(_: LoadedFile, parsed: Parsed): Parsed {
-  return parsed;
+function readAll(read: ReadOptions): (file: LoadedFile) => Parsed {
+  return (file) => readTargets(file, read);
 }
 
 /**
@@ -70,7 +74,7 @@ function asRead(_: LoadedFile, parsed: Parsed): Parsed {
  * a run over many files takes no more memory than one over a single file. If the order of a run goes back and forth between files,
  * they are kept after all: the memory costs less than the time.
  */
-function againWhenReached(read: ReadOptions): (file: LoadedFile, parsed: Parsed) => Parsed {
+function againWhenReached(read: ReadOptions): (file: LoadedFile) => Parsed {
   const kept = new Map<LoadedFile, readonly Target[]>();
   const times = new Map<LoadedFile, number>();
   let dropped = 0;
@@ -93,11 +97,14 @@ function againWhenReached(read: ReadOptions): (file: LoadedFile, parsed: Parsed)
     kept.set(file, targets);
     return targets;
   };
-  return (file, parsed) => {
-    const later = parsed.targets.map(({ name }, index) =>
+  let before: LoadedFile | null = null;
+  return (file) => {
+    if (before !== null) drop(before);
+    before = file;
+    const { targets, ...parsed } = readTargets(file, read);
+    const later = targets.map(({ name }, index) =>
       laterTarget(name, file.path, () => targetsOf(file)[index] as Target),
     );
-    drop(file);
     return { ...parsed, targets: later };
   };
 }

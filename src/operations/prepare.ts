@@ -45,6 +45,8 @@ export function shownOrigin({ server }: Prepared): string | null {
 export interface Judged {
   readonly targets: readonly Target[];
   readonly prepare: (target: Target) => Prepared;
+  /** Gives up what was noted of a target that was prepared only to be looked at. */
+  readonly release: (target: Target) => void;
 }
 
 /**
@@ -63,9 +65,11 @@ export function judgeTargets(targets: readonly Target[], options: Running<Option
   for (const target of targets) {
     const { server } = judged(target);
     if (server instanceof SetpointError && server.code === 'key-shared') throw server;
+    options.resolved.release(target.name);
   }
   return {
     targets,
+    release: (target) => options.resolved.release(target.name),
     prepare: (target) => {
       const desired = resolveSettings(target, sourceFor([target.name], options));
       return { target, desired, ...judged(target) };
@@ -73,9 +77,12 @@ export function judgeTargets(targets: readonly Target[], options: Running<Option
   };
 }
 
-/** Each target prepared, one at a time. */
-export function* preparedOf({ targets, prepare }: Judged): Iterable<Prepared> {
-  for (const target of targets) yield prepare(target);
+/** Each target prepared, one at a time, to be looked at. */
+export function* preparedOf({ targets, prepare, release }: Judged): Iterable<Prepared> {
+  for (const target of targets) {
+    yield prepare(target);
+    release(target);
+  }
 }
 
 /** All targets, judged and prepared, for a run over few. */

@@ -32,6 +32,11 @@ export class Resolved {
     this.of(target).add(value, ref);
   }
 
+  /** Gives up what masks a target's values quickly until it is prepared again; they stay among all. */
+  release(target: string): void {
+    this.#targets.delete(target);
+  }
+
   /** Ends the work on a target. Its values stay among all, but what masks them quickly is given up. */
   finish(target: string): void {
     this.#targets.delete(target);
@@ -151,7 +156,7 @@ export async function redactingParts<
 }
 
 /** Environments after which memory is collected. */
-const COLLECT_EACH = 2000;
+const COLLECT_EACH = 1000;
 
 /** A document as a whole, from an operation that hands it on in parts. */
 export async function wholeDocument<
