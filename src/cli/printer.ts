@@ -63,14 +63,13 @@ export function toStream(stream: Stream): Destination {
   };
 }
 
-/** A file that takes its place when the document has ended. After a failure nothing more is written to it. */
+/** A file that takes its place when the document has ended. After a failure, which removes it, nothing more is written to it. */
 export function toFile(path: string, failed: (error: SetpointError) => Promise<void>): Destination {
   let file: AsideFile | null = null;
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (thrown) {
-      await file?.discard();
       file = null;
       await failed(asSetpointError(thrown));
     }

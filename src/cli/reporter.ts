@@ -13,6 +13,7 @@ import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
+import type { Parts } from '../operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
 import { styleFor, write, type Io } from './io.ts';
@@ -30,10 +31,14 @@ import {
 export interface Reporter<D> {
   /** A result in every format of -o; resolves to 1 if a file could not be written, else to 0. */
   data(document: D, text: (style: Style) => string): Promise<number>;
-  /** A result in every format of -o, printed while it is made, with the errors of its environments. */
-  inParts<Head, E extends Ended, Tail>(
-    parts: ShownParts<Head, E, Tail>,
-  ): ReportedParts<Head, E, Tail>;
+  /**
+   * A result in every format of -o, printed while `make` hands it on, with the errors of its environments. Resolves to the exit
+   * code: the worst of all environments and of what was written. If `make` fails, no file of the result remains.
+   */
+  inParts<Head extends object, E extends Ended, Tail>(
+    shown: ShownParts<Head, E, Tail>,
+    make: (parts: Parts<Head, E>) => Promise<Tail>,
+  ): Promise<number>;
   /** Text before a result: to stdout if text goes there, else to stderr. `always` prints it even with -q. */
   preview(text: (style: Style) => string, always: boolean): Promise<void>;
   words(text: (style: Style) => string): Promise<void>;
@@ -55,15 +60,6 @@ interface Skipped {
 interface ShownParts<Head, E, Tail> extends TextParts<Head, E, Tail> {
   /** The exit code of an environment without an error. Default: 0. */
   readonly codeOf?: (environment: E) => number;
-}
-
-/** Takes a document in parts. `end` resolves to the exit code: the worst of all environments and of what was written. */
-export interface ReportedParts<Head, E, Tail> {
-  readonly begin: (head: Head, total: number) => Promise<void>;
-  readonly environment: (part: E) => Promise<void>;
-  readonly end: (tail: Tail) => Promise<number>;
-  /** Gives up a document that did not end. */
-  readonly discard: () => Promise<void>;
 }
 
 /**
@@ -114,9 +110,10 @@ function reporterTo<D>(
       }
       return failed;
     },
-    inParts: <Head, E extends Ended, Tail>(
+    inParts: async <Head extends object, E extends Ended, Tail>(
       shown: ShownParts<Head, E, Tail>,
-    ): ReportedParts<Head, E, Tail> => {
+      make: (parts: Parts<Head, E>) => Promise<Tail>,
+    ): Promise<number> => {
       let code = 0;
       let errors = 0;
       // Environments that were not started share one error.
@@ -135,7 +132,7 @@ function reporterTo<D>(
         if (format === 'json') return [jsonPrinter(to)];
         return [wholePrinter(to, (document) => render(format, document as D, renderers, () => ''))];
       });
-      return {
+      const parts: Parts<Head, E> = {
         begin: async (head, total) => {
           for (const printer of printers) await printer.begin(head, total);
         },
@@ -153,20 +150,21 @@ function reporterTo<D>(
           for (const printer of printers) await printer.flush();
           await reporter.error(error, name);
         },
-        end: async (tail) => {
-          for (const printer of printers) await printer.end(tail);
-          const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
-          if (more > 0) await reporter.words(() => unprintedText(more));
-          if (skipped !== null) {
-            const { error, name, count } = skipped;
-            await reporter.error(error, count === 1 ? name : counted(count, 'environment'));
-          }
-          return code;
-        },
-        discard: async () => {
-          for (const printer of printers) await printer.discard();
-        },
       };
+      try {
+        const tail = await make(parts);
+        for (const printer of printers) await printer.end(tail);
+      } catch (thrown) {
+        for (const printer of printers) await printer.discard();
+        throw thrown;
+      }
+      const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
+      if (more > 0) await reporter.words(() => unprintedText(more));
+      if (skipped !== null) {
+        const { error, name, count }: Skipped = skipped;
+        await reporter.error(error, count === 1 ? name : counted(count, 'environment'));
+      }
+      return code;
     },
     preview: async (text, always) => {
       if (flags.quiet === true && !always) return;
@@ -232,24 +230,34 @@ function diagnosticsOf(failure: SetpointError): readonly Diagnostic[] | null {
   return 'diagnostics' in failure ? (failure.diagnostics as readonly Diagnostic[]) : null;
 }
 
-/** Prints the errors of a document's environments; those that were not started share one. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
+/** Prints the errors of a document's environments. Resolves to the worst exit code of theirs, of `codeOf` and of `written`. */
 export async function conclude<T extends Ended>(
   reporter: Pick<Reporter<never>, 'error'>,
   environments: readonly T[],
   written: number,
   codeOf: (environment: T) => number = () => 0,
 ): Promise<number> {
-  const skipped = environments.filter(({ error }) => error?.code === 'skipped');
   for (const { name, error } of environments) {
-    if (error !== null && error.code !== 'skipped') await reporter.error(error, name);
-  }
-  const last = skipped.at(-1);
-  if (last?.error) {
-    const which = skipped.length === 1 ? last.name : counted(skipped.length, 'environment');
-    await reporter.error(last.error, which);
+    if (error !== null) await reporter.error(error, name);
   }
   const codes = environments.map((environment) =>
     environment.error === null ? codeOf(environment) : exitCodeOf(environment.error),
   );
   return worstExitCode([written, ...codes]);
+}
+
+/** Hands on a document that is there as a whole. */
+export async function handOn<
+  D extends {
+    readonly environments: readonly { readonly name: string }[];
+    readonly run: unknown;
+    readonly summary: unknown;
+  },
+>(
+  { environments, run, summary, ...head }: D,
+  parts: Parts<Omit<D, 'environments' | 'run' | 'summary'>, D['environments'][number]>,
+): Promise<Pick<D, 'run' | 'summary'>> {
+  await parts.begin(head, environments.length);
+  for (const environment of environments) await parts.environment(environment);
+  return { run, summary };
 }

@@ -3,7 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
+import { reporterFor } from '../../src/cli/reporter.ts';
 import { plan } from '../../src/index.ts';
 import type { PlanDocument } from '../../src/index.ts';
 import { setpoint, start } from '../fixture/command.ts';
@@ -80,6 +82,28 @@ it('a run that is killed leaves the file of an earlier one as it was', async () 
   child.kill('SIGKILL');
   await ended;
   expect(readFileSync(join(cwd, 'plan.json'), 'utf8')).toBe('earlier');
+});
+
+it('a document that is given up before its end leaves no file', async () => {
+  const cwd = folder();
+  const quiet = { write: (_: string | Uint8Array, done?: () => void) => (done?.(), true) };
+  const io = {
+    env: {},
+    stdin: Readable.from([]),
+    stdout: quiet,
+    stderr: quiet,
+    signal: new AbortController().signal,
+    abandon: new AbortController().signal,
+  };
+  const output = ['json', 'html', 'text'].map((format) => `${format}=${join(cwd, format)}`);
+  const reporter = reporterFor({ output }, io, { html: async () => () => '' });
+  const making = reporter.inParts({ section: () => 'part', ending: () => '' }, async (parts) => {
+    await parts.begin({ kind: 'plan' }, 2);
+    await parts.environment({ name: 'a', error: null });
+    throw new Error('broken');
+  });
+  await expect(making).rejects.toThrow('broken');
+  expect(readdirSync(cwd)).toEqual([]);
 });
 
 it('JSON on stdout and in a file are what the library resolves to', async () => {

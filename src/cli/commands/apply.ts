@@ -46,10 +46,6 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       progress.end();
       return reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
     };
-    const shown = reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>({
-      section: (environment, _, total, style) => endedText(environment, total, style),
-      ending: ({ summary }, style) => summaryText(summary, 'apply', style),
-    });
     const request: ApplyRequest = {
       ...options,
       onPlan,
@@ -68,12 +64,13 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       rotate: flags.rotate,
       abandon: io.abandon,
     };
-    try {
-      return await shown.end(await applyInParts(request, shown).finally(progress.end));
-    } catch (thrown) {
-      await shown.discard();
-      throw thrown;
-    }
+    return await reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>(
+      {
+        section: (environment, _, total, style) => endedText(environment, total, style),
+        ending: ({ summary }, style) => summaryText(summary, 'apply', style),
+      },
+      (parts) => applyInParts(request, parts).finally(progress.end),
+    );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

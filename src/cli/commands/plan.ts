@@ -12,7 +12,7 @@ import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
 import { awaitedSandbox, progressView } from '../progress-view.ts';
-import { reportFailure, reporterFor } from '../reporter.ts';
+import { handOn, reportFailure, reporterFor } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
 import { startingView } from '../starting-view.ts';
 
@@ -55,33 +55,29 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
     // The document counts what differs; a strict drift counts what could not be compared as well.
     const strict = voice === 'strict drift' ? planTally(true) : null;
     let merged: PlanHead['merged'];
-    const shown = reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>({
-      section: (environment, { created_at: plannedAt }, total, style) =>
-        environmentText(environment, { voice, plannedAt, total }, style),
-      ending: ({ summary }, style) =>
-        planSummaryText(strict?.summary() ?? summary, voice, style) + mergedText(merged, style),
-      codeOf,
-    });
-    const parts: PlanParts = {
-      begin: async (head, total) => {
-        merged = head.merged;
-        await shown.begin(head, total);
+    return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
+      {
+        section: (environment, { created_at: plannedAt }, total, style) =>
+          environmentText(environment, { voice, plannedAt, total }, style),
+        ending: ({ summary }, style) =>
+          planSummaryText(strict?.summary() ?? summary, voice, style) + mergedText(merged, style),
+        codeOf,
       },
-      environment: async (part) => {
-        strict?.add(part);
-        await shown.environment(part);
+      async (shown) => {
+        const parts: PlanParts = {
+          begin: async (head, total) => {
+            merged = head.merged;
+            await shown.begin(head, total);
+          },
+          environment: async (part) => {
+            strict?.add(part);
+            await shown.environment(part);
+          },
+        };
+        if (saved === undefined) return planned(flags, io, run, parts);
+        return handOn(await savedPlan(saved, flags), parts);
       },
-    };
-    try {
-      const making =
-        saved === undefined
-          ? planned(flags, io, run, parts)
-          : repeated(await savedPlan(saved, flags), parts);
-      return await shown.end(await making);
-    } catch (thrown) {
-      await shown.discard();
-      throw thrown;
-    }
+    );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
@@ -112,16 +108,6 @@ function planned(flags: PlanFlags, io: Io, { mode }: PlanRun, parts: PlanParts):
     onStarting: startingView(io, progress, flags.quiet === true),
   };
   return planInParts(request, parts).finally(progress.end);
-}
-
-/** Hands on a document that is there as a whole. */
-async function repeated(
-  { environments, run, summary, ...head }: PlanDocument,
-  parts: PlanParts,
-): Promise<PlanTail> {
-  await parts.begin(head, environments.length);
-  for (const environment of environments) await parts.environment(environment);
-  return { run, summary };
 }
 
 type PlanParts = Parts<PlanHead, EnvironmentPlan>;

@@ -10,7 +10,7 @@ import type { Flags } from '../command-table.ts';
 import { namedOutputs } from '../flags.ts';
 import { reportRenderers } from '../formats.ts';
 import type { Io } from '../io.ts';
-import { reportFailure, reporterFor, type Reporter } from '../reporter.ts';
+import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
 import { planExit } from './plan.ts';
 
 /**
@@ -45,26 +45,26 @@ export async function reportCommand(
 }
 
 /** Prints a document in every format of -o; resolves to the worst exit code of its environments and of what was written. */
-async function printed(
+function printed(
   document: Reported,
   reporter: Reporter<Reported>,
   voice: Voice,
   codeOf: (environment: EnvironmentPlan) => number,
 ): Promise<number> {
-  const { environments, run, summary, ...head } = document;
   const plannedAt = document.kind === 'plan' ? document.created_at : '';
   const wording = document.kind === 'plan' ? voice : 'apply';
-  const shown = reporter.inParts<typeof head, EnvironmentPlan | EnvironmentOutcome, object>({
-    section: (one, _, total, style) =>
-      isPlanned(one)
-        ? environmentText(one, { voice, plannedAt, total }, style)
-        : endedText(one, total, style),
-    ending: (_, style) => summaryText(summary, wording, style) + mergedText(document.merged, style),
-    codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
-  });
-  await shown.begin(head, environments.length);
-  for (const environment of environments) await shown.environment(environment);
-  return shown.end({ run, summary });
+  return reporter.inParts<object, EnvironmentPlan | EnvironmentOutcome, object>(
+    {
+      section: (one, _, total, style) =>
+        isPlanned(one)
+          ? environmentText(one, { voice, plannedAt, total }, style)
+          : endedText(one, total, style),
+      ending: (_, style) =>
+        summaryText(document.summary, wording, style) + mergedText(document.merged, style),
+      codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
+    },
+    (parts) => handOn(document, parts),
+  );
 }
 
 function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
