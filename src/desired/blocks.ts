@@ -6,9 +6,10 @@ import { sandboxes } from './blocks/sandboxes.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
 import { unmanaged } from './blocks/unmanaged.ts';
+import { watch } from './blocks/watch.ts';
 
 /** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
-export const BLOCKS = [labels, server, settings, sandboxes, guards, unmanaged] as const;
+export const BLOCKS = [labels, server, settings, sandboxes, guards, watch, unmanaged] as const;
 export type BlockName = (typeof BLOCKS)[number]['name'];
 
 /** What a file, an environment or a target has of each block. */

@@ -289,6 +289,7 @@ export interface SettingsFile {
   settings?: Settings;
   sandboxes?: SettingsFile2;
   guards?: Guards;
+  watch?: Watch;
   unmanaged?: SettingsFile3;
   /**
    * One block for each environment, merged over the blocks above: maps merge by key, scalars and lists replace.
@@ -1000,6 +1001,29 @@ export interface Guards {
   frozen?: string;
 }
 /**
+ * How setpoint watch keeps watch over an environment. Other commands ignore it.
+ */
+export interface Watch {
+  /**
+   * detect: report what differs. heal: also apply the file when the service differs, as far as guards, policy and an approved plan allow. Default: detect.
+   */
+  mode?: 'detect' | 'heal';
+  /**
+   * How often the service is read: a number with s, m or h, from 10s to 24h. Default: that of --interval, 5m.
+   */
+  interval?: string;
+  /**
+   * When healing may write: days, hours and a time zone, such as Mon-Fri 08:00-18:00 Europe/Berlin. Default: always. An empty list: never.
+   *
+   * @maxItems 50
+   */
+  windows?: string[];
+  /**
+   * How often in an hour the same path may be healed. Then healing stops until setpoint resume, because somebody else writes it. Default: 3.
+   */
+  max_heals_per_hour?: number;
+}
+/**
  * What differs in this environment.
  */
 export interface Environment {
@@ -1008,5 +1032,6 @@ export interface Environment {
   settings?: Settings;
   sandboxes?: SettingsFile2;
   guards?: Guards;
+  watch?: Watch;
   unmanaged?: SettingsFile3;
 }

@@ -1,0 +1,122 @@
+import type { WatchSettings, Window } from '../../model/watch.ts';
+import { member, textOf, type MapNode, type Node } from '../node.ts';
+import type { PlacedFinding } from '../source-file.ts';
+import { findingAt, type Block, type FilePath } from './block.ts';
+import { isNumberOrWord } from './quotable.ts';
+
+export const watch: Block<'watch'> = {
+  name: 'watch',
+  pulled: false,
+  isQuotable: (value) => isNumberOrWord(value) || INTERVAL.test(value),
+  textForm: ([key]) =>
+    key === 'windows'
+      ? [
+          'days, hours and a time zone',
+          'Write them as in Mon-Fri 08:00-18:00 Europe/Berlin. Without days it is every day, without a zone UTC.',
+        ]
+      : ['a number with s, m or h', 'Write it as in 30s, 5m or 1h.'],
+  check,
+};
+
+const INTERVAL = /^(["']?)[1-9]\d{0,4}[smh]\1$/;
+const SHORTEST = 10_000;
+const LONGEST = 24 * 3_600_000;
+
+/** How an environment is watched; the defaults without a block. */
+export function watchOf(node: Node | undefined): WatchSettings {
+  const windows = member(node, 'windows');
+  const heals = member(node, 'max_heals_per_hour');
+  return {
+    mode: textOf(member(node, 'mode')) === 'heal' ? 'heal' : 'detect',
+    interval: milliseconds(textOf(member(node, 'interval'))),
+    windows:
+      windows?.kind === 'list' ? windows.items.flatMap((item) => windowOf(item) ?? []) : null,
+    maxHealsPerHour: heals?.kind === 'scalar' && typeof heals.value === 'number' ? heals.value : 3,
+  };
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+function milliseconds(text: string | undefined): number | null {
+  const [, count, unit] = /^(\d{1,5})([smh])$/.exec(text ?? '') ?? [];
+  return count === undefined ? null : Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** A window as the schema lets it be written; null for any other text. */
+function windowOf(node: Node): Window | null {
+  const text = textOf(node) ?? '';
+  const match = /^(?:([A-Za-z,-]+) )?(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?$/.exec(text);
+  if (match === null) return null;
+  const [, days = 'Sun-Sat', fromHour, fromMinute, toHour, toMinute, zone = 'UTC'] = match;
+  return {
+    text,
+    days: new Set(days.split(',').flatMap(daysOf)),
+    from: Number(fromHour) * 60 + Number(fromMinute),
+    to: Number(toHour) * 60 + Number(toMinute),
+    zone,
+  };
+}
+
+/** The days of `Fri-Mon`, or of one day; the week goes on after Saturday. */
+function daysOf(part: string): number[] {
+  const [first = '', last = first] = part.split('-');
+  const from = DAYS.indexOf(first);
+  const count = ((DAYS.indexOf(last) - from + 7) % 7) + 1;
+  return Array.from({ length: count }, (_, index) => (from + index) % 7);
+}
+
+/** What the schema cannot express: a zone that exists, hours that are not empty, an interval that is neither too short nor too long. */
+function check(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const block = member(holder, 'watch');
+  const windows = member(block, 'windows');
+  const items = windows?.kind === 'list' ? windows.items : [];
+  const findings = items.flatMap((item, index) => {
+    const window = windowOf(item);
+    const problem = window === null ? null : windowProblem(window);
+    return problem === null
+      ? []
+      : [
+          findingAt(item, {
+            code: 'bad-value',
+            ...problem,
+            path: [...path, 'watch', 'windows', String(index)],
+          }),
+        ];
+  });
+  const interval = member(block, 'interval');
+  const every = milliseconds(textOf(interval));
+  if (interval !== undefined && every !== null && (every < SHORTEST || every > LONGEST)) {
+    findings.push(
+      findingAt(interval, {
+        code: 'bad-value',
+        message: 'An interval is from 10s to 24h.',
+        hint: 'Write 10s, 5m or 24h.',
+        path: [...path, 'watch', 'interval'],
+      }),
+    );
+  }
+  return findings;
+}
+
+function windowProblem({ from, to, zone }: Window): { message: string; hint: string } | null {
+  if (from === to)
+    return {
+      message: 'This window is empty.',
+      hint: 'Write another end: 00:00-24:00 is a whole day.',
+    };
+  if (isZone(zone)) return null;
+  return {
+    message: 'There is no such time zone.',
+    hint: 'Write a name of the IANA list, such as Europe/Berlin, or leave it out for UTC.',
+  };
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';
+  } catch {
+    return false;
+  }
+}

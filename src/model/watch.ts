@@ -1,0 +1,165 @@
+import type { EnvironmentOutcome } from './outcome.ts';
+import type { EnvironmentPlan } from './plan.ts';
+
+/** How an environment is watched, as its `watch:` block declares it. */
+export interface WatchSettings {
+  readonly mode: 'detect' | 'heal';
+  /** Milliseconds between two reads; null if the block does not say. */
+  readonly interval: number | null;
+  /** When healing may write; null is always. */
+  readonly windows: readonly Window[] | null;
+  /** How often in an hour the same path may be healed. */
+  readonly maxHealsPerHour: number;
+}
+
+/** A time of the week: from a minute of the day to another, which may be on the next day, on some days of the week. */
+export interface Window {
+  /** As the file writes it. */
+  readonly text: string;
+  /** 0 is Sunday. */
+  readonly days: ReadonlySet<number>;
+  /** Minutes since midnight; `to` is at most 1440. */
+  readonly from: number;
+  readonly to: number;
+  /** An IANA name. */
+  readonly zone: string;
+}
+
+/** What a controller says of an environment, the worst last. `not-read`: it has not been read since the controller knows it. */
+export const WATCH_STATUSES = [
+  'in-sync',
+  'suspended',
+  'not-read',
+  'unknown',
+  'pending',
+  'drift',
+  'conflict',
+  'refused',
+  'error',
+] as const;
+export type WatchStatus = (typeof WATCH_STATUSES)[number];
+
+/** Nothing is healed and nobody is told of an environment while it is suspended. Times are ISO 8601, UTC. */
+export interface Suspension {
+  readonly at: string;
+  readonly reason: string;
+  /** When it ends by itself; null if only `resume` ends it. */
+  readonly until: string | null;
+}
+
+/** What was written to an environment, and when: each path that an apply changed. */
+export interface Heal {
+  readonly at: string;
+  readonly paths: readonly string[];
+}
+
+/** Why healing has stopped until somebody resumes it. */
+export interface HealingStopped {
+  readonly at: string;
+  readonly path: string;
+  /** What is known of who writes the path besides, in sentences. */
+  readonly reason: string;
+}
+
+/** One read, as the strip of the last reads shows it. */
+export interface ReadMark {
+  readonly at: string;
+  readonly status: WatchStatus;
+}
+
+/** What a controller knows of one environment. Everything in it is masked. Times are ISO 8601, UTC. */
+export interface WatchState {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly settings: WatchSettings;
+  readonly status: WatchStatus;
+  /** What the last read found; `status` may be `suspended` besides. */
+  readonly found: WatchStatus;
+  /** Since when `found` and `digest` are what they are. */
+  readonly since: string;
+  /** Digest of what differs, refuses or failed: the same as long as a person would be told the same. Empty if in sync. */
+  readonly digest: string;
+  /** The read before the one that found it: the change was made in between. Null if there was none. */
+  readonly after: string | null;
+  /** What the last read found; null if it is in sync, or not read. */
+  readonly plan: EnvironmentPlan | null;
+  readonly origin: string | null;
+  readonly dialect: string | null;
+  readonly release: string | null;
+  readonly lastRead: string | null;
+  readonly lastInSync: string | null;
+  readonly lastApply: string | null;
+  readonly nextRead: string | null;
+  /** Reads in a row that failed. */
+  readonly failures: number;
+  /** The last reads, at most 100, the latest last. */
+  readonly reads: readonly ReadMark[];
+  readonly suspended: Suspension | null;
+  /** Of the last hour. */
+  readonly heals: readonly Heal[];
+  readonly stopped: HealingStopped | null;
+  /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
+  readonly heldBy: string | null;
+  /** The commit of the files that were last compared. */
+  readonly commit: string | null;
+}
+
+/** What the journal keeps: one line of JSON each. `v` is the version of its form, `at` ISO 8601, UTC. */
+export type JournalRecord = { readonly v: 1; readonly at: string } & JournalEvent;
+
+export type JournalEvent =
+  | { readonly kind: 'started' | 'stopped'; readonly version: string; readonly reason?: string }
+  | FilesEvent
+  | StateEvent
+  | WriteEvent
+  | (Named & { readonly kind: 'suspended'; readonly reason: string; readonly until: string | null })
+  | (Named & { readonly kind: 'resumed' })
+  | (Named & { readonly kind: 'healing-stopped'; readonly path: string; readonly reason: string })
+  | NoticeEvent;
+
+interface Named {
+  readonly environment: string;
+}
+
+/** The files were read: `problem` is why they cannot be used, so that those before stay in force. */
+export interface FilesEvent {
+  readonly kind: 'files';
+  readonly commit: string | null;
+  readonly environments: number;
+  readonly problem: string | null;
+}
+
+/** A read found something else than the one before. `plan` is what it found, masked; null if in sync. */
+export interface StateEvent extends Named {
+  readonly kind: 'state';
+  readonly status: WatchStatus;
+  readonly before: WatchStatus;
+  readonly digest: string;
+  /** The read before; the change was made after it. */
+  readonly after: string | null;
+  readonly commit: string | null;
+  readonly plan: EnvironmentPlan | null;
+}
+
+/** An apply wrote, or may have written. `changes` have the former values, masked. */
+export interface WriteEvent extends Named {
+  readonly kind: 'write';
+  readonly by: 'watch' | 'apply';
+  readonly commit: string | null;
+  readonly actor: string | null;
+  readonly url: string | null;
+  readonly outcome: EnvironmentOutcome;
+}
+
+/** Somebody was told, or could not be: at most once for each state and receiver. */
+export interface NoticeEvent extends Named {
+  readonly kind: 'notice';
+  readonly event: NoticeKind;
+  /** The receiver, by its name in the file of notices. */
+  readonly receiver: string;
+  /** The digest of the state it is about. */
+  readonly digest: string;
+  readonly result: 'sent' | 'failed' | 'begun';
+}
+
+export type NoticeKind = 'opened' | 'changed' | 'resolved' | 'failing' | 'reminder';

@@ -1,0 +1,49 @@
+import type { EnvironmentPlan } from '../model/plan.ts';
+import type { JournalRecord, WatchState } from '../model/watch.ts';
+
+/** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
+export interface Watching {
+  /** Every environment, in the order of the files. */
+  states(): readonly WatchState[];
+  state(name: string): WatchState | undefined;
+  readonly health: Health;
+  /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
+  subscribe(listener: Listener): () => void;
+  /** The records of the journal about an environment, the latest first. */
+  history(name: string, limit: number): Promise<readonly JournalRecord[]>;
+  /** Reads an environment at its next turn, before others. Throws a SetpointError if it is not known. */
+  readNow(name: string): Promise<void>;
+  /** A plan as it is now, nothing written. */
+  planNow(name: string): Promise<EnvironmentPlan>;
+  /** Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Resolves to a sentence. */
+  applyNow(name: string): Promise<string>;
+  suspend(name: string, reason: string, until: string | null): Promise<void>;
+  resume(name: string): Promise<void>;
+}
+
+export type Listener = (state: WatchState, event: ReadEnd | JournalRecord) => void;
+
+/** A read that ended. `seconds` is how long it took; `result` is `done`, or the code of its error. */
+export interface ReadEnd {
+  readonly kind: 'read';
+  readonly seconds: number;
+  readonly result: string;
+  readonly requests: number;
+}
+
+/** How the controller itself is. Times are milliseconds since 1970. */
+export interface Health {
+  readonly startedAt: number;
+  /** When the loop last turned. */
+  readonly turnedAt: number;
+  /** The loop turns at least this often, in milliseconds. */
+  readonly turnsEvery: number;
+  /** Whether every environment was read once, or failed. */
+  readonly ready: boolean;
+  /** Environments that are due and wait for their turn. */
+  readonly queued: number;
+  readonly commit: string | null;
+  /** Why the files of now are not used; null if they are. */
+  readonly filesProblem: string | null;
+  readonly shard: { readonly index: number; readonly count: number } | null;
+}
