@@ -19,6 +19,13 @@ export interface LoadedFile {
   readonly lock?: SchemaLock;
 }
 
+/** Settings files as they were read, and the targets in them; none if a diagnostic is an error. */
+export interface Loaded {
+  readonly files: readonly LoadedFile[];
+  readonly targets: readonly Target[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** One service to keep: a file, or one environment of it, with its blocks merged. References are as they are written. */
 export interface Target extends Blocks {
   readonly name: string;

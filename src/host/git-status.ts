@@ -51,6 +51,14 @@ export async function uncommittedChanges(path: string, env: Variables): Promise<
   return withoutReturns(blob.output).equals(withoutReturns(now)) ? 'clean' : 'changed';
 }
 
+/** The commit that a file is of; null if it has changes that are not committed, or that is not known. */
+export async function commitOf(path: string, env: Variables): Promise<string | null> {
+  if ((await uncommittedChanges(path, env)) !== 'clean') return null;
+  const git = await gitIn(dirname(realpathSync(path)), env);
+  const head = await git('rev-parse', '--verify', 'HEAD');
+  return head.kind === 'done' ? trimmedText(head.output) : null;
+}
+
 type GitAnswer =
   | { readonly kind: 'done'; readonly output: Buffer }
   | { readonly kind: 'failed'; readonly noRepository: boolean }

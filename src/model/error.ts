@@ -101,6 +101,14 @@ export const ERRORS = {
     exit: 1,
     hint: 'Somebody else is writing these settings; run again when they are done.',
   },
+  'lock-failed': {
+    exit: 1,
+    hint: 'Check the place of the locks; nothing is written without one.',
+  },
+  'lock-lost': {
+    exit: 1,
+    hint: 'Nothing is written until the lock is held again; see which other controller watches this environment.',
+  },
   interrupted: { exit: 130, hint: 'Run again: it continues with what is left.' },
   terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },

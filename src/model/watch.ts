@@ -111,6 +111,7 @@ export type JournalEvent =
   | { readonly kind: 'started' | 'stopped'; readonly version: string; readonly reason?: string }
   | FilesEvent
   | StateEvent
+  | WritingEvent
   | WriteEvent
   | (Named & { readonly kind: 'suspended'; readonly reason: string; readonly until: string | null })
   | (Named & { readonly kind: 'resumed' })
@@ -139,6 +140,13 @@ export interface StateEvent extends Named {
   readonly after: string | null;
   readonly commit: string | null;
   readonly plan: EnvironmentPlan | null;
+}
+
+/** A controller is about to write these paths. If no `write` follows, it ended in between, and what was stored is unknown. */
+export interface WritingEvent extends Named {
+  readonly kind: 'writing';
+  readonly paths: readonly string[];
+  readonly commit: string | null;
 }
 
 /** An apply wrote, or may have written. `changes` have the former values, masked. */

@@ -9,6 +9,7 @@ import {
   baseOf,
   laterTarget,
   readTargets,
+  type Loaded,
   type LoadedFile,
   type ReadOptions,
   type Target,
@@ -27,13 +28,6 @@ export class InvalidSettings extends SetpointError {
     super('settings-invalid', `The settings have ${counted(errors, 'problem')}.`);
     this.diagnostics = diagnostics;
   }
-}
-
-/** The settings files as they were read, each with its base, and the targets in them. */
-export interface Loaded {
-  readonly files: readonly LoadedFile[];
-  readonly targets: readonly Target[];
-  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Reads every file and all targets in them. If a diagnostic is an error, there are no targets. Throws if a file cannot be read. */

@@ -1,6 +1,8 @@
 import type { Clock, Variables } from '../model/ports.ts';
 import type { Shard } from '../model/shard.ts';
+import type { Loaded, Target } from '../desired/target.ts';
 import type { Dispatcher } from '../service/connect.ts';
+import type { Networks } from '../service/networks.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
@@ -55,8 +57,18 @@ export interface Options {
   readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
   /** Receives how many environments of a plan or an apply have ended, at the beginning and at the end of each. */
   readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;
+  /** What a controller keeps from one run to the next. */
+  readonly session?: Session | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Files that were read before, and the networks that all runs share, with the pace of each origin. */
+export interface Session {
+  readonly loaded: Loaded;
+  /** What an environment declared when its service was last as declared, in place of `base`; by name. */
+  readonly base: ReadonlyMap<string, Target>;
+  readonly networks: Networks;
 }
 
 /** How far a run over several environments is. */

@@ -18,7 +18,7 @@ import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, type OpenTarget } from './open-target.ts';
-import { DEFAULT_WAIT, type PlanRequest } from './options.ts';
+import { DEFAULT_WAIT, type Options, type PlanRequest } from './options.ts';
 import { travelError, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
@@ -55,24 +55,17 @@ function* desiredOf(environments: () => Iterable<Declared>): Iterable<DesiredSta
 }
 
 /**
- * What each environment declared when the file was last applied; one that the earlier file does not have declared nothing.
- * The earlier file may read the variables and files that the settings file may read, and no others.
+ * What each environment declared when the file was last applied: one that the earlier file does not have declared nothing, and one is
+ * null if a session does not know it. The earlier file may read the variables and files that the settings file may read, and no others.
  */
 function basesFor(
   options: Running<PlanRequest>,
   environments: () => Iterable<Declared>,
   source: ReferenceSource | undefined,
 ): Planning['baseOf'] {
-  if (options.base === undefined) return () => null;
-  if ([options.file ?? []].flat().length > 1) {
-    throw new SetpointError('usage', '--base needs one settings file, and there are several.', {
-      hint: 'Choose one with -f.',
-    });
-  }
-  const { targets, diagnostics } = loadTargets({ ...options, file: options.base, text: undefined });
-  if (diagnostics.some(({ severity }) => severity === 'error'))
-    throw new InvalidSettings(diagnostics);
-  const byName = new Map(targets.map((target) => [target.name, target]));
+  const { session } = options;
+  const byName = session?.base ?? earlierTargets(options);
+  if (byName === null || (session !== undefined && byName.size === 0)) return () => null;
   const policy = travelPolicyIn(options.env);
   for (const { target, server } of environments()) {
     if (server === undefined || server instanceof SetpointError) continue;
@@ -81,11 +74,26 @@ function basesFor(
       throw travelError({ ...problem, message: `${options.base}: ${problem.message}` });
   }
   return ({ target, desired }) => {
-    const earlier: Target | undefined = byName.get(target.name);
-    return earlier === undefined
-      ? { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] }
-      : resolveSettings(earlier, source ?? sourceFor([target.name], options));
+    const earlier = byName.get(target.name);
+    if (earlier !== undefined)
+      return resolveSettings(earlier, source ?? sourceFor([target.name], options));
+    if (session !== undefined) return null;
+    return { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] };
   };
+}
+
+/** The environments of the file of `--base`; null without it. */
+function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
+  if (options.base === undefined) return null;
+  if ([options.file ?? []].flat().length > 1) {
+    throw new SetpointError('usage', '--base needs one settings file, and there are several.', {
+      hint: 'Choose one with -f.',
+    });
+  }
+  const { targets, diagnostics } = loadTargets({ ...options, file: options.base, text: undefined });
+  if (diagnostics.some(({ severity }) => severity === 'error'))
+    throw new InvalidSettings(diagnostics);
+  return new Map(targets.map((target) => [target.name, target]));
 }
 
 /** What an environment is planned with while its service is open. */

@@ -186,7 +186,8 @@ async function running<R extends Options, T>(
   work: (running: Running<R>) => Promise<T>,
 ): Promise<T> {
   const resolved = new Resolved();
-  const networks = new Networks();
+  const shared = request.session?.networks;
+  const networks = shared ?? new Networks();
   try {
     allowListeners(request.signal);
     return await work({ ...request, ...lookupsIn(request.env), resolved, networks });
@@ -194,7 +195,7 @@ async function running<R extends Options, T>(
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;
   } finally {
-    await networks.close();
+    if (shared === undefined) await networks.close();
   }
 }
 

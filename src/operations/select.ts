@@ -2,10 +2,10 @@ import { SetpointError } from '../model/error.ts';
 import { globMatcher } from '../model/glob.ts';
 import { isInShard } from '../model/shard.ts';
 import { choicesHint, counted, namesListed } from '../model/wording.ts';
-import type { Target } from '../desired/target.ts';
+import type { Loaded, Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { labelledTargets } from './labelled.ts';
-import { InvalidSettings, loadTargets, type Loaded } from './load.ts';
+import { InvalidSettings, loadTargets } from './load.ts';
 import type { Options } from './options.ts';
 import type { LockOptions } from './schema-lock.ts';
 
@@ -27,7 +27,7 @@ export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targ
 }
 
 function selectBeforeShards(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
-  const { files, targets, diagnostics } = loadTargets(options);
+  const { files, targets, diagnostics } = options.session?.loaded ?? loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const names = new Set<string>();

@@ -10,7 +10,8 @@ import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { reported, type ValidationDocument } from '../model/validation.ts';
 import { namesListed } from '../model/wording.ts';
-import { filesOf, type Loaded, loadTargets, unreadable } from './load.ts';
+import type { Loaded } from '../desired/target.ts';
+import { filesOf, loadTargets, unreadable } from './load.ts';
 import { DEFAULT_FILE, type Options } from './options.ts';
 import { chosenTargets } from './select.ts';
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { contentEncoding, unpack, type ContentEncoding } from './content-encoding.ts';
 import { faultOf, type FaultDetail, type Phase, type WireFault } from './wire-fault.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 interface WireRequest {
   readonly method: Method;

@@ -15,8 +15,11 @@ export interface Watching {
   readNow(name: string): Promise<void>;
   /** A plan as it is now, nothing written. */
   planNow(name: string): Promise<EnvironmentPlan>;
-  /** Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Resolves to a sentence. */
-  applyNow(name: string): Promise<string>;
+  /**
+   * Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Nothing is written if the plan is not the
+   * one of `digest` (that of the state when a person saw it) any more. Resolves to a sentence.
+   */
+  applyNow(name: string, digest: string): Promise<string>;
   suspend(name: string, reason: string, until: string | null): Promise<void>;
   resume(name: string): Promise<void>;
 }
@@ -28,7 +31,6 @@ export interface ReadEnd {
   readonly kind: 'read';
   readonly seconds: number;
   readonly result: string;
-  readonly requests: number;
 }
 
 /** How the controller itself is. Times are milliseconds since 1970. */

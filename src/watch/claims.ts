@@ -1,0 +1,66 @@
+/**
+ * What somebody claims: a lock, and who holds it; null is nobody. `version` changes with every claim of that lock and never comes
+ * back.
+ */
+export interface Claim<Version> {
+  readonly version: Version;
+  readonly holder: string | null;
+}
+
+/**
+ * What is seen of another holder. `alive`: its heartbeat, whose text changes with each beat. `missing`: it has none, or it cannot be
+ * known. `ended`: it has said so, or its process is gone for certain.
+ */
+export type Sign =
+  | { readonly kind: 'alive'; readonly text: string; readonly ttl: number }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'ended' };
+
+/** Milliseconds. */
+export interface Pace {
+  /** How long a heartbeat stands still before others take its holder for dead. */
+  readonly ttl: number;
+  readonly renewEvery: number;
+  /** How long after its last heartbeat a holder stops believing in its locks: less than `ttl`, by more than clocks drift. */
+  readonly lostAfter: number;
+}
+
+/**
+ * Where claims and heartbeats are kept. One process has one heartbeat, whatever it holds. Every function throws a SetpointError
+ * (lock-failed) if the place does not answer.
+ */
+export interface ClaimStore<Version> {
+  readonly pace: Pace;
+  /** Starts the heartbeat of a holder that has never been there before, and returns its name. */
+  begin(): Promise<string>;
+  /** Renews it. False if it is not there any more; then it never comes back. */
+  beat(holder: string): Promise<boolean>;
+  /** Says that a holder holds nothing any more. */
+  end(holder: string): Promise<void>;
+  sign(holder: string): Promise<Sign>;
+  /**
+   * Takes the heartbeat of a dead holder away, so that its next beat fails. False if it has beaten since the sign was seen: a beat
+   * succeeds or the burial does, never both.
+   */
+  bury(holder: string, sign: Sign): Promise<boolean>;
+  /** The claim in force; null if nobody has claimed the lock yet. Many are read at a bounded rate. */
+  read(name: string): Promise<Claim<Version> | null>;
+  /** Puts a claim into the place of the one that was read. Null if that was not in force any more: somebody else was quicker. */
+  claim(
+    name: string,
+    over: Claim<Version> | null,
+    holder: string | null,
+  ): Promise<Claim<Version> | null>;
+  close(): Promise<void>;
+}
+
+/** How people are told who holds a lock, made of a holder's name: `HOST_PROCESS_UUID`. */
+export function describeHolder(holder: string): string {
+  const [, host, process] = /^(.+)_(\d+)_[\da-f-]{36}$/.exec(holder) ?? [];
+  return host === undefined ? 'a controller that is not known' : `process ${process} on ${host}`;
+}
+
+/** The name of a holder that has never been there. */
+export function newHolder(host: string, process: number, uuid: string): string {
+  return `${host}_${process}_${uuid}`;
+}

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { formatPath } from '../model/path.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
+import { planVerdict } from '../model/verdict.ts';
+import type {
+  Heal,
+  HealingStopped,
+  ReadMark,
+  StateEvent,
+  Suspension,
+  WatchSettings,
+  WatchState,
+  WatchStatus,
+} from '../model/watch.ts';
+import { WATCH_STATUSES } from '../model/watch.ts';
+
+/** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
+export interface Remembered {
+  readonly name: string;
+  readonly found: WatchStatus;
+  readonly since: string;
+  readonly digest: string;
+  readonly after: string | null;
+  readonly plan: EnvironmentPlan | null;
+  readonly lastRead: string | null;
+  readonly lastInSync: string | null;
+  readonly lastApply: string | null;
+  readonly heals: readonly Heal[];
+  readonly stopped: HealingStopped | null;
+}
+
+const HOUR = 3_600_000;
+
+/** One environment under watch: what was found, since when, and what was done about it. Only reads and writes change it. */
+export class Environment implements WatchState {
+  readonly name: string;
+  labels: WatchState['labels'];
+  settings: WatchSettings;
+  found: WatchStatus = 'not-read';
+  since: string;
+  digest = '';
+  after: string | null = null;
+  plan: EnvironmentPlan | null = null;
+  origin: string | null = null;
+  dialect: string | null = null;
+  release: string | null = null;
+  lastRead: string | null = null;
+  lastInSync: string | null = null;
+  lastApply: string | null = null;
+  nextRead: string | null = null;
+  failures = 0;
+  suspended: Suspension | null = null;
+  heals: readonly Heal[] = [];
+  stopped: HealingStopped | null = null;
+  heldBy: string | null = null;
+  commit: string | null = null;
+  readonly #marks = new Marks();
+
+  constructor(name: string, settings: WatchSettings, now: string) {
+    this.name = name;
+    this.labels = {};
+    this.settings = settings;
+    this.since = now;
+  }
+
+  get status(): WatchStatus {
+    return this.suspended === null ? this.found : 'suspended';
+  }
+
+  get reads(): readonly ReadMark[] {
+    return this.#marks.list();
+  }
+
+  /** Takes what a read found; returns the event if it is something else than before. */
+  read(plan: EnvironmentPlan, at: number, commit: string | null): StateEvent | null {
+    const now = new Date(at).toISOString();
+    const found = statusOf(plan);
+    const digest = digestOf(plan, found);
+    const before = this.found;
+    const earlier = this.lastRead;
+    this.#marks.add(at, found);
+    this.lastRead = now;
+    this.commit = commit;
+    this.failures = found === 'error' ? this.failures + 1 : 0;
+    if (found === 'in-sync') this.lastInSync = now;
+    if (found !== 'error') {
+      this.origin = plan.origin;
+      this.dialect = plan.dialect;
+      this.release = plan.release;
+    }
+    this.plan = found === 'in-sync' ? null : plan;
+    if (found === before && digest === this.digest) return null;
+    this.found = found;
+    this.digest = digest;
+    this.since = now;
+    this.after = earlier;
+    const shown = this.plan;
+    return {
+      kind: 'state',
+      environment: this.name,
+      status: found,
+      before,
+      digest,
+      after: earlier,
+      commit,
+      plan: shown,
+    };
+  }
+
+  /** Takes that something was written, at a time in milliseconds since 1970. */
+  wrote(paths: readonly string[], at: number): void {
+    const now = new Date(at).toISOString();
+    this.lastApply = now;
+    this.heals = [...this.healsSince(at - HOUR), { at: now, paths }];
+  }
+
+  healsSince(at: number): readonly Heal[] {
+    return this.heals.filter((heal) => Date.parse(heal.at) > at);
+  }
+
+  get remembered(): Remembered {
+    const {
+      name,
+      found,
+      since,
+      digest,
+      after,
+      plan,
+      lastRead,
+      lastInSync,
+      lastApply,
+      heals,
+      stopped,
+    } = this;
+    return {
+      name,
+      found,
+      since,
+      digest,
+      after,
+      plan,
+      lastRead,
+      lastInSync,
+      lastApply,
+      heals,
+      stopped,
+    };
+  }
+
+  restore(known: Remembered): void {
+    this.found = known.found;
+    this.since = known.since;
+    this.digest = known.digest;
+    this.after = known.after;
+    this.plan = known.plan;
+    this.origin = known.plan?.origin ?? null;
+    this.lastRead = known.lastRead;
+    this.lastInSync = known.lastInSync;
+    this.lastApply = known.lastApply;
+    this.heals = known.heals;
+    this.stopped = known.stopped;
+  }
+}
+
+/** What a plan says of an environment; without a class a change counts as drift. */
+export function statusOf(plan: EnvironmentPlan): WatchStatus {
+  const verdict = planVerdict(plan, true);
+  if (verdict === 'not-started') return 'error';
+  if (verdict !== 'differs') return verdict;
+  return plan.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
+}
+
+/**
+ * The same for two reads if a person would be told the same of both: what differs and how, what could not be compared, which rules refuse
+ * it, and which kind of error it is. The text of an error may hold a time or an address, so that its code counts.
+ */
+export function digestOf(plan: EnvironmentPlan, found = statusOf(plan)): string {
+  if (found === 'in-sync') return '';
+  const { changes, unknown, refusals, error } = plan;
+  const told = {
+    found,
+    changes: changes.map(({ resource, path, action, before, after }) => [
+      resource,
+      formatPath(path),
+      action,
+      before,
+      after,
+    ]),
+    unknown: unknown.map(({ path }) => formatPath(path)),
+    rules: refusals.map(({ rule }) => rule),
+    error: error?.code ?? null,
+  };
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
+}
+
+/** The last reads in little memory: thousands of environments have a hundred each. */
+class Marks {
+  static readonly #most = 100;
+  readonly #times = new Float64Array(Marks.#most);
+  readonly #statuses = new Uint8Array(Marks.#most);
+  #count = 0;
+
+  add(at: number, status: WatchStatus): void {
+    const place = this.#count % Marks.#most;
+    this.#times[place] = at;
+    this.#statuses[place] = WATCH_STATUSES.indexOf(status);
+    this.#count += 1;
+  }
+
+  list(): ReadMark[] {
+    const length = Math.min(this.#count, Marks.#most);
+    return Array.from({ length }, (_, index) => {
+      const place = (this.#count - length + index) % Marks.#most;
+      return {
+        at: new Date(this.#times[place] ?? 0).toISOString(),
+        status: WATCH_STATUSES[this.#statuses[place] ?? 0] ?? 'not-read',
+      };
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { formatPath } from '../model/path.ts';
+import type { HealingStopped, WatchState } from '../model/watch.ts';
+import { isOpen } from './schedule.ts';
+
+const HOUR = 3_600_000;
+
+/** Why an environment is not healed now; null if it is. `again` is whether the next read should come soon. */
+export interface NotHealed {
+  readonly reason: string;
+  readonly again: boolean;
+}
+
+/**
+ * Whether what the last read found is to be healed at a time, in milliseconds since 1970. Two reads, some time apart, must have found
+ * it (`repeated`): the first may have been made while somebody was writing.
+ */
+export function mayHeal(state: WatchState, repeated: boolean, now: number): NotHealed | null {
+  const { mode, windows } = state.settings;
+  if (state.status === 'suspended') return no('It is suspended.');
+  if (mode === 'detect') return no('Its mode is detect.');
+  if (!HEALABLE.has(state.found)) return no('Nothing is to be healed.');
+  if (state.stopped !== null) return no('Healing has stopped.');
+  if (!isOpen(windows, now)) return no('No window is open.');
+  if (!repeated) return { reason: 'Only one read has found this.', again: true };
+  return null;
+}
+
+function no(reason: string): NotHealed {
+  return { reason, again: false };
+}
+
+/** `pending` and `conflict`, too: a controller that heals makes the service equal to the file. */
+const HEALABLE: ReadonlySet<string> = new Set(['drift', 'pending', 'conflict']);
+
+/**
+ * Why healing must stop before the next write: it would be one heal of a path more in an hour than allowed. Something else writes
+ * the same path then, and neither of the two would ever end.
+ */
+export function competing(state: WatchState, now: number): Omit<HealingStopped, 'at'> | null {
+  const { plan, heals, settings } = state;
+  const recent = heals.filter(({ at }) => Date.parse(at) > now - HOUR);
+  for (const change of plan?.changes ?? []) {
+    const path = formatPath(change.path);
+    const times = recent.filter(({ paths }) => paths.includes(path)).map(({ at }) => at);
+    if (times.length < settings.maxHealsPerHour) continue;
+    return { path, reason: knownOf(path, times, state, now) };
+  }
+  return null;
+}
+
+/** What is known of who writes a path besides. The service does not say who wrote it. */
+function knownOf(path: string, times: readonly string[], state: WatchState, now: number): string {
+  const change = state.plan?.changes.find((one) => formatPath(one.path) === path);
+  const value =
+    change === undefined || change.sensitive
+      ? 'a value that is not shown'
+      : JSON.stringify(change.before);
+  const first = Date.parse(times[0] ?? '');
+  const minutes = Math.max(1, Math.round((now - first) / times.length / 60_000));
+  const found =
+    state.after === null ? '' : `, the last time between ${state.after} and ${state.since}`;
+  return (
+    `${path} was healed ${times.length} times within an hour, and somebody set it to ${value} again` +
+    `${found}, about every ${minutes} min. The service does not say who: look for another pipeline, a person or a start script that writes ${path}.`
+  );
+}

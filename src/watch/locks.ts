@@ -1,0 +1,47 @@
+/** Milliseconds that a holder can count on once it has asked whether it still holds a lock, whatever happens to it after that. */
+export const WRITE_TIME = 10_000;
+
+/**
+ * Locks that only one process at a time holds, each for the environment that it is named after. Who holds one may write that
+ * environment; who does not, waits. A lock survives nothing of its holder: after a kill, a hang or a lost network, another process
+ * takes it over, once the holder can no longer believe that it holds it.
+ */
+export interface Locks {
+  /**
+   * Tries once and waits for nobody. A lock is held until it is released, lost, or `close` is called; holding many costs no more
+   * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it.
+   */
+  take(name: string): Promise<Lock | LockRefused>;
+  /** Releases every lock. Throws nothing: what cannot be released is free once this process is gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Somebody else holds the lock. `heldBy` is who, for people to read. A holder that died is recognized by standing still, which
+ * takes two tries, `retryIn` milliseconds apart.
+ */
+export interface LockRefused {
+  readonly heldBy: string;
+  readonly retryIn: number;
+}
+
+export interface Lock {
+  readonly name: string;
+  /**
+   * Aborts as soon as it is known, or can no longer be excluded, that somebody else may hold the lock: then nothing more is
+   * written, and what is being sent is given up. Its reason is a SetpointError (lock-lost). A release does not abort it.
+   */
+  readonly lost: AbortSignal;
+  /**
+   * Asks whether this process still holds the lock, and must be called right before each write, because a process that stood still
+   * (a sleeping machine, SIGSTOP) does not know it. If it does, nobody else can take the lock within the next `WRITE_TIME`.
+   * Never throws: what cannot be told is no, and the lock is lost.
+   */
+  stillHeld(): Promise<boolean>;
+  /** Gives the lock up at once; a second call does nothing. Throws a SetpointError (lock-failed) if others could not be told. */
+  release(): Promise<void>;
+}
+
+export function isRefused(taken: Lock | LockRefused): taken is LockRefused {
+  return 'heldBy' in taken;
+}

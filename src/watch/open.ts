@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { Clock } from '../model/ports.ts';
+import type { PlanRequest } from '../operations/options.ts';
+import { commitOf } from '../host/git-status.ts';
+import { Controller, type WatchOptions } from './controller.ts';
+import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal.ts';
+import { Roster } from './roster.ts';
+import { CurrentFiles, filesSource, type Source } from './source.ts';
+import { Suspensions } from './suspensions.ts';
+
+export interface ControllerRequest extends Pick<
+  WatchOptions,
+  'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'
+> {
+  readonly request: PlanRequest;
+  /** The folder of the journal, the locks and the suspensions. */
+  readonly data: string;
+  readonly clock: Clock;
+  /** A number from 0 to 1. Default: Math.random. */
+  readonly random?: (() => number) | undefined;
+  /** Default: the files of the request, where they are. */
+  readonly source?: Source | undefined;
+  readonly limits?: JournalLimits | undefined;
+}
+
+/** A controller over a data folder; `run` starts it. */
+export function openController(options: ControllerRequest): Controller {
+  const { request, data, clock, interval, limits = JOURNAL_LIMITS, random = Math.random } = options;
+  const roster = new Roster({ clock, interval, random });
+  const source =
+    options.source ?? filesSource(request, (path) => commitOf(path, request.env));
+  return new Controller({
+    ...options,
+    random,
+    source,
+    roster,
+    files: new CurrentFiles(source),
+    journal: new Journal(data, () => clock.now(), () => roster.checkpoint(), limits),
+    suspensions: new Suspensions(data),
+  });
+}
+
+/** Where the locks of a data folder are. */
+export function lockFolder(data: string): string {
+  return join(data, 'locks');
+}

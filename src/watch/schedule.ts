@@ -1,0 +1,61 @@
+import type { Window } from '../model/watch.ts';
+
+const LONGEST_BACK_OFF = 3_600_000;
+/** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
+const JITTER = 0.1;
+
+/**
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `after` is what
+ * the service asked to wait at least; `random` is from 0 to 1.
+ */
+export function untilNextRead(
+  interval: number,
+  failures: number,
+  random: number,
+  after: number | null = null,
+): number {
+  const backedOff =
+    failures === 0
+      ? interval
+      : Math.max(interval, Math.min(LONGEST_BACK_OFF, interval * 2 ** Math.min(failures - 1, 20)));
+  const spread = backedOff * (1 - JITTER + 2 * JITTER * random);
+  return Math.max(spread, after ?? 0);
+}
+
+/** Milliseconds until the first read: spread over the interval, the first ones at once. */
+export function untilFirstRead(interval: number, random: number): number {
+  return Math.min(interval, 60_000) * random;
+}
+
+/** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
+export function isOpen(windows: readonly Window[] | null, at: number): boolean {
+  return windows === null || windows.some((window) => isIn(window, at));
+}
+
+function isIn({ days, from, to, zone }: Window, at: number): boolean {
+  const { day, minute } = localTime(at, zone);
+  if (from < to) return days.has(day) && minute >= from && minute < to;
+  // It goes on after midnight: its days are those on which it begins.
+  return (days.has(day) && minute >= from) || (days.has((day + 6) % 7) && minute < to);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+function localTime(at: number, zone: string): { day: number; minute: number } {
+  const format =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      weekday: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  formats.set(zone, format);
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return {
+    day: DAYS.indexOf(parts.get('weekday') ?? ''),
+    minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
+  };
+}
