@@ -142,6 +142,31 @@ export const FLAGS = {
     completion: 'files',
   },
   '--api-key': { value: 'key', about: 'require this key (also SESSION_API_KEY)' },
+  '--interval': {
+    value: 'time',
+    about: 'time between two reads of an environment, from 10s to 24h (default: 5m)',
+  },
+  '--approved': {
+    value: 'plan.json',
+    about: 'a saved plan that healing must not go beyond',
+    completion: 'files',
+  },
+  '--lock': {
+    value: 'place',
+    about: 'where the lock of each environment is: file, or lease in a cluster (default there)',
+    completion: { words: ['file', 'lease'] },
+  },
+  '--journal': {
+    value: 'folder',
+    about: 'record what was written in this folder, for setpoint history',
+    completion: 'files',
+  },
+  '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
+  '--reason': { value: 'text', about: 'why, for those who wonder' },
+  '--until': {
+    value: 'time',
+    about: 'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z',
+  },
   '--server-mcp': {
     value: 'file',
     about: 'JSON with mcp entries that the server owns',

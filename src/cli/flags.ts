@@ -151,6 +151,41 @@ function duration(flag: string, text: string): number {
   return milliseconds;
 }
 
+/** Milliseconds between two reads. */
+export function intervalOf(interval: string | undefined): number {
+  const match = /^(\d{1,5})(s|m|h)$/.exec(interval ?? '5m');
+  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? 's'] ?? 1000;
+  const milliseconds = Number(match?.[1]) * unit;
+  if (!(milliseconds >= 10_000) || milliseconds > 24 * 3_600_000)
+    throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
+  return milliseconds;
+}
+
+/** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */
+export function untilOf(until: string, now: number): string {
+  const match = /^(\d{1,5})(s|m|h|d)$/.exec(until);
+  const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? 's'] ?? 1000;
+  const at = match === null ? isoTime(until) : now + Number(match[1]) * unit;
+  if (Number.isNaN(at))
+    throw usageError(
+      '--until takes a time from now on such as 30m, 2h or 3d, or one such as 2026-01-31T18:00:00Z.',
+    );
+  if (at <= now) throw usageError('--until names a time that has passed.');
+  return new Date(at).toISOString();
+}
+
+/** Not a number unless it is a time with its zone. */
+function isoTime(text: string): number {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+/** A whole number from 1 to 999. */
+export function countOf(flag: string, text: string): number {
+  return wholeNumber(flag, text);
+}
+
 function wholeNumber(flag: string, text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text)) throw usageError(`${flag} takes a whole number from 1 to 999.`);
   return Number(text);

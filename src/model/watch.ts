@@ -1,5 +1,6 @@
 import type { EnvironmentOutcome } from './outcome.ts';
-import type { EnvironmentPlan } from './plan.ts';
+import type { Path } from './path.ts';
+import type { EnvironmentPlan, Tool } from './plan.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */
 export interface WatchSettings {
@@ -171,3 +172,13 @@ export interface NoticeEvent extends Named {
 }
 
 export type NoticeKind = 'opened' | 'changed' | 'resolved' | 'failing' | 'reminder';
+
+/** Records of a journal, the latest first. schemas/history.schema.json is its schema. */
+export interface HistoryDocument {
+  readonly format_version: string;
+  readonly kind: 'history';
+  readonly tool: Tool;
+  /** The path that the records are about; null if about all. */
+  readonly path: Path | null;
+  readonly records: readonly JournalRecord[];
+}

@@ -152,7 +152,10 @@ export class Controller implements Watching {
   }
 
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {
-    return this.#options.journal.history(name, limit);
+    return this.#options.journal.history(
+      (record) => 'environment' in record && record.environment === name,
+      limit,
+    );
   }
 
   async readNow(name: string): Promise<void> {

@@ -74,17 +74,17 @@ export class Journal {
     return { lines, damaged };
   }
 
-  /** The records about an environment, or about all, the latest first. */
-  async history(environment: string | null, limit: number): Promise<readonly JournalRecord[]> {
+  /** The records that are asked for, the latest first. */
+  async history(
+    isAskedFor: (record: JournalRecord) => boolean,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
     const { lines } = await this.read();
-    const found: JournalRecord[] = [];
-    for (const line of lines.toReversed()) {
-      if (found.length >= limit) break;
-      if (!isRecordLine(line)) continue;
-      if (environment === null || ('environment' in line && line.environment === environment))
-        found.push(line);
-    }
-    return found;
+    return lines
+      .toReversed()
+      .filter((line) => isRecordLine(line))
+      .filter(isAskedFor)
+      .slice(0, limit);
   }
 
   async #writeAll(): Promise<void> {

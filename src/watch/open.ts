@@ -27,15 +27,19 @@ export interface ControllerRequest extends Pick<
 export function openController(options: ControllerRequest): Controller {
   const { request, data, clock, interval, limits = JOURNAL_LIMITS, random = Math.random } = options;
   const roster = new Roster({ clock, interval, random });
-  const source =
-    options.source ?? filesSource(request, (path) => commitOf(path, request.env));
+  const source = options.source ?? filesSource(request, (path) => commitOf(path, request.env));
   return new Controller({
     ...options,
     random,
     source,
     roster,
     files: new CurrentFiles(source),
-    journal: new Journal(data, () => clock.now(), () => roster.checkpoint(), limits),
+    journal: new Journal(
+      data,
+      () => clock.now(),
+      () => roster.checkpoint(),
+      limits,
+    ),
     suspensions: new Suspensions(data),
   });
 }

@@ -1,0 +1,65 @@
+import { usageError } from '../../model/error.ts';
+import type { Suspension } from '../../model/watch.ts';
+import { namesListed } from '../../model/wording.ts';
+import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
+import { visible } from '../../render/visible.ts';
+import { Journal } from '../../watch/journal.ts';
+import { Suspensions } from '../../watch/suspensions.ts';
+import type { Flags } from '../command-table.ts';
+import { namesIn, untilOf } from '../flags.ts';
+import { write, type Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
+import { DEFAULT_DATA } from '../watch-log.ts';
+
+/** `setpoint suspend`: a running controller follows within seconds. */
+export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<number> {
+  try {
+    const now = SYSTEM_CLOCK.now();
+    const { reason = '' } = flags;
+    if (reason.trim() === '')
+      throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
+    const until = flags.until === undefined ? null : untilOf(flags.until, now);
+    const suspension = { at: new Date(now).toISOString(), reason, until };
+    return await change(
+      flags,
+      io,
+      suspension,
+      until === null ? 'until it is resumed' : `until ${until}`,
+    );
+  } catch (thrown) {
+    return reportFailure(thrown, {}, io);
+  }
+}
+
+/** `setpoint resume`: also lets a controller heal again that had stopped healing. */
+export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<number> {
+  try {
+    return await change(flags, io, null, '');
+  } catch (thrown) {
+    return reportFailure(thrown, {}, io);
+  }
+}
+
+async function change(
+  flags: Flags<'resume'>,
+  io: Io,
+  suspension: Suspension | null,
+  until: string,
+): Promise<number> {
+  const names = namesIn(flags.env) ?? [];
+  if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
+  const data = flags.data ?? DEFAULT_DATA;
+  await new Suspensions(data).change(names, suspension);
+  const journal = new Journal(data, () => SYSTEM_CLOCK.now());
+  for (const environment of names) {
+    await journal.append(
+      suspension === null
+        ? { kind: 'resumed', environment }
+        : { kind: 'suspended', environment, reason: suspension.reason, until: suspension.until },
+    );
+  }
+  const listed = visible(namesListed(names));
+  const done = suspension === null ? `Resumed ${listed}.` : `Suspended ${listed} ${until}.`;
+  if (flags.quiet !== true) await write(io.stdout, `${done}\n`);
+  return 0;
+}

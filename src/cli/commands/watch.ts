@@ -1,0 +1,60 @@
+import { SetpointError, usageError } from '../../model/error.ts';
+import { readSaved } from '../../operations/saved-document.ts';
+import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
+import { fileLocks } from '../../watch/file-locks.ts';
+import { clusterHere } from '../../watch/lease-api.ts';
+import { leaseLocks } from '../../watch/lease-locks.ts';
+import type { Locks } from '../../watch/locks.ts';
+import { lockFolder, openController } from '../../watch/open.ts';
+import type { Flags } from '../command-table.ts';
+import { countOf, intervalOf, optionsFrom } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
+import { shardOptions } from '../shard.ts';
+import { DEFAULT_DATA, watchLog } from '../watch-log.ts';
+
+/** `setpoint watch`: reads every environment again and again until a signal stops it. */
+export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
+  try {
+    const data = flags.data ?? DEFAULT_DATA;
+    const named = optionsFrom(flags, io, 'writes');
+    const request = { ...named, ...shardOptions(flags, named.env, io) };
+    const approved =
+      flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
+    const log = watchLog(flags, io);
+    const controller = openController({
+      request,
+      data,
+      clock: SYSTEM_CLOCK,
+      interval: intervalOf(flags.interval),
+      parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
+      approved,
+      abandon: io.abandon,
+      locks: locksFor(flags.lock, data, request.env),
+      report: log.note,
+    });
+    controller.subscribe(log.event);
+    await controller.run();
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** Leases in a cluster, unless files are asked for; files elsewhere. */
+function locksFor(place: string | undefined, data: string, env: Io['env']): Locks {
+  if (place !== undefined && place !== 'file' && place !== 'lease')
+    throw usageError('--lock takes file or lease.');
+  const cluster = place === 'file' ? null : clusterHere(env);
+  if (cluster !== null) return leaseLocks(cluster, SYSTEM_CLOCK);
+  if (place === 'lease') {
+    throw new SetpointError(
+      'usage',
+      '--lock lease needs a cluster, and this is not a pod with a token.',
+      {
+        hint: 'Leave it out, or mount the token of a service account.',
+      },
+    );
+  }
+  return fileLocks(lockFolder(data), SYSTEM_CLOCK);
+}

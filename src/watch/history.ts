@@ -1,0 +1,44 @@
+import { stat } from 'node:fs/promises';
+import { SetpointError } from '../model/error.ts';
+import { isWithin, type Path } from '../model/path.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import { TOOL } from '../model/version.ts';
+import type { HistoryDocument, JournalRecord } from '../model/watch.ts';
+import { Journal } from './journal.ts';
+
+/** What is asked of a journal; null is any environment, any path. */
+export interface HistoryRequest {
+  readonly data: string;
+  readonly environments: readonly string[] | null;
+  readonly path: Path | null;
+  readonly limit: number;
+}
+
+/** The latest records of a journal. Throws file-unreadable if there is none. */
+export async function history(request: HistoryRequest): Promise<HistoryDocument> {
+  const { data, environments, path, limit } = request;
+  const folder = await stat(data).catch(() => null);
+  if (folder?.isDirectory() !== true) {
+    throw new SetpointError('file-unreadable', `There is no journal in ${data}.`, {
+      hint: 'Name the folder of setpoint watch, or of apply --journal, with --data.',
+    });
+  }
+  const named = new Set(environments);
+  const records = await new Journal(data, Date.now).history(
+    (record) =>
+      (environments === null || ('environment' in record && named.has(record.environment))) &&
+      (path === null || isAbout(record, path)),
+    limit,
+  );
+  return { format_version: FORMAT_VERSION, kind: 'history', tool: TOOL, path, records };
+}
+
+function isAbout(record: JournalRecord, path: Path): boolean {
+  const changes =
+    record.kind === 'state'
+      ? (record.plan?.changes ?? [])
+      : record.kind === 'write'
+        ? record.outcome.changes
+        : [];
+  return changes.some((change) => isWithin(change.path, path));
+}
