@@ -41,3 +41,14 @@ export const IN_FULL = 'long values, unmanaged paths and environments in sync in
 
 /** Every command that reports takes -v; the text of some is the same with it. */
 export const NOT_VERBOSE = { '--verbose': null } as const;
+
+/* The flags that commands have in common. */
+
+export const SELECTION = ['--file', '--env', '--selector'] as const;
+export const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv'] as const;
+export const ENVIRONMENTS = [...SELECTION, '--all', ...CONNECTION, '--parallel'] as const;
+export const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
+export const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
+export const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
+export const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
+export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;

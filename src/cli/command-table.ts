@@ -4,22 +4,22 @@ import {
   APPLYING,
   BASIC_FORMATS,
   CONNECTED,
+  CONNECTION,
+  ENVIRONMENTS,
+  EXIT_CODE,
   IN_FULL,
+  LIMITED,
   LOCAL,
   NOT_VERBOSE,
+  PLANNING,
+  REPORTING,
+  SELECTION,
+  STARTED,
   type CommandEntry,
 } from './command-entry.ts';
+import { WATCH_COMMANDS } from './watch-commands.ts';
 import { flagSpec, type FlagName, type FlagValues } from './flag-table.ts';
 import { SCHEMAS, SHELLS, type Format } from './words.ts';
-
-const SELECTION = ['--file', '--env', '--selector'] as const;
-const CONNECTION = ['--server', '--timeout', '--max-file-size', '--dotenv'] as const;
-const ENVIRONMENTS = [...SELECTION, '--all', ...CONNECTION, '--parallel'] as const;
-const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
-const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
-const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
-const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
-const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;
 
 /** Every command, in the order of the help. */
 export const COMMANDS = {
@@ -180,69 +180,7 @@ export const COMMANDS = {
       9: 'timed out',
     },
   },
-  watch: {
-    summary:
-      'Keep watch: read every environment again and again, remember what is found, heal where the file allows it',
-    example: 'setpoint watch -f settings.yaml --interval 5m --data /var/lib/setpoint',
-    flags: [
-      ...SELECTION,
-      '--all',
-      '--timeout',
-      '--max-file-size',
-      '--dotenv',
-      '--parallel',
-      '--shard',
-      '--interval',
-      '--data',
-      '--lock',
-      '--approved',
-      '--policy',
-      '--wait',
-      '--no-wait',
-      '--output',
-      '--no-color',
-      '--quiet',
-    ],
-    about: {
-      '--all': null,
-      '--data': 'folder of the journal, the locks and the suspensions (default: .setpoint/watch)',
-      '--parallel': 'environments in parallel (default: 8)',
-      '--quiet': 'only warnings',
-    },
-    formats: BASIC_FORMATS,
-    exits: {
-      0: 'stopped by a signal',
-      1: 'failed',
-      3: 'usage, settings or references not valid',
-    },
-  },
-  history: {
-    argument: { form: '[path]', completion: 'paths' },
-    summary:
-      'Show what setpoint watch and apply --journal recorded: what changed, when, by which commit',
-    example: 'setpoint history -e production llm_model --data /var/lib/setpoint',
-    flags: ['--env', '--data', '--limit', ...REPORTING],
-    about: {
-      '--data': 'folder of the journal (default: .setpoint/watch)',
-      '--verbose': 'long values in full',
-    },
-    formats: BASIC_FORMATS,
-    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or no journal' },
-  },
-  suspend: {
-    summary: 'Have setpoint watch neither heal an environment nor tell anybody of it, for a while',
-    example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
-    flags: ['--env', '--data', '--reason', '--until', '--quiet'],
-    about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
-    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid' },
-  },
-  resume: {
-    summary: 'End a suspension, and let setpoint watch heal again where it had stopped',
-    example: 'setpoint resume -e production',
-    flags: ['--env', '--data', '--quiet'],
-    about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
-    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid' },
-  },
+  ...WATCH_COMMANDS,
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
     example: 'setpoint serve --port 3000 --data dev-store.json --dialect app-server',

@@ -1,4 +1,6 @@
 import { RULES } from '../model/guard.ts';
+import { SERVE_FLAGS } from './serve-flags.ts';
+import { WATCH_FLAGS } from './watch-flags.ts';
 import { FAIL_ON } from './words.ts';
 
 /** The words that can follow a flag or a command, for completion: listed here, or computed when they are needed. */
@@ -134,83 +136,12 @@ export const FLAGS = {
   '--offline': { about: 'read no service: only the files and the schema' },
   '--message': { value: 'text', about: 'the first message of the conversation' },
   '--pr': { value: 'number', about: 'the pull request (default: that of GITHUB_EVENT_PATH)' },
-  '--port': { value: 'n', default: '3000', about: 'port; 0 takes a free one' },
-  '--host': { value: 'address', default: '127.0.0.1', about: 'address to listen on' },
+  ...WATCH_FLAGS,
+  ...SERVE_FLAGS,
   '--data': {
     value: 'file',
     about: 'keep the store in a file; in memory without it',
     completion: 'files',
-  },
-  '--api-key': { value: 'key', about: 'require this key (also SESSION_API_KEY)' },
-  '--interval': {
-    value: 'time',
-    about: 'time between two reads of an environment, from 10s to 24h (default: 5m)',
-  },
-  '--approved': {
-    value: 'plan.json',
-    about: 'a saved plan that healing must not go beyond',
-    completion: 'files',
-  },
-  '--lock': {
-    value: 'place',
-    about: 'where the lock of each environment is: file, or lease in a cluster (default there)',
-    completion: { words: ['file', 'lease'] },
-  },
-  '--journal': {
-    value: 'folder',
-    about: 'record what was written in this folder, for setpoint history',
-    completion: 'files',
-  },
-  '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
-  '--reason': { value: 'text', about: 'why, for those who wonder' },
-  '--until': {
-    value: 'time',
-    about: 'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z',
-  },
-  '--server-mcp': {
-    value: 'file',
-    about: 'JSON with mcp entries that the server owns',
-    completion: 'files',
-  },
-  '--allow-host': {
-    value: 'name',
-    repeatable: true,
-    about: 'answer to this Host too; repeatable',
-  },
-  '--dialect': {
-    value: 'name',
-    about:
-      'the settings API that it has: settings-v0, app-server or agent-server (default: settings-v0)',
-    completion: 'dialects',
-  },
-  '--start-ms': {
-    value: 'n',
-    about: 'milliseconds that a sandbox is STARTING (default: 500)',
-  },
-  '--becomes': {
-    value: 'state',
-    about:
-      'the state that a started sandbox reaches: running, flapping, starting, error or missing (default: running)',
-    completion: 'sandbox outcomes',
-  },
-  '--max-running': {
-    value: 'n',
-    about: 'pause the oldest sandboxes if more would run (default: none)',
-  },
-  '--empty-lists': {
-    value: 'n',
-    about: 'answer the first n lists of sandboxes as empty (default: 0)',
-  },
-  '--page-size': { value: 'n', about: 'most items on a page (default: 100)' },
-  '--require-ids': { about: 'list conversations only by their ids, as real servers do' },
-  '--run-ms': {
-    value: 'n',
-    about: 'milliseconds that an agent works on an initial message (default: 2000)',
-  },
-  '--spec': {
-    value: 'id',
-    repeatable: true,
-    about: 'a sandbox spec, the first is the default; repeatable',
   },
   '--output': {
     short: '-o',

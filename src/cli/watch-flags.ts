@@ -1,0 +1,28 @@
+/** The flags of a controller and its journal, as rows of the table of flags. */
+export const WATCH_FLAGS = {
+  '--interval': {
+    value: 'time',
+    about: 'time between two reads of an environment, from 10s to 24h (default: 5m)',
+  },
+  '--approved': {
+    value: 'plan.json',
+    about: 'a saved plan that healing must not go beyond',
+    completion: 'files',
+  },
+  '--lock': {
+    value: 'place',
+    about: 'where the lock of each environment is: file, or lease in a cluster (default there)',
+    completion: { words: ['file', 'lease'] },
+  },
+  '--journal': {
+    value: 'folder',
+    about: 'record what was written in this folder, for setpoint history',
+    completion: 'files',
+  },
+  '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
+  '--reason': { value: 'text', about: 'why, for those who wonder' },
+  '--until': {
+    value: 'time',
+    about: 'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z',
+  },
+} as const;
