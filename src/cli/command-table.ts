@@ -58,6 +58,7 @@ export const COMMANDS = {
       '--keep-going',
       '--wait',
       '--no-wait',
+      '--journal',
       ...PLANNING,
       ...REPORTING,
     ],

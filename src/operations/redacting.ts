@@ -114,7 +114,8 @@ export async function redacting<R extends Options, D extends object>(
 export interface Parts<Head extends object, Environment extends { readonly name: string }> {
   /** `total` is how many environments there will be. */
   readonly begin: (head: Head, total: number) => Promise<void>;
-  readonly environment: (part: Environment) => Promise<void>;
+  /** `run` is who started it, masked by the values of this environment and those before it. */
+  readonly environment: (part: Environment, run?: Run) => Promise<void>;
 }
 
 /**
@@ -145,7 +146,7 @@ export async function redactingParts<
         const shown = redacted(part, redactor);
         run = redacted(run, redactor);
         tally.add(shown);
-        await parts.environment(shown);
+        await parts.environment(shown, run);
         resolved.finish(part.name);
         finished += 1;
         if (finished % COLLECT_EACH === 0) freeMemory();

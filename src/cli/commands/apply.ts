@@ -1,7 +1,9 @@
 import { SetpointError, usageError } from '../../model/error.ts';
 import type { EnvironmentOutcome, OutcomeHead, OutcomeTail } from '../../model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../model/plan.ts';
+import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { applyInParts, type ApplyRequest } from '../../operations/apply.ts';
+import type { Parts } from '../../operations/redacting.ts';
 import { chooseTargets } from '../../operations/select.ts';
 import { endedText, previewText } from '../../render/section-text.ts';
 import { summaryText } from '../../render/summary-text.ts';
@@ -69,11 +71,28 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
         section: (environment, _, total, style) => endedText(environment, total, style),
         ending: ({ summary }, style) => summaryText(summary, 'apply', style),
       },
-      (parts) => applyInParts(request, parts).finally(progress.end),
+      async (parts) => applyInParts(request, await recorded(flags, parts)).finally(progress.end),
     );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** The same parts, of which what was written is recorded with --journal before it is shown. */
+async function recorded<P extends Parts<OutcomeHead, EnvironmentOutcome>>(
+  { journal }: Flags<'apply'>,
+  parts: P,
+): Promise<Parts<OutcomeHead, EnvironmentOutcome>> {
+  if (journal === undefined) return parts;
+  const { applyRecorder } = await import('../../watch/record-apply.ts');
+  const record = applyRecorder(journal, () => SYSTEM_CLOCK.now());
+  return {
+    begin: parts.begin,
+    environment: async (part, run) => {
+      await record(part, run ?? null);
+      await parts.environment(part, run);
+    },
+  };
 }
 
 function neverWrites(): SetpointError {
