@@ -101,6 +101,7 @@ const GROUPS = [
       ['GITHUB_RUN_ID', 'With GITHUB_SERVER_URL and GITHUB_REPOSITORY, the address of the run.'],
       ['GITHUB_SERVER_URL', 'See above.'],
       ['GITHUB_REPOSITORY', 'The repository to comment in.'],
+      ['GITHUB_REF', 'The branch that pull requests about drift are for.'],
       ['GITHUB_API_URL', 'The API of GitHub, for GitHub Enterprise Server.'],
       ['GITHUB_EVENT_PATH', 'The event, with the pull request to comment on.'],
       ['GITHUB_STEP_SUMMARY', 'The summary of the job.'],

@@ -32,6 +32,7 @@ import { outcomeText, planText, previewText } from '../render/section-text.ts';
 import { PLAIN } from '../render/style.ts';
 import { hintsInInputs, type Inputs } from './inputs.ts';
 import { errorLog, inert, LONGEST_SUMMARY } from './report.ts';
+import { readForPulls } from './pull-drift.ts';
 import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
 
@@ -64,6 +65,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
     changes: 0,
     planPath: null,
     drift: null,
+    readForPulls: null,
   };
 }
 
@@ -92,6 +94,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     changes: environments.flatMap(({ changes }) => changes).length,
     planPath: path,
     drift: null,
+    readForPulls: null,
   };
 }
 
@@ -126,6 +129,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     changes: sent.length,
     planPath: inputs.plan,
     drift: null,
+    readForPulls: null,
   };
 }
 
@@ -145,6 +149,7 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     changes: environments.flatMap(({ changes }) => changes).length,
     planPath: null,
     drift: document,
+    readForPulls: inputs.openPullRequest ? () => readForPulls(document, options) : null,
   };
 }
 

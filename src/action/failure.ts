@@ -28,6 +28,7 @@ export function failureResult(
     changes: 0,
     planPath: null,
     drift: null,
+    readForPulls: null,
   };
 }
 

@@ -28,6 +28,7 @@ export interface Inputs {
   readonly rotate: readonly string[] | undefined;
   readonly allow: readonly string[] | undefined;
   readonly failOnDrift: boolean;
+  readonly openPullRequest: boolean;
   readonly secrets: string | null;
   readonly comment: boolean;
   readonly token: string;
@@ -48,6 +49,7 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   rotate: ['plan', 'apply'],
   allow: ['apply'],
   'fail-on-drift': ['drift'],
+  'open-pull-request': ['drift'],
 };
 
 /** Throws a usage error if they are wrong, before anything is done. */
@@ -86,6 +88,7 @@ export function readInputs(): Inputs {
     rotate: list('rotate'),
     allow: list('allow'),
     failOnDrift: flag('fail-on-drift'),
+    openPullRequest: flag('open-pull-request'),
     secrets: text('secrets'),
     comment: flag('comment', true),
     token: getInput('github-token'),

@@ -1,5 +1,6 @@
 import type { Variables } from '../model/ports.ts';
 import type { StickyComment } from '../github/sticky-comment.ts';
+import type { ReadEnvironment } from '../github/drift-pull.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 
 /** How a command ended, and what is published of it. */
@@ -17,6 +18,8 @@ export interface StepResult {
   readonly planPath: string | null;
   /** The plan of `drift`; null for other commands. */
   readonly drift: PlanDocument | null;
+  /** Reads what the pull requests about drift would hold; null if there are to be none. */
+  readonly readForPulls: (() => Promise<readonly ReadEnvironment[]>) | null;
 }
 
 /** What a command gets besides its inputs. */

@@ -6,6 +6,7 @@ import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';
 import { readInputs, type Inputs } from './inputs.ts';
 import { publishComments, publishDrift } from './publish.ts';
+import { publishPulls } from './pull-drift.ts';
 import { inert } from './report.ts';
 import { hasDrifted, type StepResult, type StepContext } from './result.ts';
 import { variablesFor } from './variables.ts';
@@ -29,12 +30,15 @@ export async function step(signals: Signals): Promise<boolean> {
   process.stdout.write(inert(result.text));
   process.stdout.write(result.annotations);
   await summarize(result);
-  const code = worstExitCode([result.code, await publish(result, inputs, pull)]);
+  const published = await publish(result, inputs, pull);
+  const pulls = await publishPulls(result, pull, inputs?.token ?? '', process.env);
+  const code = worstExitCode([result.code, published, pulls.code]);
   const drifted = result.drift?.environments.some(hasDrifted) === true;
   setOutput('changes', result.changes);
   setOutput('exit_code', code);
   setOutput('plan_path', result.planPath ?? '');
   setOutput('drift', drifted);
+  setOutput('pull-requests', pulls.numbers.join(','));
   if (drifted && inputs?.failOnDrift === true) errorLine('Drift found.', { title: 'setpoint' });
   return code === 0 || (code === 2 && inputs?.failOnDrift === false);
 }

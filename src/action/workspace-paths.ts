@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { FailureDocument } from '../model/error.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
@@ -49,6 +49,14 @@ function changesAtRoot<C extends { readonly source: { readonly file: string } | 
 function atRoot<T extends { readonly file: string }>(place: T): T {
   const path = relative(repositoryRoot(), resolve(place.file));
   return path.startsWith('..') ? place : { ...place, file: path };
+}
+
+/** The path of a file from the root of the repository, links resolved; null if it is outside. */
+export function pathInRepository(file: string): string | null {
+  const path = relative(realpathSync(repositoryRoot()), realpathSync(file));
+  return path === '' || path.startsWith('..') || isAbsolute(path)
+    ? null
+    : path.replaceAll('\\', '/');
 }
 
 /** The root of the checkout: it may be a folder in the workspace. */

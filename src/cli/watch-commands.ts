@@ -15,6 +15,8 @@ export const WATCH_COMMANDS = {
       '--parallel',
       '--shard',
       '--interval',
+      '--git',
+      '--ref',
       '--data',
       '--lock',
       '--approved',

@@ -9,6 +9,11 @@ export const WATCH_FLAGS = {
     about: 'a saved plan that healing must not go beyond',
     completion: 'files',
   },
+  '--git': {
+    value: 'repository',
+    about: 'follow a branch of this repository, a folder or an address: -f names files in it',
+  },
+  '--ref': { value: 'branch', about: 'the branch that --git follows (default: main)' },
   '--lock': {
     value: 'place',
     about: 'where the lock of each environment is: file, or lease in a cluster (default there)',

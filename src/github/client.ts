@@ -109,7 +109,8 @@ function byAge(one: Post, other: Post): number {
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
+/** Octokit with our exchanges, retries and errors. A POST is sent once, but for queries and objects of git, which nobody sees. */
+export function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
   const octokit = new (Octokit.plugin(paginateRest))({
     auth: token,
     baseUrl: apiUrl,
@@ -118,7 +119,8 @@ function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
     request: { fetch: exchangeWith(apiUrl), log: SILENT },
   });
   octokit.hook.wrap('request', async (request, options) => {
-    const repeatable = options.method !== 'POST' || options.url.endsWith('/graphql');
+    const repeatable =
+      options.method !== 'POST' || /\/(?:graphql|git\/(?:trees|commits))$/.test(options.url);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await request(options);

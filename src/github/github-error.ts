@@ -41,6 +41,24 @@ const MEANINGS: Readonly<Record<number, ErrorMeaning>> = {
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
   },
 };
+/** What differs for branches and pull requests. */
+const OF_BRANCHES: Readonly<Record<number, ErrorMeaning>> = {
+  403: {
+    code: 'unauthorized',
+    words: 'does not let this token do that',
+    hint: 'Give the job contents: write and pull-requests: write, and allow GitHub Actions to create pull requests in the settings of the repository, under Actions, General.',
+  },
+  404: {
+    code: 'usage',
+    words: 'found nothing there, or hides it from this token',
+    hint: 'Give the job contents: write and pull-requests: write, with a token that belongs to this repository.',
+  },
+  422: {
+    code: 'bad-response',
+    words: 'refused what it was sent',
+    hint: 'Check that no rule of the repository forbids branches that begin with setpoint-drift/, and that no branch has the name setpoint-drift.',
+  },
+};
 const RATE_LIMITED: ErrorMeaning = {
   code: 'rate-limited',
   words: 'received too many requests',
@@ -63,7 +81,7 @@ export function gitHubError(thrown: unknown): SetpointError {
   if (!isFailure(thrown)) return error(OTHER, 'GitHub gave an unexpected answer.', thrown);
   if (thrown.cause instanceof SetpointError) return thrown.cause;
   if (thrown.response === undefined) return notAnswered(thrown);
-  const meaning = isRateLimit(thrown) ? RATE_LIMITED : errorMeaning(thrown.status);
+  const meaning = isRateLimit(thrown) ? RATE_LIMITED : errorMeaning(thrown);
   const where = `${thrown.request?.method ?? ''} ${pathOf(thrown)}`.trim();
   return error(meaning, `GitHub ${meaning.words}: ${where} (${thrown.status}).`, thrown);
 }
@@ -71,6 +89,12 @@ export function gitHubError(thrown: unknown): SetpointError {
 /** Whether the thing requested does not exist (any more). */
 export function isGone(thrown: unknown): boolean {
   return thrown instanceof SetpointError && isFailure(thrown.cause) && thrown.cause.status === 404;
+}
+
+/** Whether GitHub understood the request and did not do it: what it names exists already, is gone, or has moved. */
+export function isRefused(thrown: unknown): boolean {
+  if (!(thrown instanceof SetpointError) || !isFailure(thrown.cause)) return false;
+  return [404, 409, 422].includes(thrown.cause.status);
 }
 
 /**
@@ -99,8 +123,12 @@ function notAnswered(failure: Failure): SetpointError {
     : error({ ...FAILED, code: 'unreachable' }, 'GitHub could not be reached.', failure);
 }
 
-function errorMeaning(status: number): ErrorMeaning {
-  return status >= 500 ? FAILED : (MEANINGS[status] ?? OTHER);
+function errorMeaning(failure: Failure): ErrorMeaning {
+  const { status } = failure;
+  const ofBranches = /\/(?:git|pulls)(?:\/|$)/.test(pathOf(failure))
+    ? OF_BRANCHES[status]
+    : undefined;
+  return status >= 500 ? FAILED : (ofBranches ?? MEANINGS[status] ?? OTHER);
 }
 
 /** 429, or 403 with the headers that distinguish it from a refusal. */

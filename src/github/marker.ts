@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 
 /** What a comment or an issue of ours is about. */
-export type Subject = 'plan' | 'outcome' | 'validation' | 'failure' | 'drift';
+export type Subject =
+  | 'plan'
+  | 'outcome'
+  | 'validation'
+  | 'failure'
+  | 'drift'
+  | 'drift-pull'
+  | 'closed-drift-pull'
+  | 'foreign-commits';
 
 /** What a post keeps for the next run, invisible to readers. */
 export interface Meta {

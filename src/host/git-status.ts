@@ -1,20 +1,11 @@
 import type { Variables } from '../model/ports.ts';
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { runGit, type GitAnswer } from './git-program.ts';
 import { readRegular } from './read-text.ts';
 
 /** `none`: git is not installed, or the file is in no work tree. `unknown`: git failed. */
 export type Uncommitted = 'clean' | 'changed' | 'none' | 'unknown';
-
-/** For every call: no pager, no hook, no watcher, and no lock for the sake of a cache. */
-const GLOBAL = [
-  '--no-pager',
-  '--no-optional-locks',
-  '-c',
-  'core.fsmonitor=false',
-  '-c',
-  'core.hooksPath=/dev/null',
-];
 
 const LARGEST_BLOB = 32 * 1024 * 1024;
 
@@ -27,10 +18,11 @@ const LARGEST_BLOB = 32 * 1024 * 1024;
 export async function uncommittedChanges(path: string, env: Variables): Promise<Uncommitted> {
   const real = realpathSync(path);
   const name = basename(real);
-  const git = await gitIn(dirname(real), env);
+  const git = gitIn(dirname(real), env);
   const inside = await git('rev-parse', '--is-inside-work-tree');
-  if (inside.kind === 'missing' || (inside.kind === 'failed' && inside.noRepository)) return 'none';
-  if (inside.kind === 'failed') return 'unknown';
+  if (inside.kind === 'missing') return 'none';
+  if (inside.kind === 'failed' && inside.words.includes('not a git repository')) return 'none';
+  if (inside.kind !== 'done') return 'unknown';
   if (trimmedText(inside.output) !== 'true') return 'none';
   const listed = await git('ls-files', '--stage', '-z', '--', `:(literal)${name}`);
   if (listed.kind !== 'done') return 'unknown';
@@ -54,50 +46,15 @@ export async function uncommittedChanges(path: string, env: Variables): Promise<
 /** The commit that a file is of; null if it has changes that are not committed, or that is not known. */
 export async function commitOf(path: string, env: Variables): Promise<string | null> {
   if ((await uncommittedChanges(path, env)) !== 'clean') return null;
-  const git = await gitIn(dirname(realpathSync(path)), env);
+  const git = gitIn(dirname(realpathSync(path)), env);
   const head = await git('rev-parse', '--verify', 'HEAD');
   return head.kind === 'done' ? trimmedText(head.output) : null;
 }
 
-type GitAnswer =
-  | { readonly kind: 'done'; readonly output: Buffer }
-  | { readonly kind: 'failed'; readonly noRepository: boolean }
-  | { readonly kind: 'missing' };
-
 type Git = (...args: readonly string[]) => Promise<GitAnswer>;
 
-async function gitIn(folder: string, env: Variables): Promise<Git> {
-  const { execFile } = await import('node:child_process');
-  const scrubbed: Record<string, string> = {
-    LC_ALL: 'C',
-    GIT_ALLOW_PROTOCOL: 'none',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_TERMINAL_PROMPT: '0',
-  };
-  for (const name of ['PATH', 'HOME'] as const) {
-    const value = env[name];
-    if (value !== undefined) scrubbed[name] = value;
-  }
-  // Some systems search the current folder for programs first: it must not be the checkout.
-  const options = {
-    cwd: dirname(process.execPath),
-    env: scrubbed,
-    timeout: 10_000,
-    windowsHide: true,
-    maxBuffer: LARGEST_BLOB,
-    encoding: 'buffer',
-  } as const;
-  return (...args) =>
-    new Promise((resolve) => {
-      execFile('git', ['-C', folder, ...GLOBAL, ...args], options, (error, stdout, stderr) => {
-        if (error === null) resolve({ kind: 'done', output: stdout });
-        else if (error.code === 'ENOENT') resolve({ kind: 'missing' });
-        else {
-          const noRepository = stderr.includes('not a git repository');
-          resolve({ kind: 'failed', noRepository });
-        }
-      });
-    });
+function gitIn(folder: string, env: Variables): Git {
+  return (...args) => runGit(args, { folder, env, timeout: 10_000, limit: LARGEST_BLOB });
 }
 
 async function isIgnored(git: Git, name: string): Promise<boolean> {

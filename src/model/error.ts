@@ -112,6 +112,10 @@ export const ERRORS = {
   interrupted: { exit: 130, hint: 'Run again: it continues with what is left.' },
   terminated: { exit: 143, hint: 'Run again: it continues with what is left.' },
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
+  'branch-rewritten': {
+    exit: 1,
+    hint: 'If it was meant to be, start again from the new history; otherwise restore the branch.',
+  },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
   'report-incomplete': {
     exit: 1,

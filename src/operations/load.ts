@@ -135,7 +135,7 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   const base = baseOf(path, text);
   if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
   const basePath = isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
-  if (isAbsolute(base.path) || !liesIn(basePath, '.')) {
+  if (isAbsolute(base.path) || !liesIn(basePath, options.checkout?.root ?? '.')) {
     const message = 'There is no such file under the working directory.';
     const hint =
       "Write the base's path relative to this file. It must be under the working directory.";

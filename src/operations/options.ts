@@ -57,10 +57,18 @@ export interface Options {
   readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
   /** Receives how many environments of a plan or an apply have ended, at the beginning and at the end of each. */
   readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;
+  /** Where the files are if they are of a commit, and not in the working directory. */
+  readonly checkout?: Checkout | undefined;
   /** What a controller keeps from one run to the next. */
   readonly session?: Session | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The files of a commit in a folder: bases must lie in `root`, and what is known of secrets is kept in `state` instead of beside the files. */
+export interface Checkout {
+  readonly root: string;
+  readonly state: string;
 }
 
 /** Files that were read before, and the networks that all runs share, with the pace of each origin. */

@@ -147,14 +147,18 @@ const FINGERPRINTS = '.setpoint/fingerprints.json';
 /** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. The file is beside the settings. */
 function fingerprintsOf(
   { server, target }: Prepared,
-  { env }: PlanRequest,
+  { env, checkout }: PlanRequest,
 ): Promise<FingerprintStore> {
   const folder = dirname(target.file);
   const known = server instanceof SetpointError ? null : server;
-  return fingerprintFile(resolve(folder, FINGERPRINTS), env['SETPOINT_STATE_KEY'] ?? '', {
-    origin: known?.origin ?? '',
-    address: known === null ? '' : serviceAddress(known.url, folder),
-  });
+  return fingerprintFile(
+    resolve(checkout?.state ?? folder, FINGERPRINTS),
+    env['SETPOINT_STATE_KEY'] ?? '',
+    {
+      origin: known?.origin ?? '',
+      address: known === null ? '' : serviceAddress(known.url, folder),
+    },
+  );
 }
 
 /** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */

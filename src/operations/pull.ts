@@ -60,7 +60,7 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
   const observations = await inParallel(
     prepared,
     parallelReads(request, prepared.length),
-    (target) => observe(target, request),
+    (target) => observeForPull(target, request),
   );
   const stopped = interruption(request.signal);
   if (stopped !== null) throw stopped;
@@ -91,13 +91,17 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
 }
 
 /** What a target's service has, or why that is not known. */
-interface Observation {
+export interface Observation {
   readonly prepared: Prepared;
   readonly observed: ObservedState | null;
   readonly error: ErrorReport | null;
 }
 
-function observe(prepared: Prepared, options: Running<Options>): Promise<Observation> {
+/** Reads what a pull compares with the file. */
+export function observeForPull(
+  prepared: Prepared,
+  options: Running<Options>,
+): Promise<Observation> {
   return observeTarget<Observation>(prepared, options, {
     open: async ({ connection, limits }) => {
       const observed = await settingsObserver(connection, limits).observe(options.signal);
@@ -177,7 +181,7 @@ async function write(
 }
 
 /** The part of a target when nothing is pulled because the service of one could not be read. */
-function notPulled({ prepared, error }: Observation): EnvironmentPull {
+export function notPulled({ prepared, error }: Observation): EnvironmentPull {
   return {
     name: prepared.target.name,
     origin: shownOrigin(prepared),

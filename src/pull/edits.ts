@@ -19,6 +19,8 @@ export interface ObservedTarget {
   readonly target: Target;
   readonly observed: ObservedState;
   readonly options: Omit<PullOptions, 'excluded'>;
+  /** What the file keeps although the service has something else. */
+  readonly kept?: readonly Path[];
 }
 
 /** The result of a pull, before anything is written. */
@@ -44,7 +46,9 @@ export function pullEdits(
   observed: readonly ObservedTarget[],
   source: ReferenceSource,
 ): PullEdits {
-  const excluded = new Map(observed.map(({ target }) => [target.name, new Set<string>()]));
+  const excluded = new Map(
+    observed.map(({ target, kept = [] }) => [target.name, new Set(kept.map(formatPath))]),
+  );
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const edits = attempted(files, read, observed, source, excluded);
     const unlike = observed.flatMap((one) => stillDiffering(one, edits, source));

@@ -20,6 +20,7 @@ export const REASONS = {
   unmanageable: 'setpoint does not manage it on a server of this kind',
   filled: 'the service has filled it in by itself',
   empty: 'nothing is stored on the service yet',
+  pending: 'edited in the file, and not applied yet',
   unreadable: 'it cannot be read back; declare it by hand',
 } as const;
 

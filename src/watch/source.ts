@@ -1,10 +1,12 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
+import type { Clock } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
+import type { GitBranch } from '../host/git-branch.ts';
 import { filesOf } from '../operations/load.ts';
-import type { Options } from '../operations/options.ts';
+import { DEFAULT_FILE, type Options } from '../operations/options.ts';
 import { loadSession } from '../operations/session.ts';
 
 /** The environments that the files of now declare, or those of the last files that could be used. */
@@ -54,6 +56,44 @@ export class CurrentFiles implements Files {
       return this.problem.message !== before;
     }
   }
+}
+
+/** How long a branch is not asked again, in milliseconds. */
+const ASKED_EVERY = 60_000;
+
+/**
+ * The files of -f as the newest commit of a branch has them; their paths are those in the repository. A branch that was rewritten is not
+ * followed: the last commit stays in force.
+ */
+export function branchSource(
+  options: Options,
+  branch: GitBranch,
+  clock: Clock,
+  state: string,
+): Source {
+  let current: string | null = null;
+  let tip: string | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return {
+    stamp: async () => {
+      if (tip === null || clock.monotonic() - askedAt >= ASKED_EVERY) {
+        askedAt = clock.monotonic();
+        const { commit } = await branch.tip();
+        if (current !== null) await branch.forward(current, commit);
+        tip = commit;
+      }
+      return tip;
+    },
+    load: async () => {
+      const commit = tip ?? (await branch.tip()).commit;
+      const root = await branch.files(commit);
+      const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
+      const targets = await loadSession({ ...options, file, checkout: { root, state } });
+      current = commit;
+      return { targets, commit };
+    },
+    listen: () => () => {},
+  };
 }
 
 /** The files of -f, where they are. `commitOf` is their commit, or null. */

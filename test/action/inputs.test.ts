@@ -42,7 +42,13 @@ it.each([
   on.commit({ 'settings.yaml': settingsFor(on.store.url, '  language: en') });
   const { code, outputs, commands, log } = await on.step({ inputs });
   expect(code).toBe(1);
-  expect(outputs).toEqual({ changes: '0', exit_code: '3', plan_path: '', drift: 'false' });
+  expect(outputs).toEqual({
+    changes: '0',
+    exit_code: '3',
+    plan_path: '',
+    drift: 'false',
+    'pull-requests': '',
+  });
   expect(commands.map(({ name }) => name)).toEqual(['error']);
   expect(commands[0]?.message).toContain(words);
   expect([...on.store.requests, ...on.github.requests]).toEqual([]);

@@ -69,6 +69,7 @@ export async function run({
       GITHUB_ACTIONS: 'true',
       GITHUB_ACTOR: 'octocat',
       GITHUB_API_URL: github.url,
+      GITHUB_REF: 'refs/heads/main',
       GITHUB_REPOSITORY: REPOSITORY,
       GITHUB_RUN_ID: '4711',
       GITHUB_SERVER_URL: 'https://github.com',

@@ -1,5 +1,9 @@
 import { SetpointError, usageError } from '../../model/error.ts';
 import { readSaved } from '../../operations/saved-document.ts';
+import { join } from 'node:path';
+import { openBranch } from '../../host/git-branch.ts';
+import type { Options } from '../../operations/options.ts';
+import { branchSource, type Source } from '../../watch/source.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { fileLocks } from '../../watch/file-locks.ts';
 import { clusterHere } from '../../watch/lease-api.ts';
@@ -22,8 +26,11 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     const approved =
       flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
     const log = watchLog(flags, io);
+    const source = await sourceFor(flags, request, data);
     const controller = openController({
-      request,
+      request:
+        source === undefined ? request : { ...request, checkout: { root: '.', state: data } },
+      source,
       data,
       clock: SYSTEM_CLOCK,
       interval: intervalOf(flags.interval),
@@ -39,6 +46,25 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** The branch of --git; undefined without it. */
+async function sourceFor(
+  { git, ref }: Flags<'watch'>,
+  request: Options,
+  data: string,
+): Promise<Source | undefined> {
+  if (git === undefined) {
+    if (ref === undefined) return undefined;
+    throw usageError(
+      '--ref names a branch, and --git no repository.',
+      'Add --git, or leave --ref out.',
+    );
+  }
+  const { env, signal } = request;
+  const into = join(data, 'git');
+  const branch = await openBranch({ source: git, ref: ref ?? 'main', into, env, signal });
+  return branchSource(request, branch, SYSTEM_CLOCK, data);
 }
 
 /** Leases in a cluster, unless files are asked for; files elsewhere. */

@@ -1,0 +1,106 @@
+import { error as errorLine, notice, warning } from '@actions/core';
+import { branchesOf } from '../github/branches.ts';
+import { gitHub } from '../github/client.ts';
+import { PREFIX } from '../github/drift-branch.ts';
+import { writeDriftPulls, type ReadEnvironment } from '../github/drift-pull.ts';
+import { accessFrom, type PullRequest } from '../github/job.ts';
+import type { FileChange } from '../host/write-files.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { asSetpointError, usageError } from '../model/error.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { Variables } from '../model/ports.ts';
+import { pullEach } from '../operations/pull-each.ts';
+import type { Options } from '../operations/options.ts';
+import { hasDrifted, type StepResult } from './result.ts';
+import { pathInRepository } from './workspace-paths.ts';
+
+/** The environments that were read, and what a pull would write for those that have drifted: what is not applied yet stays. */
+export async function readForPulls(
+  document: PlanDocument,
+  options: Options,
+): Promise<readonly ReadEnvironment[]> {
+  const plans = document.environments.filter(({ status }) => status !== 'error');
+  const drifted = plans.filter(hasDrifted);
+  if (drifted.length === 0) return plans.map((plan) => ({ plan, pull: null }));
+  const files = new Map<string, readonly FileChange[]>();
+  const { environments } = await pullEach({
+    ...options,
+    onSelected: undefined,
+    pulled: new Map(drifted.map((plan) => [plan.name, pendingIn(plan)])),
+    onFiles: (name, changes) => files.set(name, changes),
+  });
+  return plans.map((plan) => {
+    const report = environments.find(({ name }) => name === plan.name);
+    if (report === undefined) return { plan, pull: null };
+    const edited = (files.get(plan.name) ?? []).map(({ path, before, text }) => ({
+      path: pathInRepository(path),
+      name: path,
+      before: before ?? '',
+      text,
+    }));
+    return { plan, pull: { report, files: edited } };
+  });
+}
+
+function pendingIn({ changes }: EnvironmentPlan) {
+  return changes.filter((change) => change.class === 'pending').map(({ path }) => path);
+}
+
+/** The pull requests that are open now, and the exit code: people rely on them, so that it is an error if they cannot be opened. */
+export interface PublishedPulls {
+  readonly numbers: readonly number[];
+  readonly code: number;
+}
+
+/** Opens, updates and closes the pull requests about drift. */
+export async function publishPulls(
+  { drift, readForPulls: read }: StepResult,
+  pull: PullRequest | null,
+  token: string,
+  env: Variables,
+): Promise<PublishedPulls> {
+  const numbers: number[] = [];
+  if (drift === null || read === null) return { numbers, code: 0 };
+  if (pull !== null) {
+    const why = pull.fork ? ' It comes from a fork, whose token can only read.' : '';
+    notice(
+      `This run is for a pull request, and its settings are not those of a branch to merge into.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
+      { title: 'No pull request was opened' },
+    );
+    return { numbers, code: 0 };
+  }
+  try {
+    const base = branchOf(env);
+    const access = accessFrom(env, token);
+    const environments = await read();
+    const github = gitHub(access, SYSTEM_CLOCK);
+    const branches = branchesOf(access, SYSTEM_CLOCK);
+    for await (const done of writeDriftPulls(github, branches, drift, base, environments)) {
+      if (done.number !== null) numbers.push(done.number);
+      if (done.note === null) continue;
+      const annotate = done.note.level === 'notice' ? notice : warning;
+      annotate(done.note.text, { title: `Pull request for ${done.environment}` });
+    }
+    return { numbers, code: 0 };
+  } catch (thrown) {
+    const { message, hint, exitCode } = asSetpointError(thrown);
+    errorLine(`${message} ${hint}`, {
+      title: 'The pull requests about drift could not be updated',
+    });
+    return { numbers, code: exitCode };
+  }
+}
+
+/** The branch that the run is on. One that a merge queue makes, and one of ours, are none to merge into. */
+function branchOf(env: Variables): string {
+  const branch = /^refs\/heads\/(.+)$/.exec(env['GITHUB_REF'] ?? '')?.[1];
+  if (
+    branch !== undefined &&
+    ![PREFIX, 'gh-readonly-queue/'].some((made) => branch.startsWith(made))
+  )
+    return branch;
+  throw usageError(
+    'GITHUB_REF does not name a branch that pull requests can be merged into.',
+    'Run drift with open-pull-request on a schedule, or on that branch.',
+  );
+}

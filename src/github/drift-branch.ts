@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Branches, Commit, CommittedFile } from './branches.ts';
+import { digestOf } from './marker.ts';
+
+/** What the names of all branches of ours begin with. */
+export const PREFIX = 'setpoint-drift/';
+
+/** A file as the checkout has it, and as a pull would write it. `path` is from the root of the repository; null outside of it. */
+export interface EditedFile {
+  readonly path: string | null;
+  /** For people. */
+  readonly name: string;
+  readonly before: string;
+  readonly text: string;
+}
+
+/** The edits of an environment, on the base that they belong to. */
+export interface Edits {
+  /** Equal if the same files of the base get the same text. */
+  readonly digest: string;
+  readonly base: Commit;
+  readonly files: readonly CommittedFile[];
+}
+
+/** The branch for an environment. A name that git does not allow in a branch is cleaned, with a digest in which no two are equal. */
+export function driftBranch(environment: string): string {
+  const plain = /^[A-Za-z0-9][\w-]*(?:\.[\w-]+)*$/.test(environment) && environment.length <= 100;
+  if (plain && !/\.lock$/i.test(environment)) return PREFIX + environment;
+  const cleaned = environment.replaceAll(/[^A-Za-z0-9-]+/g, '-').slice(0, 60);
+  const digest = createHash('sha256').update(environment).digest('hex').slice(0, 16);
+  return `${PREFIX}${cleaned}+${digest}`;
+}
+
+/**
+ * The edits as a commit on the base would have them, or the sentence that says why there is none. What the checkout has of a file
+ * must be what the base has of it: else the edits would undo what somebody has committed since.
+ */
+export async function editsOn(
+  branches: Branches,
+  base: Commit,
+  baseName: string,
+  edited: readonly EditedFile[],
+): Promise<Edits | string> {
+  const files: (CommittedFile & { readonly before: string })[] = [];
+  for (const { path, name, before, text } of edited) {
+    const entry = path === null ? null : await branches.entry(base.tree, path);
+    if (path === null || entry === null) return `${name} is not in the branch ${baseName}.`;
+    const { mode } = entry;
+    if (mode !== '100644' && mode !== '100755')
+      return `${name} is not a regular file in the branch ${baseName}.`;
+    const form = [asIs, withoutReturns].find((one) => isBlob(one(before), entry.sha));
+    if (form === undefined) {
+      return `${name} is not the same in this checkout and in the branch ${baseName}. If the branch has moved on, the next run uses the file as it is then.`;
+    }
+    files.push({ path, mode, text: form(text), before: entry.sha });
+  }
+  return { digest: digestOf(files), base, files };
+}
+
+function asIs(text: string): string {
+  return text;
+}
+
+/** Text with the line ends that git stores when a checkout changes them. */
+function withoutReturns(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+/** Whether a text has this id of git. */
+function isBlob(text: string, id: string): boolean {
+  const bytes = Buffer.from(text);
+  const hash = createHash(id.length === 64 ? 'sha256' : 'sha1');
+  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id;
+}
+
+/** What a commit of ours says of itself. */
+export interface OwnCommit {
+  readonly edits: string;
+  readonly base: string;
+}
+
+const TRAILER = /^Setpoint-Drift: ([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)$/;
+
+/**
+ * What a commit of ours was made of; null for a commit of somebody else. Ours names its own tree, so that one that was amended,
+ * merged or put on top is none of ours: only what we made is ever replaced.
+ */
+export function ownCommit({ message, tree }: Commit): OwnCommit | null {
+  const [, edits, base, own] = TRAILER.exec(message.trimEnd().split('\n').at(-1) ?? '') ?? [];
+  return edits === undefined || base === undefined || own !== tree ? null : { edits, base };
+}
+
+/** Commits the edits. Continues `head`, and brings what is new on the base with it; without a head it starts from the base. */
+export async function commitEdits(
+  branches: Branches,
+  { digest, base, files }: Edits,
+  title: string,
+  head: { readonly sha: string; readonly own: OwnCommit } | null,
+): Promise<string> {
+  const tree = await branches.createTree(base.tree, files);
+  const message = `${title}\n\nWritten by setpoint, which found the drift.\n\nSetpoint-Drift: ${digest} ${base.sha} ${tree}\n`;
+  const behind = head !== null && head.own.base !== base.sha;
+  const parents = [
+    ...(head === null ? [] : [head.sha]),
+    ...(head === null || behind ? [base.sha] : []),
+  ];
+  return branches.createCommit({ message, tree, parents });
+}

@@ -1,0 +1,268 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SetpointError } from '../model/error.ts';
+import type { Variables } from '../model/ports.ts';
+import { GitFiles } from './git-files.ts';
+import { runGit, type GitAnswer } from './git-program.ts';
+import { ENDINGS, failureIn, gitSource, onlyIn, type GitSource } from './git-source.ts';
+
+export interface BranchOptions {
+  /** A folder with a repository, or an address: https, ssh, file, or http on loopback. */
+  readonly source: string;
+  /** The name of the branch. */
+  readonly ref: string;
+  /** A folder for what is fetched and for the files of commits. It belongs to one process at a time. */
+  readonly into: string;
+  readonly env: Variables;
+  /** Milliseconds for one call of git. Default: 60,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Which files of a commit are needed, by their path. Default: all. */
+  readonly needs?: ((path: string) => boolean) | undefined;
+}
+
+/** The newest commit of a branch. What its author wrote is not inert yet. */
+export interface Tip {
+  readonly commit: string;
+  /** ISO 8601, UTC. */
+  readonly committedAt: string;
+  readonly subject: string;
+}
+
+/** A branch that is followed. Every failure is a SetpointError; none quotes git, and none shows a password of the address. */
+export interface GitBranch {
+  /** The address without its name and password, or the folder. */
+  readonly shown: string;
+  /** Asks for the newest commit, and fetches what is new. */
+  tip(): Promise<Tip>;
+  /** Throws branch-rewritten unless `to` is `from` or continues it. */
+  forward(from: string, to: string): Promise<void>;
+  /**
+   * A folder with the files of a commit, complete when it is returned. Those of the two commits that were asked for last are kept.
+   * Links are the files that they lead to within the commit; other links, and submodules, are left out.
+   */
+  files(commit: string): Promise<string>;
+}
+
+const DEFAULT_TIMEOUT = 60_000;
+const LARGEST_ANSWER = 64 * 1024 * 1024;
+const TIP = 'refs/setpoint/tip';
+/** What git may need to reach a repository: an agent's keys, proxies, certificates, and who answers for passwords. */
+const REACHING = [
+  'SSH_AUTH_SOCK',
+  'GIT_SSH_COMMAND',
+  'GIT_ASKPASS',
+  'GIT_SSL_CAINFO',
+  'SSL_CERT_FILE',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'XDG_CONFIG_HOME',
+  'SYSTEMROOT',
+];
+
+/** Opens a branch. Nothing is fetched yet; a repository of this machine is only ever read. */
+export async function openBranch(options: BranchOptions): Promise<GitBranch> {
+  const source = gitSource(options.source);
+  const into = resolve(options.into);
+  mkdirSync(into, { recursive: true, mode: 0o700 });
+  const branch = options.ref.replace(/^refs\/heads\//, '');
+  const repository = new Repository(source, join(into, 'repository.git'), options);
+  await repository.open(branch);
+  const files = new GitFiles((args, input) => repository.read(args, input), into, options.needs);
+  return {
+    shown: source.shown,
+    tip: async () => {
+      const commit = await repository.tip(branch);
+      return { commit, ...(await repository.describe(commit)) };
+    },
+    forward: async (from, to) => repository.forward(branch, idOf(from), idOf(to)),
+    files: async (commit) => files.of(idOf(commit)),
+  };
+}
+
+/** A full id: it cannot be taken for a flag or for the name of something else. */
+function idOf(commit: string): string {
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return commit;
+  throw new SetpointError('usage', 'A commit is named by its whole id.');
+}
+
+class Repository {
+  readonly #source: GitSource;
+  readonly #folder: string;
+  readonly #options: BranchOptions;
+
+  constructor(source: GitSource, bare: string, options: BranchOptions) {
+    this.#source = source;
+    this.#folder = source.kind === 'folder' ? source.folder : bare;
+    this.#options = options;
+  }
+
+  async open(branch: string): Promise<void> {
+    if (branch.startsWith('-')) throw this.#unnamed();
+    const { kind } = this.#source;
+    if (kind === 'address') {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      // Left by a run that was killed: nobody else works here.
+      for (const lock of ['shallow', 'packed-refs', 'config', 'HEAD', TIP])
+        rmSync(join(this.#folder, `${lock}.lock`), { force: true });
+      this.#done(await this.#git(['init', '--quiet', '--bare', '--template=', this.#folder]));
+    }
+    const named = await this.#git(['check-ref-format', `refs/heads/${branch}`]);
+    if (named.kind === 'failed') throw this.#unnamed();
+    this.#done(named);
+    if (kind === 'folder') this.#done(await this.#git(['rev-parse', '--git-dir']));
+  }
+
+  /** The output of a command that only reads. */
+  async read(args: readonly string[], input = ''): Promise<Buffer> {
+    return this.#done(await this.#git(args, { input }));
+  }
+
+  async tip(branch: string): Promise<string> {
+    const ref = this.#source.kind === 'folder' ? `refs/heads/${branch}` : TIP;
+    if (this.#source.kind === 'address') await this.#fetch(branch);
+    const found = await this.#git(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
+    if (found.kind === 'failed') throw this.#noBranch(branch);
+    return idOf(this.#done(found).toString().trim());
+  }
+
+  async describe(commit: string): Promise<Omit<Tip, 'commit'>> {
+    const text = (await this.read(['cat-file', 'commit', commit])).toString();
+    const end = text.indexOf('\n\n');
+    const seconds = Number(
+      /^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(text.slice(0, end))?.[1] ?? 0,
+    );
+    const [subject = ''] = text.slice(end + 2).split('\n', 1);
+    return { committedAt: new Date(seconds * 1000).toISOString(), subject: subject.slice(0, 500) };
+  }
+
+  async forward(branch: string, from: string, to: string): Promise<void> {
+    if (await this.#descends(from, to)) return;
+    if (await this.#isShallow()) {
+      if (this.#source.kind === 'folder') {
+        throw new SetpointError(
+          'branch-rewritten',
+          `Whether ${to} continues ${from} cannot be told: ${this.#source.shown} is a shallow clone.`,
+          {
+            hint: 'Fetch all of its history there: git fetch --unshallow.',
+          },
+        );
+      }
+      await this.#fetch(branch, '--unshallow');
+      if (await this.#descends(from, to)) return;
+    }
+    throw new SetpointError(
+      'branch-rewritten',
+      `The branch ${branch} was rewritten: ${from} is not an ancestor of ${to}.`,
+    );
+  }
+
+  async #descends(from: string, to: string): Promise<boolean> {
+    const known = await this.#git(['cat-file', '-e', `${from}^{commit}`]);
+    if (known.kind === 'failed') return false;
+    this.#done(known);
+    const found = await this.#git(['merge-base', '--is-ancestor', from, to]);
+    if (found.kind === 'failed' && found.words.trim() === '') return false;
+    this.#done(found);
+    return true;
+  }
+
+  async #isShallow(): Promise<boolean> {
+    return (await this.read(['rev-parse', '--is-shallow-repository'])).toString().trim() === 'true';
+  }
+
+  /**
+   * The first fetch takes one commit; later ones take what came since, so that it can be told whether the branch moved forward. The
+   * address is passed as a variable, because every user of the machine sees the arguments of a program.
+   */
+  async #fetch(branch: string, ...more: readonly string[]): Promise<void> {
+    const known = await this.#git(['rev-parse', '--verify', '--quiet', TIP]);
+    const depth = known.kind === 'done' || more.length > 0 ? more : ['--depth=1'];
+    const fetch = (...flags: readonly string[]): Promise<GitAnswer> =>
+      this.#git(
+        [
+          '-c',
+          'gc.autoDetach=false',
+          '-c',
+          'gc.pruneExpire=never',
+          'fetch',
+          '--quiet',
+          '--no-tags',
+          '--no-recurse-submodules',
+          '--no-write-fetch-head',
+          '--force',
+          ...flags,
+          'setpoint',
+          `refs/heads/${branch}:${TIP}`,
+        ],
+        { own: this.#reaching() },
+      );
+    const fetched = await fetch(...depth);
+    // A plain web server hands out files, and cannot cut the history off.
+    const whole = fetched.kind === 'failed' && /does not support shallow/.test(fetched.words);
+    const answer = whole ? await fetch() : fetched;
+    if (answer.kind === 'failed' && /couldn't find remote ref/i.test(answer.words))
+      throw this.#noBranch(branch);
+    this.#done(answer);
+  }
+
+  #reaching(): Record<string, string> {
+    if (this.#source.kind === 'folder') return {};
+    const config = [
+      ['remote.setpoint.url', this.#source.address],
+      ['http.followRedirects', 'false'],
+      ['protocol.ext.allow', 'never'],
+      ['submodule.recurse', 'false'],
+    ];
+    const entries = config.flatMap(([key = '', value = ''], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]);
+    return {
+      ...(Object.fromEntries(entries) as Record<string, string>),
+      GIT_CONFIG_COUNT: String(config.length),
+      GIT_ALLOW_PROTOCOL: this.#source.protocol,
+    };
+  }
+
+  #git(
+    args: readonly string[],
+    { own = {}, input = '' }: { own?: Readonly<Record<string, string>>; input?: string } = {},
+  ): Promise<GitAnswer> {
+    const { env, timeout = DEFAULT_TIMEOUT, signal } = this.#options;
+    const folder = this.#folder;
+    const variables = { ...onlyIn(folder), ...own };
+    const passed = 'GIT_CONFIG_COUNT' in own ? REACHING : [];
+    return runGit(args, {
+      folder,
+      env,
+      own: variables,
+      passed,
+      input,
+      timeout,
+      limit: LARGEST_ANSWER,
+      signal,
+    });
+  }
+
+  #done(answer: GitAnswer): Buffer {
+    if (answer.kind === 'done') return answer.output;
+    const { shown } = this.#source;
+    const failure = answer.kind === 'failed' ? failureIn(answer.words) : ENDINGS[answer.kind];
+    throw new SetpointError(failure.code, `${shown} ${failure.what}`, { hint: failure.hint });
+  }
+
+  #noBranch(branch: string): SetpointError {
+    return new SetpointError('file-unreadable', `${this.#source.shown} has no branch ${branch}.`, {
+      hint: 'Check the name; if somebody deleted the branch, push it again.',
+    });
+  }
+
+  #unnamed(): SetpointError {
+    return new SetpointError('usage', 'The ref to follow is not the name of a branch.', {
+      hint: 'Name a branch as git does, such as main.',
+    });
+  }
+}

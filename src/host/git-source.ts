@@ -1,0 +1,155 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isLoopback } from '../model/address.ts';
+import { SetpointError, usageError, type ErrorCode } from '../model/error.ts';
+
+/** Where a branch is: a repository on this machine, which is only read, or an address to fetch from. */
+export type GitSource =
+  | { readonly kind: 'folder'; readonly folder: string; readonly shown: string }
+  | {
+      readonly kind: 'address';
+      readonly address: string;
+      readonly protocol: string;
+      /** Without a name, a password and a query. */
+      readonly shown: string;
+    };
+
+/** How ssh is given a repository without a scheme: git@example.com:team/settings.git. */
+const SHORT = /^(?:[A-Za-z0-9][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!\/\/|:)[^-\s]\S*$/;
+const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
+
+/** Reads what names a repository. Keys may depend on what is fetched, so it must come from a host that has proved who it is. */
+export function gitSource(source: string): GitSource {
+  const url = URL.canParse(source) ? new URL(source) : null;
+  if (url !== null && source.includes('://')) {
+    const open = url.protocol === 'http:' && !isLoopback(url.hostname);
+    if (!PROTOCOLS.includes(url.protocol) || open) {
+      throw usageError(
+        `A branch cannot be followed over ${open ? 'http: to another machine' : url.protocol}.`,
+        'Name a folder of this machine, or an address with https:, ssh: or file:.',
+      );
+    }
+    const shown = new URL(url);
+    Object.assign(shown, { username: '', password: '', search: '', hash: '' });
+    const protocol = url.protocol.slice(0, -1);
+    return { kind: 'address', address: source, protocol, shown: shown.href };
+  }
+  if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true)
+    return { kind: 'folder', folder: resolve(source), shown: source };
+  if (SHORT.test(source)) {
+    const shown = source.slice(source.indexOf('@') + 1);
+    return { kind: 'address', address: source, protocol: 'ssh', shown };
+  }
+  throw new SetpointError(
+    'file-unreadable',
+    'The repository to follow is no folder of this machine, and no address.',
+    {
+      hint: 'Name a folder with a git repository, or an address such as https://example.com/team/settings.git.',
+    },
+  );
+}
+
+/** The variables of git with which it finds a repository in a folder, and in none above it. */
+export function onlyIn(folder: string): Readonly<Record<string, string>> {
+  return { GIT_CEILING_DIRECTORIES: dirname(folder) };
+}
+
+/** What went wrong, after the name of the repository. */
+export interface GitFailure {
+  readonly code: ErrorCode;
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** An object is missing or damaged; also what git words in a way that is not known here. */
+export const DAMAGED: GitFailure = {
+  code: 'bad-response',
+  what: 'could not be read by git: something in it is missing or damaged.',
+  hint: 'Run git fsck in it to see more.',
+};
+
+/** How git words its failures, in the order in which they count: a later sentence may be the consequence of an earlier one. */
+const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
+  [
+    /dubious ownership/,
+    {
+      code: 'file-unreadable',
+      what: 'belongs to another user, and git does not read it.',
+      hint: 'If you trust it, add it to safe.directory: git config --global --add safe.directory FOLDER.',
+    },
+  ],
+  [
+    /not a git repository|does not appear to be a git repository|repository '.*' not found|returned error: 404/i,
+    {
+      code: 'file-unreadable',
+      what: 'is no git repository, or not for this user.',
+      hint: 'Check the folder or the address, and that the credentials may read it.',
+    },
+  ],
+  [
+    /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|Host key verification failed/i,
+    {
+      code: 'unauthorized',
+      what: 'refused the credentials, or there are none that git can use.',
+      hint: 'Give git a credential helper, an agent with a key, or an address with a token; over ssh its host must be in known_hosts.',
+    },
+  ],
+  [
+    /returned error: 30\d|unable to update url base/i,
+    {
+      code: 'redirected',
+      what: 'answered with a redirect.',
+      hint: 'Name the address that it redirects to; redirects are never followed.',
+    },
+  ],
+  [/is corrupt|repository corruption|bad object|unable to read/i, DAMAGED],
+  [
+    /certificate|SSL|TLS/,
+    {
+      code: 'tls',
+      what: 'could not be trusted: its certificate is not valid here.',
+      hint: 'Set GIT_SSL_CAINFO to a file with the certificate authority.',
+    },
+  ],
+  [
+    /No space left|Disk quota|Read-only file system|unable to (?:create|write)/i,
+    {
+      code: 'output-failed',
+      what: 'was reached, and what it has could not be written here.',
+      hint: 'Check that there is room on the disk, and that the folder can be written.',
+    },
+  ],
+  [
+    /Could not resolve|Failed to connect|Connection (?:refused|reset|timed out|closed)|Network is unreachable|unable to access|hung up|early EOF|Empty reply|returned error: 5/i,
+    {
+      code: 'unreachable',
+      what: 'could not be reached, or cut the connection.',
+      hint: 'Check the address, and that its host is up and reachable from here.',
+    },
+  ],
+];
+
+/** What git's own words mean. They are not repeated: they may hold an address with its password. */
+export function failureIn(words: string): GitFailure {
+  return FAILURES.find(([pattern]) => pattern.test(words))?.[1] ?? DAMAGED;
+}
+
+/** How a call of git can end without words of git. */
+export const ENDINGS: Readonly<Record<'missing' | 'late' | 'stopped' | 'too-much', GitFailure>> = {
+  missing: {
+    code: 'usage',
+    what: 'cannot be read: git is not installed here.',
+    hint: 'Install git, version 2.31 or later.',
+  },
+  late: {
+    code: 'timed-out',
+    what: 'did not answer git in time.',
+    hint: 'Check that it is up and reachable from here.',
+  },
+  stopped: { code: 'interrupted', what: 'was not read to its end.', hint: 'Run it again.' },
+  'too-much': {
+    code: 'response-too-large',
+    what: 'has more in one commit than is ever read.',
+    hint: 'Follow a repository that holds settings.',
+  },
+};

@@ -1,0 +1,87 @@
+import { asSetpointError, errorReport } from '../model/error.ts';
+import { formatPath, type Path } from '../model/path.ts';
+import { FORMAT_VERSION } from '../model/plan.ts';
+import type { EnvironmentPull, PullDocument } from '../model/pulled.ts';
+import { TOOL } from '../model/version.ts';
+import type { FileChange } from '../host/write-files.ts';
+import { pullEdits, textsOf } from '../pull/edits.ts';
+import { pullReport } from '../pull/report.ts';
+import { secretsToHide } from '../pull/target.ts';
+import { REASONS } from '../pull/writable.ts';
+import { inParallel } from '../reconcile/in-parallel.ts';
+import { interruption } from '../reconcile/interruption.ts';
+import type { Options } from './options.ts';
+import { parallelReads } from './parallel.ts';
+import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { notPulled, observeForPull, type Observation } from './pull.ts';
+import { redacting, sourceFor, type Running } from './redacting.ts';
+import { selectLoaded } from './select.ts';
+
+export interface PullEachRequest extends Options {
+  /** Which of the environments to pull, by name, each with the paths that its file keeps whatever the service has. */
+  readonly pulled: ReadonlyMap<string, readonly Path[]>;
+  /** Receives the files that an environment's pull would edit, as they are and as they would be. */
+  readonly onFiles: (environment: string, files: readonly FileChange[]) => void;
+}
+
+/**
+ * What a pull of each environment by itself would write. Nothing is written, and an environment that cannot be pulled does not
+ * keep the others from it. The values of the references of all environments stay out of the texts, whichever are pulled.
+ */
+export function pullEach(request: PullEachRequest): Promise<PullDocument> {
+  return redacting(request, pullEachOf);
+}
+
+async function pullEachOf(request: Running<PullEachRequest>): Promise<PullDocument> {
+  const { files, targets } = selectLoaded(request);
+  const prepared = prepareTargets(targets, request);
+  const hidden = prepared.flatMap(secretsToHide);
+  const chosen = prepared.filter(({ target }) => request.pulled.has(target.name));
+  const observations = await inParallel(chosen, parallelReads(request, chosen.length), (target) =>
+    observeForPull(target, request),
+  );
+  const stopped = interruption(request.signal);
+  if (stopped !== null) throw stopped;
+  const before = textsOf(files);
+  const pullOne = (observation: Observation): EnvironmentPull => {
+    const { prepared: own, observed } = observation;
+    if (observed === null) return notPulled(observation);
+    const { target } = own;
+    const kept = request.pulled.get(target.name) ?? [];
+    const options = { adopt: [], hidden, ownLayer: false };
+    const source = sourceFor([target.name], request);
+    const read = { serverGiven: request.server !== undefined, several: files.length > 1 };
+    try {
+      const edits = pullEdits(files, read, [{ target, observed, options, kept }], source);
+      request.onFiles(
+        target.name,
+        [...edits.texts].map(([path, text]) => ({ path, before: before.get(path) ?? '', text })),
+      );
+      const report = pullReport(target.name, shownOrigin(own), edits, source, false);
+      return withReasons(report, kept);
+    } catch (thrown) {
+      return failed(own, thrown);
+    }
+  };
+  return {
+    format_version: FORMAT_VERSION,
+    kind: 'pull',
+    tool: TOOL,
+    files: [...before.keys()].map((file) => ({ file, status: 'unchanged' })),
+    environments: observations.map(pullOne),
+  };
+}
+
+/** What was left alone because it is kept, with that as the reason. */
+function withReasons(report: EnvironmentPull, kept: readonly Path[]): EnvironmentPull {
+  const names = new Set(kept.map(formatPath));
+  const left = report.left.map((one) =>
+    names.has(formatPath(one.path)) ? { ...one, reason: REASONS.pending } : one,
+  );
+  return { ...report, left };
+}
+
+function failed(prepared: Prepared, thrown: unknown): EnvironmentPull {
+  const error = errorReport(asSetpointError(thrown));
+  return notPulled({ prepared, observed: null, error });
+}

@@ -1,0 +1,85 @@
+import { namesListed } from '../../model/wording.ts';
+import { formatPath } from '../../model/path.ts';
+import type { PlanDocument } from '../../model/plan.ts';
+import type { EnvironmentPull } from '../../model/pulled.ts';
+import { bulletList, fitted, type CommentEntry } from './blocks.ts';
+import { driftMarkdown, footer } from './comments.ts';
+import { codeSpan, label, prose, shortened } from './inline.ts';
+
+/** Bytes for the drift, of the 65,536 characters of a body, and for what is said about it. */
+const LONGEST_DRIFT = 44_000;
+const LONGEST_REST = 15_000;
+
+/** The title of a pull request and of its commits: GitHub reads references and mentions in both, so it has none. */
+export function driftPullTitle(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replaceAll(/(gh)-(?=\d)/gi, '$1_');
+  return `Write the drift of ${plain.slice(0, 100)} into the settings`;
+}
+
+/** The body of the pull request that takes what a service has over into the files: what a merge does, and what else can be done. */
+export function driftPullMarkdown(
+  document: PlanDocument,
+  { name, left, unknown, variables }: EnvironmentPull,
+  files: readonly string[],
+  base: string,
+): string {
+  const where = `${namesListed(files.map((file) => codeSpan(shortened(file, 200))))} on ${codeSpan(shortened(base, 200))}`;
+  const opening =
+    `Somebody changed the service of ${label(name)}, and not the settings: ${where}. ` +
+    'These commits write what the service has into the settings, as `setpoint pull` does. Choose one:\n\n' +
+    '- **The service is right: merge this.** The settings then declare what the service has, and this drift is over. An apply has nothing to overwrite any more.\n' +
+    `- **The settings are right: apply them** as they are, with ${codeSpan(`setpoint apply -e ${shortened(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
+    '- **Neither matters:** name the path under `unmanaged` in the settings.\n\n';
+  const notWritten = [
+    ...left.map(({ path, reason }) => [path, reason] as const),
+    ...unknown.map(({ path, reason }) => [path, reason] as const),
+  ];
+  const blocks = [
+    opening,
+    bulletList(
+      'Not in these commits',
+      notWritten.map(([path, reason], index): CommentEntry => ({
+        rank: index,
+        text: () => `- ${codeSpan(shortened(formatPath(path), 200))}: ${prose(reason)}\n`,
+      })),
+      (count) => `${count} more`,
+    ),
+    bulletList(
+      'Variables that the settings read once this is merged',
+      variables.map((variable, index): CommentEntry => ({
+        rank: index,
+        text: () =>
+          `- ${codeSpan(variable.name)}, for ${codeSpan(shortened(formatPath(variable.path), 200))}\n`,
+      })),
+      (count) => `${count} more`,
+    ),
+  ];
+  const after =
+    'Each run brings this up to date, until the two are in sync again, or until somebody else pushes to the branch. ' +
+    'If the pull request of another environment edits the same file and is merged first, this one may conflict until the next run.\n';
+  return `${fitted(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
+}
+
+/** Why a pull request is closed by the run that closes it. */
+export function closedMarkdown(
+  reason: 'in-sync' | 'not-writable',
+  deletesBranch: boolean,
+  { created_at: at, run, tool }: PlanDocument,
+): string {
+  const why =
+    reason === 'in-sync'
+      ? `The service and the settings were in sync again at ${at}.`
+      : 'What differs now cannot be written into the settings.';
+  const branch = deletesBranch
+    ? ''
+    : ' The branch stays: it has commits that setpoint did not make.';
+  return `${why}${branch}\n\n${footer(run, tool)}`;
+}
+
+/** Why a pull request is not brought up to date any more. */
+export function foreignMarkdown({ run, tool }: PlanDocument): string {
+  const why =
+    'The branch of this pull request has commits that setpoint did not make. It is left to you: setpoint does not bring it up to date any more. ' +
+    'To have a new one made, close this and delete the branch.';
+  return `${why}\n\n${footer(run, tool)}`;
+}
