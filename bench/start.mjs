@@ -23,8 +23,8 @@ export async function measure() {
     const nothing = { over: 'node -e 0', baseline: ['-e', '0'] };
     const rows = [];
     for (const { args, over, baseline, limit } of [
-      { args: ['plan'], ...get, limit: 1.8 },
-      { args: ['validate'], ...nothing, limit: 1.7 },
+      { args: ['plan'], ...get, limit: 1.5 },
+      { args: ['validate'], ...nothing, limit: 1.6 },
       { args: ['version'], ...nothing, limit: 1.2 },
       { args: ['--help'], ...nothing, limit: 1.2 },
       { args: ['plan', '--help'], ...nothing, limit: 1.2 },

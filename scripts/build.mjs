@@ -118,6 +118,10 @@ const onLog = (level, log, handle) =>
 // What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
 // fetch; node:assert, of which undici uses one function; and what the Actions toolkit requests identities of a job with.
 const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
+// What undici makes tables of whenever it is loaded, which takes longer than a request finds in them: names of headers, which it
+// makes lower case otherwise, and the numbers of its parser, of which its client reads two lists.
+const TABLES = /\/undici\/lib\/(core|llhttp)\/constants(\.js)?$/;
+const { TYPE, ERROR } = createRequire(import.meta.url)('undici/lib/llhttp/constants.js');
 const STAND_INS = {
   '\0unused': 'module.exports = {}',
   '\0parser': `import { readFileSync } from 'node:fs';
@@ -125,6 +129,9 @@ import { join } from 'node:path';
 export default readFileSync(join(import.meta.dirname, 'llhttp.wasm'));`,
   '\0toolkit':
     'export class HttpClient {}; export class BearerCredentialHandler {}; export const exec = null, getExecOutput = null;',
+  '\0core':
+    'module.exports = { wellknownHeaderNames: [], headerNameLowerCasedRecord: Object.create(null), getHeaderNameAsBuffer: Buffer.from };',
+  '\0llhttp': `module.exports = ${JSON.stringify({ TYPE, ERROR })};`,
   '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
 };
 const lean = {
@@ -142,6 +149,8 @@ const lean = {
     const undici = from.includes('/undici/lib/');
     if (undici && id === 'node:assert') return '\0assert';
     const path = id.startsWith('.') ? join(dirname(importer), id).replaceAll('\\', '/') : id;
+    const table = TABLES.exec(path)?.[1];
+    if (table !== undefined) return `\0${table}`;
     const ofCommander = from.includes('/commander/') && id === 'node:child_process';
     return UNUSED.test(path) || ofCommander || (undici && id === 'node:http') ? '\0unused' : null;
   },
@@ -248,6 +257,14 @@ function withHelpers(code) {
   );
 }
 
+/**
+ * A chunk whose value is a function of what Node hands to a module, so that the command compiles the file as it is: a copy of its text
+ * with that function around it takes memory that V8 collects before the command ends. If Node loads it, it calls itself.
+ */
+function asFunction(code) {
+  return `(chunk=>{if(typeof module=="object")chunk(exports,require,module,__filename,__dirname);return chunk})(function(exports,require,module,__filename,__dirname){${code}\n});`;
+}
+
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
 for (const name of readdirSync(dist, { recursive: true })) {
   const path = join(dist, name);
@@ -255,7 +272,8 @@ for (const name of readdirSync(dist, { recursive: true })) {
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const code = withPlainExports(readFileSync(path, 'utf8'));
   const isDaily = basename(name, '.cjs') in DAILY;
-  writeFileSync(path, (isDaily ? withHelpers(code) : code).replaceAll(/[^\0-\x7f]/g, escape));
+  const text = isDaily ? asFunction(withHelpers(code)) : code;
+  writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape));
 }
 
 // The command keeps compiled forms by this name, so that a build never takes those of another.

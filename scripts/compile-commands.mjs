@@ -2,7 +2,7 @@
 // V8 has it after a run, so that what a command calls is compiled too. Usage: node compile-commands.mjs DIST/bin/chunks NAME...
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import v8 from 'node:v8';
 import { Script } from 'node:vm';
@@ -15,9 +15,8 @@ const scripts = new Map();
 const require = Module.createRequire(join(chunks, 'commands.cjs'));
 // In place of Node's own loading, so that each chunk is a script of which V8 can be asked for the compiled form.
 require.extensions['.cjs'] = (module, path) => {
-  const code = readFileSync(path, 'latin1');
-  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
-  const script = new Script(text, { filename: path });
+  if (!names.includes(basename(path, '.cjs'))) return require.extensions['.js'](module, path);
+  const script = new Script(readFileSync(path, 'latin1'), { filename: path });
   scripts.set(path, script);
   const requireFor = Module.createRequire(path);
   script.runInThisContext().call(module.exports, module.exports, requireFor, module, path, chunks);

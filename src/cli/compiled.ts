@@ -39,9 +39,8 @@ function compiledChunk(folder: string, name: string): object {
   const form = path.replace(/cjs$/, FORM);
   const formName = name.replace(/cjs$/, FORM);
   const cachedData = existsSync(form) ? readFileSync(form) : keptForm(formName, process.env);
-  const code = readFileSync(path, 'utf8');
-  const text = `(function (exports, require, module, __filename, __dirname) {${code}\n});`;
-  const script = new Script(text, {
+  // Its bytes are characters: see scripts/build.mjs.
+  const script = new Script(readFileSync(path, 'latin1'), {
     filename: path,
     ...(cachedData === null ? {} : { cachedData }),
   });

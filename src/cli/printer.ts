@@ -1,6 +1,7 @@
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import { endOfJson, partOfJson, startOfJson } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { openAside, type AsideFile } from '../host/write-aside.ts';
 import { write, type Stream } from './io.ts';
 
@@ -46,14 +47,14 @@ export function toStream(stream: Stream): Destination {
     if (held === '') return;
     const text = held;
     held = '';
-    written = performance.now();
+    written = SYSTEM_CLOCK.monotonic();
     await write(stream, text);
   };
   return {
     open: async () => {},
     write: async (text) => {
       held += text;
-      const isDue = held.length >= HELD || performance.now() - written >= HELD_FOR;
+      const isDue = held.length >= HELD || SYSTEM_CLOCK.monotonic() - written >= HELD_FOR;
       if (stream.isTTY === true || isDue) await flush();
       else timer ??= setTimeout(() => void flush(), HELD_FOR).unref();
     },

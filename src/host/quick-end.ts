@@ -18,4 +18,8 @@ export async function endQuickly(): Promise<void> {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Compiler };
   // If this processor cannot run it, undici finds that out itself, and takes another.
   WebAssembly.compile(bytes).catch(() => {});
+  // Compiling begins in the event loop, once the bytes are read. Without this it would begin when undici already waits for it.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

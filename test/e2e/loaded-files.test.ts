@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 
-/** Prints which files of the build a process has loaded, and which compiled forms V8 has refused, when it ends. */
+/** Prints which files of the build and modules of Node a process has loaded, and which compiled forms V8 has refused, when it ends. */
 const PRELOAD = `const vm = require('node:vm');
 const refused = [];
 vm.Script = class extends vm.Script {
@@ -15,7 +15,7 @@ vm.Script = class extends vm.Script {
 };
 process.on('exit', () => {
   const files = Object.keys(require.cache).filter((file) => /[\\\\/]dist[\\\\/]bin[\\\\/]/.test(file));
-  process.stderr.write('\\nLOADED ' + JSON.stringify(files) + '\\nREFUSED ' + JSON.stringify(refused) + '\\n');
+  process.stderr.write('\\nLOADED ' + JSON.stringify(files) + '\\nREFUSED ' + JSON.stringify(refused) + '\\nNODE ' + process.moduleLoadList.join() + '\\n');
 });`;
 
 it.each([
@@ -44,6 +44,11 @@ it.each([
       expect(ended.code, ended.stderr).toBe(args[0] === 'drift' ? 2 : 0);
       expect(loadedIn(ended.stderr).toSorted()).toEqual(expected);
       expect(ended.stderr).toContain('REFUSED []');
+      // What takes longer to load than it takes to do without.
+      expect(ended.stderr).not.toMatch(
+        /NativeModule (http|perf_hooks|fs\/promises|zlib|tls|crypto)\b/,
+      );
+      expect(ended.stderr).toMatch(/^NODE .*NativeModule vm/m);
     } finally {
       folder.remove();
       await server.close();
