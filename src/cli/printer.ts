@@ -9,7 +9,7 @@ import { write, type Stream } from './io.ts';
 export interface TextParts<Head, E, Tail> {
   /** Of `total` environments; empty if it is left to the end. */
   readonly section: (part: E, head: Head, total: number, style: Style) => string;
-  readonly ending: (tail: Tail, style: Style) => string;
+  readonly ending: (tail: Tail, head: Head, style: Style) => string;
 }
 
 /** Takes a document in parts, and prints each part as soon as it can be printed. */
@@ -109,7 +109,7 @@ export function textPrinter<Head, E, Tail>(
     },
     environment: (part) => next(section(part, head, total, style)),
     end: async (tail) => {
-      await next(ending(tail, style));
+      await next(ending(tail, head, style));
       await to.end();
     },
   };

@@ -61,7 +61,7 @@ async function ownIssues(github: GitHub): Promise<readonly Post[]> {
 function issueBody(document: PlanDocument, environment: EnvironmentPlan): string {
   const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
   const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync.`;
-  const counts = countsMarkdown(document.summary, 'drift');
+  const counts = countsMarkdown(document, 'drift');
   const parts = [markerOf('drift', environment.name), counts, drift, checked];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

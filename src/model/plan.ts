@@ -191,6 +191,8 @@ export interface PlanDocument {
   readonly created_at: string;
   /** The part of the environments that this is about; null if it is about all of those chosen. */
   readonly shard: Shard | null;
+  /** Only if what could not be compared counts as drift, in the summary and the exit code. */
+  readonly strict?: true | undefined;
   /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
   readonly environments: readonly EnvironmentPlan[];

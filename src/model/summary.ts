@@ -122,7 +122,7 @@ function talliedOf<E, V extends Verdict>(
   return tally.summary();
 }
 
-/** A document with these environments, and their summary. */
+/** A document with these environments, which are no longer those of a shard, and their summary. */
 export function partOf(
   document: PlanDocument,
   environments: readonly EnvironmentPlan[],
@@ -135,14 +135,14 @@ export function partOf(
   document: PlanDocument | OutcomeDocument,
   environments: readonly EnvironmentPlan[] | readonly EnvironmentOutcome[],
 ): PlanDocument | OutcomeDocument {
-  return recounted({ ...document, environments } as PlanDocument | OutcomeDocument);
+  return recounted({ ...document, shard: null, environments } as PlanDocument | OutcomeDocument);
 }
 
 /** A plan or an outcome with the summary of its environments; any other document as it is. */
 export function recounted<D extends object>(document: D): D {
   const read: object = document;
   return isPlan(read)
-    ? { ...document, summary: planSummary(read.environments) }
+    ? { ...document, summary: planSummary(read.environments, read.strict) }
     : isOutcome(read)
       ? { ...document, summary: outcomeSummary(read.environments) }
       : document;

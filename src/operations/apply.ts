@@ -21,7 +21,6 @@ import { alreadyMade, type Approved } from '../plan/approval.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Reconciled } from '../reconcile/contract.ts';
 import { inOrder } from '../reconcile/in-parallel.ts';
-import { interruption } from '../reconcile/interruption.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { settingsActuator } from '../service/settings.ts';
 import { sandboxActuator } from '../service/v1/sandboxes.ts';
@@ -77,23 +76,23 @@ async function applyAll(
 ): Promise<Pick<OutcomeTail, 'finished_at'>> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = new Date(clock.now()).toISOString();
-  const targets = chooseTargets(request, 'apply');
-  await checkPolicy(targets, request);
-  const judged = judgeTargets(targets, request);
+  const { targets, judged: whole } = chooseTargets(request, 'apply');
+  await checkPolicy(whole, request);
+  const judged = judgeTargets(targets, request, whole);
   const problem = whyNotApplied(judged);
   if (problem !== null) throw problem;
   const planning = planningFor(request, () => preparedOf(judged));
   const approved = await approvedParts(request.approved, judged, request.resolved);
   const limit = new FailureLimit(maxFailuresOf(request), targets.length);
   const parallel = parallelWrites(request, request.confirm !== undefined);
-  const applyOne = async (target: Target): Promise<EnvironmentOutcome> => {
+  const applyOne = (target: Target): Promise<EnvironmentOutcome> => {
     const prepared = judged.prepare(target);
-    const notStarted = interruption(request.signal) ?? limit.reached;
-    if (notStarted !== null) return failedOutcome(prepared, notStarted);
     const part = approved.get(target.name) ?? null;
-    const outcome = await applyTarget(prepared, request, planning, part);
-    limit.ended(outcome);
-    return outcome;
+    return limit.start(
+      request.signal,
+      () => applyTarget(prepared, request, planning, part),
+      (why) => failedOutcome(prepared, why),
+    );
   };
   const head: OutcomeHead = {
     format_version: FORMAT_VERSION,

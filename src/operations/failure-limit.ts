@@ -1,10 +1,12 @@
 import { SetpointError, usageError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import { counted } from '../model/wording.ts';
+import { interruption } from '../reconcile/interruption.ts';
 
 /**
- * Decides whether a run starts another environment. It is asked before each start and told of each end. What fails is an
- * environment that ends with an error: one that a guard refuses or a person declines, too.
+ * Starts the work on each environment of a run, unless the run was interrupted or too many have failed: in that order, so that a
+ * stop that somebody asked for is never told as a failure. What fails is an environment that ends with an error: one that a guard
+ * refuses or a person declines, too.
  */
 export class FailureLimit {
   readonly #allowed: number | string;
@@ -17,14 +19,21 @@ export class FailureLimit {
     this.#most = mostOf(allowed, chosen);
   }
 
-  /** Why no more environments are started; null as long as they are. */
-  get reached(): SetpointError | null {
-    if (this.#failed <= this.#most) return null;
-    return new SetpointError('skipped', this.#why());
+  /** What the work on an environment ends with, or, if it is not started, what `notStarted` makes of the reason. */
+  async start<E extends { readonly error: ErrorReport | null }>(
+    signal: AbortSignal | undefined,
+    work: () => Promise<E>,
+    notStarted: (why: SetpointError) => E,
+  ): Promise<E> {
+    const why = interruption(signal) ?? this.#reached();
+    if (why !== null) return notStarted(why);
+    const ended = await work();
+    if (ended.error !== null) this.#failed += 1;
+    return ended;
   }
 
-  ended({ error }: { readonly error: ErrorReport | null }): void {
-    if (error !== null) this.#failed += 1;
+  #reached(): SetpointError | null {
+    return this.#failed <= this.#most ? null : new SetpointError('skipped', this.#why());
   }
 
   #why(): string {

@@ -2,10 +2,10 @@ import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
 import {
   FORMAT_VERSION,
   type EnvironmentPlan,
+  type Merged,
   type PlanDocument,
   type Run,
 } from '../model/plan.ts';
-import type { Shard } from '../model/shard.ts';
 import { outcomeSummary, planSummary } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
 import { counted, namesListed } from '../model/wording.ts';
@@ -13,9 +13,9 @@ import { counted, namesListed } from '../model/wording.ts';
 export type Reported = PlanDocument | OutcomeDocument;
 
 /** What is kept of a document beside its environments. */
-interface Part extends Pick<Reported, 'kind' | 'run' | 'tool'> {
+interface Part extends Pick<Reported, 'kind' | 'run' | 'tool' | 'shard'> {
   readonly file: string;
-  readonly shard: Shard | null;
+  readonly strict: boolean;
 }
 
 type Environment = EnvironmentPlan | EnvironmentOutcome;
@@ -29,6 +29,7 @@ export class Merging {
   readonly #environments = new Map<string, { readonly from: Source; readonly one: Environment }>();
   readonly #twice = new Map<string, Set<string>>();
   readonly #problems: string[] = [];
+  readonly #earlier = new Set<string>();
   #first: Source | null = null;
   #last = '';
 
@@ -43,9 +44,11 @@ export class Merging {
 
   add(file: string, document: Reported): void {
     const { kind, run, tool, shard } = document;
-    this.#parts.push({ file, kind, run, tool, shard });
+    const strict = document.kind === 'plan' && document.strict === true;
+    this.#parts.push({ file, kind, run, tool, shard, strict });
     // A report of a report is no more whole than that one.
     this.#problems.push(...(document.merged?.problems ?? []));
+    for (const note of document.merged?.notes ?? []) this.#earlier.add(note);
     const from = { file, at: kind === 'plan' ? document.created_at : document.started_at };
     if (this.#first === null || from.at < this.#first.at) this.#first = from;
     const until = kind === 'plan' ? document.created_at : document.finished_at;
@@ -81,7 +84,7 @@ export class Merging {
         files: this.#parts.length,
         missing: shards.missing,
         problems,
-        notes: this.#notes(),
+        notes: [...new Set([...this.#earlier, ...shards.notes, ...this.#notes()])],
       },
     };
     const environments = [...this.#environments.values()]
@@ -89,7 +92,11 @@ export class Merging {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     const first = this.#first?.at ?? '';
     return part.kind === 'plan'
-      ? mergedPlan(environments as EnvironmentPlan[], { ...about, created_at: first })
+      ? mergedPlan(environments as EnvironmentPlan[], {
+          ...about,
+          created_at: first,
+          strict: this.#parts.some(({ strict }) => strict) ? true : undefined,
+        })
       : mergedOutcome(environments as EnvironmentOutcome[], {
           ...about,
           started_at: first,
@@ -117,20 +124,20 @@ export class Merging {
     ];
   }
 
-  #shards(): { readonly missing: readonly number[]; readonly problems: readonly string[] } {
+  #shards(): Pick<Merged, 'missing' | 'problems' | 'notes'> {
     const problems: string[] = [];
     const sharded = this.#parts.flatMap(({ file, shard }) =>
       shard === null ? [] : [{ file, ...shard }],
     );
     const counts = [...new Set(sharded.map(({ count }) => count))];
     const [count] = counts;
-    if (count === undefined) return { missing: [], problems };
+    if (count === undefined) return { missing: [], problems, notes: [] };
     if (counts.length > 1) {
       const files = counts.map(
         (one) => `${one} (${sharded.find((part) => part.count === one)?.file})`,
       );
       problems.push(`The documents are of different numbers of shards: ${namesListed(files)}.`);
-      return { missing: [], problems };
+      return { missing: [], problems, notes: [] };
     }
     for (const { file } of this.#parts.filter(({ shard }) => shard === null))
       problems.push(`${file} is not of a shard, and the others are.`);
@@ -148,7 +155,8 @@ export class Merging {
         `${missing.length === 1 ? 'Shard' : 'Shards'} ${namesListed(missing.map(String))} of ${count} ${words}.`,
       );
     }
-    return { missing, problems };
+    const isWhole = count > 1 && problems.length === 0;
+    return { missing, problems, notes: isWhole ? [`All ${count} shards are in it.`] : [] };
   }
 
   #doubles(): string[] {
@@ -162,9 +170,9 @@ export class Merging {
 
 function mergedPlan(
   environments: readonly EnvironmentPlan[],
-  about: Pick<PlanDocument, 'tool' | 'run' | 'shard' | 'salt' | 'merged' | 'created_at'>,
+  about: Pick<PlanDocument, 'tool' | 'run' | 'shard' | 'strict' | 'salt' | 'merged' | 'created_at'>,
 ): PlanDocument {
-  const { tool, created_at, run, shard, salt, merged } = about;
+  const { tool, created_at, run, shard, strict, salt, merged } = about;
   return {
     format_version: FORMAT_VERSION,
     kind: 'plan',
@@ -172,10 +180,11 @@ function mergedPlan(
     created_at,
     salt,
     shard,
+    ...(strict === true ? { strict } : {}),
     merged,
     environments,
     run,
-    summary: planSummary(environments),
+    summary: planSummary(environments, strict),
   };
 }
 

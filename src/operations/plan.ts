@@ -6,7 +6,6 @@ import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { failedEnvironment, planHead } from '../plan/plan-document.ts';
 import { inOrder } from '../reconcile/in-parallel.ts';
-import { interruption } from '../reconcile/interruption.ts';
 import { addressDigest, digestsFor } from './digests.ts';
 import { observeTarget } from './open-target.ts';
 import type { PlanRequest } from './options.ts';
@@ -17,7 +16,7 @@ import { reportingEnd } from './ended.ts';
 import { checkPolicy } from './policy.ts';
 import { judgeTargets, preparedOf, shownOrigin, type Prepared } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { selectRun, type RunTargets } from './select.ts';
 
 /**
  * Plans every environment, reading only. One that cannot be observed has status `error` in the document. Throws a SetpointError
@@ -39,7 +38,7 @@ export function planInParts(
   request: PlanRequest,
   parts: Parts<PlanHead, EnvironmentPlan>,
 ): Promise<PlanTail> {
-  return redactingParts(request, parts, planTally(), planAll);
+  return redactingParts(request, parts, planTally(request.strict), planAll);
 }
 
 async function planAll(
@@ -48,8 +47,8 @@ async function planAll(
 ): Promise<object> {
   const { clock = SYSTEM_CLOCK, snapshot } = request;
   const at = clock.now();
-  const targets = selectTargets(request);
-  await checkPolicy(targets, request);
+  const { targets, judged } = selectRun(request);
+  await checkPolicy(judged, request);
   if (snapshot === undefined && request.maxAge !== undefined) {
     throw new SetpointError('usage', '--max-age is for a snapshot.', {
       hint: 'Name one with --snapshot, or leave --max-age out.',
@@ -62,10 +61,14 @@ async function planAll(
   const digests = request.digests === false ? null : await digestsFor();
   const planTarget =
     snapshot === undefined
-      ? servicePlanner(targets, request, digests)
+      ? servicePlanner({ targets, judged }, request, digests)
       : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
   await parts.begin(
-    planHead(at, { shard: request.shard ?? null, salt: digests?.salt ?? null }),
+    planHead(at, {
+      shard: request.shard ?? null,
+      strict: request.strict === true ? true : undefined,
+      salt: digests?.salt ?? null,
+    }),
     targets.length,
   );
   const work = reportingEnd(targets.length, request, planTarget);
@@ -75,21 +78,20 @@ async function planAll(
 
 /** A function that plans a target by what its service has. Where all keys travel is judged before. */
 function servicePlanner(
-  targets: readonly Target[],
+  { targets, judged: whole }: RunTargets,
   request: Running<PlanRequest>,
   digests: Digests | null,
 ): (target: Target) => Promise<EnvironmentPlan> {
-  const judged = judgeTargets(targets, request);
+  const judged = judgeTargets(targets, request, whole);
   const planning = planningFor(request, () => preparedOf(judged));
   const limit = new FailureLimit(request.maxFailures ?? '100%', targets.length);
-  return async (target) => {
+  return (target) => {
     const prepared = judged.prepare(target);
-    const skipped = interruption(request.signal) === null ? limit.reached : null;
-    if (skipped !== null)
-      return failedEnvironment(aboutOf(prepared), errorReport(skipped), prepared.warnings);
-    const planned = await planService(prepared, request, planning, digests);
-    limit.ended(planned);
-    return planned;
+    return limit.start(
+      request.signal,
+      () => planService(prepared, request, planning, digests),
+      (why) => failedEnvironment(aboutOf(prepared), errorReport(why), prepared.warnings),
+    );
   };
 }
 

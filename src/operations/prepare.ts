@@ -50,10 +50,15 @@ export interface Judged {
 }
 
 /**
- * Judges where the keys of all targets may travel, before a request is sent to any. Nothing of a target is kept, so that a run over
+ * Judges where the keys of all targets may travel, before a request is sent to any. `whole` are those of all shards: a key that two
+ * shards would send to different origins is refused in each. Nothing of a target is kept, so that a run over
  * many takes no more memory than one over few; what was judged is judged again when a target is prepared.
  */
-export function judgeTargets(targets: readonly Target[], options: Running<Options>): Judged {
+export function judgeTargets(
+  targets: readonly Target[],
+  options: Running<Options>,
+  whole: readonly Target[] = targets,
+): Judged {
   const policy = travelPolicyIn(options.env);
   const uses = new KeyUses(fileIdentity);
   const judged = (target: Target): Reached => {
@@ -62,7 +67,7 @@ export function judgeTargets(targets: readonly Target[], options: Running<Option
     const shared = server instanceof SetpointError ? null : uses.add(target, server);
     return shared === null ? reached : { ...reached, server: keyShared(shared) };
   };
-  for (const target of targets) {
+  for (const target of whole) {
     const { server } = judged(target);
     if (server instanceof SetpointError && server.code === 'key-shared') throw server;
     options.resolved.release(target.name);

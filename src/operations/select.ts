@@ -20,6 +20,17 @@ export function selectTargets(options: LockOptions): readonly Target[] {
   return selectLoaded(options).targets;
 }
 
+/** The environments of a run: those that it works on, and those of all shards, which are judged before anything is sent. */
+export interface RunTargets {
+  readonly targets: readonly Target[];
+  readonly judged: readonly Target[];
+}
+
+export function selectRun(options: LockOptions): RunTargets {
+  const { targets } = selectBeforeShards(options);
+  return { targets: inShard(targets, options), judged: targets };
+}
+
 /** The same, with the files that they were read from. */
 export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
   const { files, targets } = selectBeforeShards(options);
@@ -60,10 +71,10 @@ function inShard(targets: readonly Target[], { shard, onSelected }: Options): re
  * The environments of a command that writes. If there are several, they must be named, or all of them chosen; in each shard alike,
  * whatever it has of them.
  */
-export function chooseTargets(request: WritingRequest, command: string): readonly Target[] {
+export function chooseTargets(request: WritingRequest, command: string): RunTargets {
   const { targets } = selectBeforeShards(request);
   if (targets.length <= 1 || isChosen(request) || request.all === true)
-    return inShard(targets, request);
+    return { targets: inShard(targets, request), judged: targets };
   const names = namesListed(targets.map(({ name }) => name));
   const byLabel = targets.some(({ labels }) => labels !== undefined)
     ? ', choose by label with -l'

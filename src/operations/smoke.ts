@@ -37,7 +37,7 @@ export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
 async function smoked(request: Running<SmokeRequest>): Promise<SmokeDocument> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = clock.now();
-  const prepared = prepareTargets(chooseTargets(request, 'smoke'), request);
+  const prepared = prepareTargets(chooseTargets(request, 'smoke').targets, request);
   for (const { server } of prepared) if (server instanceof SetpointError) throw server;
   const environments = await inParallel(prepared, 1, (target) => tryTarget(target, request));
   return {

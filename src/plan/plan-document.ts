@@ -16,13 +16,14 @@ import type { Planned } from './plan-environment.ts';
 type About = Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>;
 
 /** The first members of the document of a plan made at a time, in milliseconds since 1970. */
-export function planHead(at: number, made: Pick<PlanHead, 'shard' | 'salt'>): PlanHead {
+export function planHead(at: number, made: Pick<PlanHead, 'shard' | 'strict' | 'salt'>): PlanHead {
   return {
     format_version: FORMAT_VERSION,
     kind: 'plan',
     tool: TOOL,
     created_at: new Date(at).toISOString(),
     shard: made.shard,
+    ...(made.strict === true ? { strict: true } : {}),
     salt: made.salt,
   };
 }

@@ -3,6 +3,7 @@ import type { Target } from '../desired/target.ts';
 import { bareUrl } from '../model/address.ts';
 import { Identity } from '../model/identity.ts';
 import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { type Path, pathNamed } from '../model/path.ts';
 import type { Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -80,7 +81,7 @@ export function observedWithDummies(
   }
   const values = Object.entries(observed.values).map(
     ([name, value]) =>
-      [name, withDummies(value, root.below.get(name), name === 'mcp_config')] as const,
+      [name, withDummies(value, dummiesAt(root, pathNamed(name)), name === 'mcp_config')] as const,
   );
   return { ...observed, values: recordOf(values) };
 }
@@ -99,6 +100,13 @@ function add(root: Dummies, path: readonly string[], secret: Secret): void {
     node = next;
   }
   node.secret = secret;
+}
+
+/** The dummies under a path: a native value may be written with a map above it, or with others below it. */
+function dummiesAt(root: Dummies, path: Path): Dummies | undefined {
+  let node: Dummies | undefined = root;
+  for (const key of path) node = node?.below.get(key);
+  return node;
 }
 
 /** `counted`: lists are counted as a plan counts mcp entries: what is not a map is not an entry. */

@@ -1,7 +1,7 @@
 import { nodeAt, textOf } from '../desired/node.ts';
 import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { formatPath, type Path } from '../model/path.ts';
+import { formatPath, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { PulledAction } from '../model/pulled.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
@@ -32,7 +32,7 @@ export function pulledNative(
     made: [[action, change]],
     left: [],
   });
-  if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
+  if (isExcluded(path, rules)) return leave(REASONS.unlike);
   if (isNativeSecret(path, observed)) {
     if (!overReferences) return leave(ref === null ? REASONS.secret : REASONS.reference);
     return change.action === 'set'
@@ -57,7 +57,7 @@ export function pulledNative(
 export function adoptedNative(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
   if (placeOf(path, observed).length === 0) return leave(REASONS.unmanageable);
-  if (rules.excluded.has(formatPath(path))) return leave(REASONS.unlike);
+  if (isExcluded(path, rules)) return leave(REASONS.unlike);
   if (isFilledIn(path, observed)) return leave(REASONS.filled);
   const shown = shownAt(observed, path) ?? null;
   // A map of secrets that reads empty may hold some: declared, it would take them out.
@@ -78,13 +78,21 @@ function isFilledIn(path: Path, { values }: ObservedState): boolean {
 
 const FILLING = ['load_user_skills', 'load_public_skills'];
 
+/** Whether a value, the one that it is in or one in it was found not to read back: the file may hold it in another nesting. */
+function isExcluded(path: Path, { excluded }: PullRules): boolean {
+  return [...excluded].some((name) => {
+    const one = pathNamed(name);
+    return isWithin(one, path) || isWithin(path, one);
+  });
+}
+
 function placeAt(path: Path, { hidden }: PullRules): WrittenPlace {
   const [, ...below] = path;
   const names = (inner: Path): string[] => [
     variableName(...(below.length === 0 ? path : below), ...inner),
     variableName(...path, ...inner),
   ];
-  return { schema: path, path, at: [formatPath(path)], names, hidden };
+  return { schema: path, path, at: path, names, hidden };
 }
 
 /** A value as the file writes it; null if it cannot be written. */

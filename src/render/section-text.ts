@@ -2,7 +2,6 @@ import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
-import { planSummary, type PlanSummary } from '../model/summary.ts';
 import { changeName, type Voice } from './change.ts';
 import { changeText, unknownText, warningText } from './change-text.ts';
 import { outcomeSection, planSection, type Section } from './section.ts';
@@ -13,23 +12,16 @@ import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
 import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
 
-/** How a plan is worded; `strict drift` counts what could not be compared. */
-export type TextVoice = Voice | 'strict drift';
-
 /**
- * A plan, environment by environment, and then its summary if there are several. The last line of each environment is
+ * A plan, environment by environment, and then its summary if there are several or if it is of a shard. The last line of each environment is
  * `No changes.` exactly when its plan is empty.
  */
-export function planText(document: PlanDocument, style: Style, voice: TextVoice = 'plan'): string {
-  const { environments, created_at: plannedAt } = document;
-  const about = { voice, plannedAt, total: environments.length };
+export function planText(document: PlanDocument, style: Style, voice: Voice = 'plan'): string {
+  const { environments } = document;
+  const about = { voice, plan: document, total: environments.length };
   return joinedText([
     ...environments.map((environment) => environmentText(environment, about, style)),
-    planSummaryText(
-      voice === 'strict drift' ? planSummary(environments, true) : document.summary,
-      voice,
-      style,
-    ),
+    summaryText(document, voice, style),
     mergedText(document.merged, style),
   ]);
 }
@@ -37,17 +29,15 @@ export function planText(document: PlanDocument, style: Style, voice: TextVoice 
 /** One environment of a plan; empty if there are so many that it is left to the summary. */
 export function environmentText(
   environment: EnvironmentPlan,
-  { voice, plannedAt, total }: { voice: TextVoice; plannedAt: string; total: number },
+  {
+    voice,
+    plan,
+    total,
+  }: { voice: Voice; plan: Pick<PlanDocument, 'created_at' | 'strict'>; total: number },
   style: Style,
 ): string {
-  const strict = voice === 'strict drift';
-  const section = planSection(environment, strict ? 'drift' : voice, plannedAt, strict);
+  const section = planSection(environment, voice, plan);
   return isLeftOut(section, total) && !style.verbose ? '' : sectionText(section, style);
-}
-
-/** The end of a plan of several environments; of a strict drift its summary must be strict, too. */
-export function planSummaryText(summary: PlanSummary, voice: TextVoice, style: Style): string {
-  return summaryText(summary, voice === 'strict drift' ? 'drift' : voice, style);
 }
 
 /** Texts that are not empty, with an empty line between two. */
@@ -57,20 +47,21 @@ function joinedText(texts: readonly string[]): string {
 
 /** One environment's plan right before it is applied. A refusal is not in it: it is the error that follows. */
 export function previewText(environment: EnvironmentPlan, style: Style): string {
-  return sectionText({ ...planSection(environment, 'plan', ''), refusals: [] }, style);
+  return sectionText(
+    { ...planSection(environment, 'plan', { created_at: '' }), refusals: [] },
+    style,
+  );
 }
 /**
- * What an apply did, environment by environment, and then its summary if there are several. Errors and refusals are not in the
+ * What an apply did, environment by environment, and then its summary if there are several or if it is of a shard. Errors and refusals are not in the
  * sections: they are printed with the messages.
  */
-export function outcomeText(
-  { environments, summary, merged }: OutcomeDocument,
-  style: Style,
-): string {
+export function outcomeText(document: OutcomeDocument, style: Style): string {
+  const { environments, merged } = document;
   const total = environments.length;
   return joinedText([
     ...environments.map((environment) => endedText(environment, total, style)),
-    summaryText(summary, 'apply', style),
+    summaryText(document, 'apply', style),
     mergedText(merged, style),
   ]);
 }

@@ -53,18 +53,15 @@ export interface Section extends Spoken {
   readonly requests: Pick<EnvironmentOutcome, 'requests' | 'allowed'> | null;
 }
 
-/** `strict` counts what could not be compared as drift, and the sentence adds that. */
-export function planSections(document: PlanDocument, voice: Voice, strict = false): Section[] {
-  return document.environments.map((environment) =>
-    planSection(environment, voice, document.created_at, strict),
-  );
+export function planSections(document: PlanDocument, voice: Voice): Section[] {
+  return document.environments.map((environment) => planSection(environment, voice, document));
 }
 
+/** If the plan is strict, the sentence says that what could not be compared counts. */
 export function planSection(
   environment: EnvironmentPlan,
   voice: Voice,
-  plannedAt: string,
-  strict = false,
+  { created_at: plannedAt, strict }: Pick<PlanDocument, 'created_at' | 'strict'>,
 ): Section {
   const { name, origin, unknown, refusals, unmanaged, error } = environment;
   const attention = planAttention(environment, strict);
@@ -78,7 +75,7 @@ export function planSection(
     attention,
     verdict: verdictLabel(attention.verdict, voice, error),
     headline: planHeadline(environment, voice),
-    sentence: planSentence(environment, voice, strict),
+    sentence: planSentence(environment, voice, strict === true),
     caveat: voice === 'drift' ? driftCaveat(environment.changes) : '',
     error,
     refusals,

@@ -1,6 +1,11 @@
 import type { Shard } from '../model/shard.ts';
 import { counted, grouped } from '../model/wording.ts';
 
+/** `shard 0/4`, as the flag takes it. */
+export function shardName({ index, count }: Shard): string {
+  return `shard ${index}/${count}`;
+}
+
 /** The line that says which part of the environments a run is about, and what chose it if that was no flag. */
 export function shardText(
   { index, count }: Shard,

@@ -1,4 +1,5 @@
-import type { Merged } from '../model/plan.ts';
+import type { OutcomeDocument } from '../model/outcome.ts';
+import type { Merged, PlanDocument } from '../model/plan.ts';
 import type { AnySummary } from '../model/summary.ts';
 import { grouped } from '../model/wording.ts';
 import { paint, type Style } from './style.ts';
@@ -18,11 +19,15 @@ const LONGEST_LABEL = 22;
 
 /**
  * The environments of a run, counted, and below that a line for each that somebody should look at, the worst first; the first 20
- * of them unless the style is verbose. Empty for a single environment.
+ * of them unless the style is verbose. For a single environment only the shard is named, if it is of one.
  */
-export function summaryText(summary: AnySummary, wording: Wording, style: Style): string {
-  if (!isSummed(summary)) return '';
-  const { total, counts, rest } = summaryLine(summary, wording);
+export function summaryText(
+  { summary, shard }: Pick<PlanDocument | OutcomeDocument, 'summary' | 'shard'>,
+  wording: Wording,
+  style: Style,
+): string {
+  const { total, counts, rest } = summaryLine(summary, shard, wording);
+  if (!isSummed(summary)) return shard === null ? '' : `${paint(style, 'bold', total)}.\n`;
   const shown = counts.map(({ words, color }) => paint(style, color, words)).join(', ');
   const first = `${paint(style, 'bold', total)}: ${shown}.${rest === '' ? '' : ` ${rest}`}`;
   return `${[first, ...attentionLines(summary, wording, style)].join('\n')}\n`;

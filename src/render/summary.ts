@@ -7,8 +7,10 @@ import {
   type Verdict,
 } from '../model/verdict.ts';
 import { counted, grouped } from '../model/wording.ts';
+import type { Shard } from '../model/shard.ts';
 import type { Label } from './change.ts';
 import type { Section } from './section.ts';
+import { shardName } from './shard-text.ts';
 import { verdictLabel, type Wording } from './verdict.ts';
 import { weightOf } from './warning-order.ts';
 import { countsText, driftCounts } from './wording.ts';
@@ -39,7 +41,7 @@ export function isSummed({ environments }: AnySummary): boolean {
 
 /** What is known of many environments, in one line: `10,000 environments: 9,970 in sync, 22 drift, 8 unreachable.` */
 export interface SummaryLine {
-  /** `10,000 environments` */
+  /** `10,000 environments`, or `5,000 environments of shard 0/2` */
   readonly total: string;
   /** The calm ones first. */
   readonly counts: readonly Label[];
@@ -47,7 +49,11 @@ export interface SummaryLine {
   readonly rest: string;
 }
 
-export function summaryLine(summary: AnySummary, wording: Wording): SummaryLine {
+export function summaryLine(
+  summary: AnySummary,
+  shard: Shard | null,
+  wording: Wording,
+): SummaryLine {
   const { environments, unknown, warnings } = summary;
   const values = `${counted(unknown, 'value')} could not be compared.`;
   const unchanged =
@@ -59,10 +65,16 @@ export function summaryLine(summary: AnySummary, wording: Wording): SummaryLine 
     environments.total > FEW && warnings > 0 ? `${counted(warnings, 'warning')}.` : '',
   ].filter((sentence) => sentence !== '');
   return {
-    total: counted(environments.total, 'environment'),
+    total: environmentsText(environments.total, shard),
     counts: verdictCounts(summary, wording),
     rest: rest.join(' '),
   };
+}
+
+/** How many environments a document is about, and of which shard. */
+export function environmentsText(count: number, shard: Shard | null): string {
+  const environments = count === 0 ? 'no environments' : counted(count, 'environment');
+  return shard === null ? environments : `${environments} of ${shardName(shard)}`;
 }
 
 /** How many environments there are of each kind, as labels: `9,970 in sync`. Verdicts in the same words are counted together. */

@@ -26,7 +26,12 @@ const LEAST_RATE = 0.1;
 /** The growth of the rate in the first second after a pause, which doubles in each later one up to the most. */
 const GROWTH = 0.03;
 const MOST_GROWTH = 0.5;
+/** How long the rate takes to double until the first refusal shows what the limit is, and in what time it is measured then. */
+const SEARCH = 250;
 const FIRST_PAUSE = 500;
+/** After a measured rate was refused: a pause in which so many more would be sent, and the shortest. */
+const PAUSED = 8;
+const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 8_000;
 /** How long the first request after a pause may take to be answered until others follow. */
 const PROBE = 1_000;
@@ -36,7 +41,8 @@ const SLACK = 20;
 /**
  * The pace of a run's requests to one origin that has refused some for too many. After a refusal all of them wait, as long as
  * Retry-After asks for, or for half a second that doubles up to 8 s. Then one goes first; if it is taken, the others follow at
- * three quarters of the rate before. The rate grows until the next refusal, slowly at first. Source: behaviour 1.5.
+ * three quarters of the rate before. Once a rate is known, the pause is shorter if that is high. What was taken before the first refusal is a burst that says little of the limit: after it, the rate doubles
+ * four times a second until the next one. Later it grows slowly at first. Source: behaviour 1.5.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -55,6 +61,9 @@ export class Pace {
   #last: Refusal = { status: 429, after: null };
   #probe: 'due' | 'sent' | null = null;
   #probedAt = Number.NEGATIVE_INFINITY;
+  /** Whether no rate was measured yet, and when requests were taken in the time in which it would be. */
+  #searching = true;
+  readonly #lately: number[] = [];
   /** How many were taken since then; before, in the second before the first refusal and since. */
   #taken = 0;
   readonly #queue: Queued[] = [];
@@ -118,6 +127,7 @@ export class Pace {
     }
     this.#since = null;
     this.#refusals = 0;
+    if (this.#searching) this.#lately.push(this.#clock.monotonic());
     this.#grow();
     this.#probed();
   }
@@ -134,12 +144,11 @@ export class Pace {
     // Those that were under way when the first was refused say nothing new.
     if (sentAt > this.#refusedAt) {
       if (this.#refusals === 0) {
-        const passed = (now - this.#probedAt) / 1000;
-        const measured = passed < 1 ? this.#taken / passed : recent;
+        const measured = this.#measured(now, recent);
         this.#rate = Math.max(LEAST_RATE, KEPT * Math.min(this.#rate, Math.max(1, measured)));
         this.#taken = recent;
       }
-      const backoff = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#refusals);
+      const backoff = Math.min(LONGEST_PAUSE, this.#firstPause() * 2 ** this.#refusals);
       pause = Math.max(pause, (backoff * (1 + this.#random())) / 2);
       this.#refusals += 1;
       this.#refusedAt = now;
@@ -178,9 +187,28 @@ export class Pace {
   #grow(): void {
     const now = this.#clock.monotonic();
     const growth = GROWTH * 2 ** ((now - this.#probedAt) / 1000);
-    const passed = (now - this.#grownAt) / 1000;
+    const passed = now - this.#grownAt;
     this.#grownAt = now;
-    if (this.#held) this.#rate *= 1 + Math.min(MOST_GROWTH, growth) * Math.min(1, passed);
+    if (!this.#held) return;
+    if (this.#searching) this.#rate *= 2 ** Math.min(1, passed / SEARCH);
+    else this.#rate *= 1 + Math.min(MOST_GROWTH, growth) * Math.min(1, passed / 1000);
+  }
+
+  #firstPause(): number {
+    if (this.#searching) return FIRST_PAUSE;
+    return Math.min(FIRST_PAUSE, Math.max(SHORTEST_PAUSE, (PAUSED * 1000) / this.#rate));
+  }
+
+  /** The requests of a second that were taken right before a refusal. A search ends with it, unless it has not begun. */
+  #measured(now: number, recent: number): number {
+    const passed = now - this.#probedAt;
+    if (this.#searching && this.#lately.length > 0) {
+      this.#searching = false;
+      const taken = this.#lately.filter((at) => at > now - SEARCH).length;
+      this.#lately.length = 0;
+      return (taken * 1000) / Math.min(SEARCH, passed);
+    }
+    return passed < 1000 ? (this.#taken * 1000) / passed : recent;
   }
 
   #serve(): void {

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/model/plan.ts';
 import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
 
@@ -82,7 +83,15 @@ describe('the loop', () => {
     const again = await run(['drift']);
     expect(again.code).toBe(0);
     expect(again.stdout).toContain('No changes. 1 value could not be compared: llm_api_key');
-    expect((await run(['drift', '--strict'])).code).toBe(2);
+    const strict = await run(['drift', '--strict', '-o', 'json']);
+    expect(strict.code).toBe(2);
+    const document = JSON.parse(strict.stdout) as PlanDocument;
+    expect(schemaOf('plan')(document)).toEqual([]);
+    expect(document).toMatchObject({
+      strict: true,
+      environments: [{ status: 'in-sync' }],
+      summary: { environments: { total: 1, 'in-sync': 0, unknown: 1 } },
+    });
   });
 
   it('prints JSON that its published schemas accept', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { plan } from '../../src/index.ts';
+import { apply, plan } from '../../src/index.ts';
 import { setpoint } from '../fixture/command-here.ts';
 import { folderWith } from '../fixture/command.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
@@ -198,5 +198,44 @@ describe('plan and drift --max-failures', () => {
     await expect(plan({ file, env: {}, parallel: Number.NaN })).rejects.toMatchObject({
       code: 'usage',
     });
+  });
+});
+
+describe('a run that is interrupted after too many failed', () => {
+  const ended = async (operation: 'plan' | 'apply', interrupts: boolean) => {
+    const { path } = fleet(6, [0]);
+    const stop = new AbortController();
+    const request = {
+      file: `${path}/settings.yaml`,
+      env: {},
+      parallel: 1,
+      maxFailures: 0,
+      signal: stop.signal,
+      onEnvironment: ({ done }: { readonly done: number }) => {
+        if (done === 1 && interrupts) stop.abort('SIGTERM');
+      },
+    };
+    const { environments } =
+      operation === 'plan' ? await plan(request) : await apply({ ...request, all: true });
+    return environments.map(({ error }) => error?.code ?? 'fine');
+  };
+
+  it.each(['plan', 'apply'] as const)(
+    '%s tells of the interruption, and starts no more',
+    async (operation) => {
+      expect(await ended(operation, true)).toEqual([
+        'unauthorized',
+        ...Array.from({ length: 5 }, () => 'terminated'),
+      ]);
+      expect(asked()).toBe(1);
+    },
+  );
+
+  it.each(['plan', 'apply'] as const)('%s without one tells of the failures', async (operation) => {
+    expect(await ended(operation, false)).toEqual([
+      'unauthorized',
+      ...Array.from({ length: 5 }, () => 'skipped'),
+    ]);
+    expect(asked()).toBe(1);
   });
 });

@@ -58,7 +58,7 @@ describe('the plans of shards', () => {
     expect(merged).toMatchObject({
       kind: 'plan',
       salt: null,
-      merged: { files: 3, missing: [], problems: [], notes: [] },
+      merged: { files: 3, missing: [], problems: [], notes: ['All 3 shards are in it.'] },
       summary: {
         change: 1,
         environments: { total: 4, 'in-sync': 2, differs: 1, error: 1 },
@@ -78,10 +78,11 @@ describe('the plans of shards', () => {
 
   it('are one text, with the summary at its end', async () => {
     const { stdout } = await report('shard-2.json', 'shard-1.json', 'shard-0.json');
-    expect(stdout.split('\n').slice(-4)).toEqual([
+    expect(stdout.split('\n').slice(-5)).toEqual([
       '4 environments: 2 in sync, 1 differs, 1 unreachable.',
       '  ✗ c  unreachable  The service at https://c.example.com refuses connections.',
       '  ~ a  differs      1 to change',
+      'All 3 shards are in it.',
       '',
     ]);
   });
@@ -94,6 +95,18 @@ describe('the plans of shards', () => {
     expect(drift.code).toBe(2);
     expect((await report(...files)).code).toBe(0);
     expect((await report(...files, '--exit-code')).code).toBe(2);
+  });
+
+  it('are strict if one of them is, and then end as drift --strict does', async () => {
+    const unknown = [{ path: ['llm_api_key'], reason: 'set, origin unknown', ref: null }];
+    write('shard-1.json', { ...planOf(environment({ name: 'a', unknown })), ...shard(1, 3) });
+    write('shard-2.json', { ...planOf(environment({ name: 'c' })), ...shard(2, 3) });
+    const files = ['shard-0.json', 'shard-1.json', 'shard-2.json'];
+    expect((await report(...files, '--drift')).code).toBe(0);
+    write('shard-2.json', { ...planOf(environment({ name: 'c' })), ...shard(2, 3), strict: true });
+    const { code, stdout } = await report(...files, '--drift');
+    expect(stdout).toContain('4 environments: 3 in sync, 1 could not be compared.');
+    expect(code).toBe(2);
   });
 
   it.each(['markdown', 'html', 'github'])('are one document as %s', async (format) => {

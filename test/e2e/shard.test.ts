@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OutcomeDocument } from '../../src/model/outcome.ts';
 import type { PlanDocument } from '../../src/model/plan.ts';
@@ -91,6 +93,39 @@ describe('all shards together are all environments, each once', () => {
       await planned(['--shard', '1/4', '-l', 'ring=1']),
     ];
     expect(part.names).toEqual(whole.names.filter((name) => part.names.includes(name)));
+  });
+});
+
+describe('what a run prints names its shard', () => {
+  const COMMANDS = [['plan'], ['drift'], ['apply', '--all', '--yes']];
+
+  it.each([
+    ['text', (count: string) => new RegExp(`^${count} of shard 2/5[:.]`, 'm')],
+    ['markdown', (count: string) => new RegExp(`^## [A-Z][a-z]+: ${count} of shard 2/5$`, 'm')],
+    ['html', () => /<p class="soft">setpoint [a-z]+, shard 2\/5<\/p>/],
+  ] as const)('as %s, whether it has many environments, one or none', async (format, named) => {
+    const { names } = await planned(['--shard', '2/5']);
+    const [first = ''] = names;
+    const other = NAMES.find((name) => !names.includes(name)) ?? '';
+    for (const [chosen, count] of [
+      ['*', `${names.length} environments`],
+      [first, '1 environment'],
+      [other, 'no environments'],
+    ] as const) {
+      for (const command of COMMANDS) {
+        const args = [...command, '-e', chosen, '-o', format].filter((arg) => arg !== '--all');
+        expect((await run([...args, '--shard', '2/5'])).stdout).toMatch(named(count));
+        expect((await run(args)).stdout).not.toContain('shard');
+      }
+    }
+  });
+
+  it('also when a saved plan is shown, but not what -e takes out of it', async () => {
+    await run(['plan', '--shard', '2/5', '-q', '--out', 'named.json']);
+    expect((await run(['plan', 'named.json'])).stdout).toContain('of shard 2/5');
+    const { names } = await planned(['--shard', '2/5']);
+    const part = await run(['plan', 'named.json', '-e', names[0] ?? '']);
+    expect(part.stdout).not.toContain('shard');
   });
 });
 
@@ -316,5 +351,79 @@ describe('a shard that cannot be', () => {
       { index: 0, count: 0 },
     ])
       await expect(plan({ text, shard, env: {} })).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('a shard refuses what the whole run would refuse', () => {
+  const inEachShard = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const found: { code: number | null; stderr: string }[] = [];
+    for (const shard of ['0/4', '1/4', '2/4', '3/4']) {
+      const { code, stderr } = await run([...args, '--shard', shard], env);
+      found.push({ code, stderr });
+    }
+    return found;
+  };
+  const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  const environments = (server: (name: string, at: number) => string) =>
+    NAMES.map((name, at) => `  ${name}: { server: { ${server(name, at)} } }\n`).join('');
+
+  it('a policy that one environment breaks', async () => {
+    write(
+      'policy.json',
+      JSON.stringify({ properties: { labels: { properties: { odd: false } } } }),
+    );
+    write(
+      'odd.yaml',
+      `version: 1\nsettings: { language: en, sandbox_api_key: null }\nenvironments:\n${environments((name) => `url: "${store.url}/${name}"`)}  odd: { labels: { odd: "yes" }, server: { url: "${store.url}/odd" } }\n`,
+    );
+    store.requests.length = 0;
+    for (const command of [['plan'], ['drift'], ['apply', '--all', '--yes']])
+      for (const { code } of await inEachShard([
+        ...command,
+        '-f',
+        'odd.yaml',
+        '--policy',
+        'policy.json',
+      ]))
+        expect(code).toBe(5);
+    expect(store.requests).toEqual([]);
+  });
+
+  it('a key that goes to two origins, whichever shards have them; not one without a value', async () => {
+    const keys = environments((name, at) => {
+      const url = at === 0 ? 'https://other.example.com' : `${store.url}/${name}`;
+      return `url: "${url}", api_key: "\${env:SHARED}"`;
+    });
+    write(
+      'keys.yaml',
+      `version: 1\nsettings: { language: en, sandbox_api_key: null }\nenvironments:\n${keys}`,
+    );
+    store.requests.length = 0;
+    for (const { code, stderr } of await inEachShard(['plan', '-f', 'keys.yaml'], {
+      SHARED: 'k-1',
+    })) {
+      expect(stderr).toContain('SHARED would be sent as the key of two origins');
+      expect(code).toBe(3);
+    }
+    expect(store.requests).toEqual([]);
+  });
+
+  it('but needs no key of another shard', async () => {
+    const own = (name: string) => `KEY_${name.replace('-', '_').toUpperCase()}`;
+    const keys = environments(
+      (name) => `url: "${store.url}/${name}", api_key: "\${env:${own(name)}}"`,
+    );
+    write(
+      'own.yaml',
+      `version: 1\nsettings: { language: en, sandbox_api_key: null }\nenvironments:\n${keys}`,
+    );
+    const { names } = await planned(['--shard', '1/4']);
+    const env = Object.fromEntries(names.map((name) => [own(name), 'k-1']));
+    const { code, stdout } = await run(
+      ['apply', '--all', '--yes', '-f', 'own.yaml', '--shard', '1/4', '-o', 'json'],
+      env,
+    );
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as OutcomeDocument).environments).toHaveLength(names.length);
   });
 });

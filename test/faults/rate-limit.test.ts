@@ -74,6 +74,20 @@ describe('environments of one origin that limits requests', () => {
     expect(server.refused.length).toBeLessThan(100);
   });
 
+  it('in real time: a high limit with a small burst is found soon, and seldom exceeded', async () => {
+    const seconds = async (server: LimitingServer) => {
+      const begun = performance.now();
+      expect(await statuses(fleet([server], 300), {})).toEqual(all(300, 'in-sync'));
+      return (performance.now() - begun) / 1000;
+    };
+    // What the requests take by themselves, on a machine that may be busy.
+    const own = await seconds(await limitingServer(() => null, SYSTEM_CLOCK));
+    const server = await limitingServer(tokenBucket(100, 5), SYSTEM_CLOCK);
+    const floor = (300 - 5) / 100;
+    expect((await seconds(server)) / (floor + own)).toBeLessThan(2);
+    expect(server.refused.length).toBeLessThan(32 + 30);
+  });
+
   it('a server without limits sees no wait', async () => {
     const time = jumpingTime();
     const server = await limitingServer(() => null, time.clock);

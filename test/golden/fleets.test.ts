@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { recounted } from '../../src/model/summary.ts';
 import { driftHtml, outcomeHtml } from '../../src/render/html/pages.ts';
 import {
   driftMarkdown,
@@ -11,15 +12,18 @@ import { APPLIED_FLEET, FLEET_IN_SYNC, PLANNED_FLEET } from '../fixture/fleets.t
 import { expectGolden } from './golden-file.ts';
 
 const TERMINAL = { color: false, width: 80, verbose: false };
+const STRICT_FLEET = recounted({ ...PLANNED_FLEET, strict: true as const });
 const PIPE = { ...TERMINAL, width: null };
 
 it.each([
   ['plan.txt', planText(PLANNED_FLEET, TERMINAL)],
   ['plan-in-a-pipe.txt', planText(PLANNED_FLEET, PIPE)],
   ['drift.txt', planText(PLANNED_FLEET, TERMINAL, 'drift')],
-  ['strict-drift.txt', planText(PLANNED_FLEET, TERMINAL, 'strict drift')],
+  ['strict-drift.txt', planText(STRICT_FLEET, TERMINAL, 'drift')],
   ['in-sync.txt', planText(FLEET_IN_SYNC, TERMINAL)],
   ['apply.txt', outcomeText(APPLIED_FLEET, TERMINAL)],
+  ['strict-drift.md', driftMarkdown(STRICT_FLEET)],
+  ['strict-drift.html', pageOf(driftHtml(STRICT_FLEET))],
   ['plan.md', planMarkdown(PLANNED_FLEET)],
   ['drift.md', driftMarkdown(PLANNED_FLEET)],
   ['in-sync.md', planMarkdown(FLEET_IN_SYNC)],

@@ -69,7 +69,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
     return await reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>(
       {
         section: (environment, _, total, style) => endedText(environment, total, style),
-        ending: ({ summary }, style) => summaryText(summary, 'apply', style),
+        ending: (tail, head, style) => summaryText({ ...head, ...tail }, 'apply', style),
       },
       async (parts) => applyInParts(request, await recorded(flags, parts)).finally(progress.end),
     );

@@ -16,7 +16,8 @@ export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<numbe
   try {
     const failOn = failOnOf(flags);
     return await runPlan(flags, io, {
-      voice: strict ? 'strict drift' : 'drift',
+      voice: 'drift',
+      strict,
       mode: 'reads',
       codeOf: (environment) =>
         counts(environment, failOn) || (strict && environment.unknown.length > 0) ? 2 : 0,

@@ -1,11 +1,11 @@
 import type { EnvironmentPlan, PlanDocument, PlanHead, PlanTail } from '../../model/plan.ts';
-import { planTally } from '../../model/summary.ts';
 import type { PlanRequest } from '../../operations/options.ts';
 import { planInParts } from '../../operations/plan.ts';
 import type { Parts } from '../../operations/redacting.ts';
 import { parseAge } from '../../operations/flag-values.ts';
-import { environmentText, planSummaryText, type TextVoice } from '../../render/section-text.ts';
-import { mergedText } from '../../render/summary-text.ts';
+import type { Voice } from '../../render/change.ts';
+import { environmentText } from '../../render/section-text.ts';
+import { mergedText, summaryText } from '../../render/summary-text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
@@ -39,7 +39,9 @@ export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
 }
 
 interface PlanRun {
-  readonly voice: TextVoice;
+  readonly voice: Voice;
+  /** Whether what could not be compared counts as drift. */
+  readonly strict?: boolean;
   /** Which variables count: those of a command that reads, or of one that writes. */
   readonly mode: 'reads' | 'writes';
   /** The path of a saved plan to show instead of a new one. */
@@ -52,28 +54,15 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
   const { voice, saved, codeOf } = run;
   try {
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
-    // The document counts what differs; a strict drift counts what could not be compared as well.
-    const strict = voice === 'strict drift' ? planTally(true) : null;
-    let merged: PlanHead['merged'];
     return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
       {
-        section: (environment, { created_at: plannedAt }, total, style) =>
-          environmentText(environment, { voice, plannedAt, total }, style),
-        ending: ({ summary }, style) =>
-          planSummaryText(strict?.summary() ?? summary, voice, style) + mergedText(merged, style),
+        section: (environment, plan, total, style) =>
+          environmentText(environment, { voice, plan, total }, style),
+        ending: (tail, head, style) =>
+          summaryText({ ...head, ...tail }, voice, style) + mergedText(head.merged, style),
         codeOf,
       },
-      async (shown) => {
-        const parts: PlanParts = {
-          begin: async (head, total) => {
-            merged = head.merged;
-            await shown.begin(head, total);
-          },
-          environment: async (part) => {
-            strict?.add(part);
-            await shown.environment(part);
-          },
-        };
+      async (parts) => {
         if (saved === undefined) return planned(flags, io, run, parts);
         return handOn(await savedPlan(saved, flags), parts);
       },
@@ -83,7 +72,12 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
   }
 }
 
-function planned(flags: PlanFlags, io: Io, { mode }: PlanRun, parts: PlanParts): Promise<PlanTail> {
+function planned(
+  flags: PlanFlags,
+  io: Io,
+  { mode, strict }: PlanRun,
+  parts: PlanParts,
+): Promise<PlanTail> {
   const options = optionsFrom(flags, io, mode);
   const shard = shardOptions(flags, options.env, io);
   const { snapshot, rotate, allow, maxAge, maxFailures } = flags;
@@ -97,6 +91,7 @@ function planned(flags: PlanFlags, io: Io, { mode }: PlanRun, parts: PlanParts):
     rotate,
     allow,
     digests,
+    strict,
     maxAge: age,
     maxFailures,
     onProgress: (name, waiting) => {

@@ -28,7 +28,8 @@ export async function reportCommand(
     const document = await report(files);
     if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
       throw usageError('These are outcomes; --drift and --exit-code are for plans.');
-    const codeOf = flags.drift === true ? driftExit : planExit(exitsWithResult(flags));
+    const strict = document.kind === 'plan' && document.strict === true;
+    const codeOf = flags.drift === true ? driftExit(strict) : planExit(exitsWithResult(flags));
     const code = await printed(document, reporter, voice, codeOf);
     const problems = document.merged?.problems ?? [];
     if (problems.length === 0) return code;
@@ -51,16 +52,16 @@ function printed(
   voice: Voice,
   codeOf: (environment: EnvironmentPlan) => number,
 ): Promise<number> {
-  const plannedAt = document.kind === 'plan' ? document.created_at : '';
+  const plan = document.kind === 'plan' ? document : { created_at: '' };
   const wording = document.kind === 'plan' ? voice : 'apply';
   return reporter.inParts<object, EnvironmentPlan | EnvironmentOutcome, object>(
     {
       section: (one, _, total, style) =>
         isPlanned(one)
-          ? environmentText(one, { voice, plannedAt, total }, style)
+          ? environmentText(one, { voice, plan, total }, style)
           : endedText(one, total, style),
-      ending: (_, style) =>
-        summaryText(document.summary, wording, style) + mergedText(document.merged, style),
+      ending: (_tail, _head, style) =>
+        summaryText(document, wording, style) + mergedText(document.merged, style),
       codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
     },
     (parts) => handOn(document, parts),
@@ -75,6 +76,6 @@ function exitsWithResult({ exitCode, detailedExitcode }: Flags<'report'>): boole
   return exitCode === true || detailedExitcode === true;
 }
 
-function driftExit({ status }: EnvironmentPlan): number {
-  return status === 'differs' ? 2 : 0;
+function driftExit(strict: boolean): (environment: EnvironmentPlan) => number {
+  return ({ status, unknown }) => (status === 'differs' || (strict && unknown.length > 0) ? 2 : 0);
 }

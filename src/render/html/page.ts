@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Run, Tool } from '../../model/plan.ts';
+import type { Shard } from '../../model/shard.ts';
+import { shardName } from '../shard-text.ts';
 import { linkTarget, visible } from '../visible.ts';
 import { markup, markupSource, type Markup, type MarkupPart } from './markup.ts';
 import { STYLE_SHEET } from './style-sheet.ts';
@@ -7,6 +9,8 @@ import { STYLE_SHEET } from './style-sheet.ts';
 interface PageParts {
   /** The command of the document; null if none ran. */
   readonly command: string | null;
+  /** The shard that the document is of, if it is of one. */
+  readonly shard?: Shard | null;
   readonly sections: readonly { readonly name: string }[];
   readonly heading: string;
   readonly main: Markup | null;
@@ -14,8 +18,10 @@ interface PageParts {
 }
 
 /** One self-contained page, light or dark as its reader has it. Nothing is loaded, and nothing runs. */
-export function page({ command, sections, heading, main, footer }: PageParts): string {
-  const tool = command === null ? 'setpoint' : `setpoint ${command}`;
+export function page(parts: PageParts): string {
+  const { command, shard = null, sections, heading, main, footer } = parts;
+  const name = command === null ? 'setpoint' : `setpoint ${command}`;
+  const tool = shard === null ? name : `${name}, ${shardName(shard)}`;
   const [only] = sections.length === 1 ? sections : [];
   return markupSource(markup`<!doctype html>
 <html lang="en">

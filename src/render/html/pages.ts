@@ -30,6 +30,7 @@ function planPage(document: PlanDocument, voice: Voice): string {
   const sections = planSections(document, voice);
   return page({
     command: voice,
+    shard: document.shard,
     sections,
     heading: planHeading(sections, voice),
     main: mainHtml(sections, document, voice),
@@ -42,6 +43,7 @@ export function outcomeHtml(document: OutcomeDocument): string {
   const sections = outcomeSections(document);
   return page({
     command: 'apply',
+    shard: document.shard,
     sections,
     heading: outcomeHeading(sections),
     main: mainHtml(sections, document, 'apply'),
@@ -80,10 +82,10 @@ ${errorHtml(error)}${list}</section>
 
 function mainHtml(
   sections: readonly Section[],
-  { summary, merged }: PlanDocument | OutcomeDocument,
+  document: PlanDocument | OutcomeDocument,
   wording: Wording,
 ): Markup {
-  return markup`${mergedHtml(merged)}${overviewHtml(sections, summary, wording)}${sectionsHtml(sections)}`;
+  return markup`${mergedHtml(document.merged)}${overviewHtml(sections, document, wording)}${sectionsHtml(sections)}`;
 }
 
 function planHeading(sections: readonly Section[], voice: Voice): string {

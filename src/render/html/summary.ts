@@ -1,5 +1,6 @@
-import type { Merged } from '../../model/plan.ts';
-import { gravityOf, type AnySummary } from '../../model/summary.ts';
+import type { OutcomeDocument } from '../../model/outcome.ts';
+import type { Merged, PlanDocument } from '../../model/plan.ts';
+import { gravityOf } from '../../model/summary.ts';
 import { needsAttention } from '../../model/verdict.ts';
 import { counted } from '../../model/wording.ts';
 import { compared } from '../../model/worst.ts';
@@ -14,11 +15,11 @@ import { sectionHtml, sectionId } from './section.ts';
 /** All environments, counted, and those that somebody should look at with links to their sections, the worst first. */
 export function overviewHtml(
   sections: readonly Section[],
-  summary: AnySummary,
+  { summary, shard }: Pick<PlanDocument | OutcomeDocument, 'summary' | 'shard'>,
   wording: Wording,
 ): Markup | null {
   if (!isSummed(summary)) return null;
-  const { total, counts, rest } = summaryLine(summary, wording);
+  const { total, counts, rest } = summaryLine(summary, shard, wording);
   const rows = sections
     .map((section, index) => ({ section, index }))
     .filter(({ section }) => sections.length <= FEW || needsAttention(section.attention.verdict))

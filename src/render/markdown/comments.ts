@@ -5,7 +5,8 @@ import type { PlanDocument, Run, Tool } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
 import { TOOL } from '../../model/version.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
-import { isLeftOut, isSummed } from '../summary.ts';
+import { environmentsText, isLeftOut, isSummed } from '../summary.ts';
+import type { Wording } from '../verdict.ts';
 import { linkTarget } from '../visible.ts';
 import {
   errorAlert,
@@ -32,16 +33,16 @@ const FRAMES = 2 / 3;
 
 /** `limit` is in bytes of UTF-8. */
 export function planMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
-  return comment(planSections(document, 'plan'), document, limit);
+  return comment(planSections(document, 'plan'), document, 'plan', limit);
 }
 
 /** The same plan, worded as what was found. */
 export function driftMarkdown(document: PlanDocument, limit = LONGEST_COMMENT): string {
-  return comment(planSections(document, 'drift'), document, limit);
+  return comment(planSections(document, 'drift'), document, 'drift', limit);
 }
 
 export function outcomeMarkdown(document: OutcomeDocument, limit = LONGEST_COMMENT): string {
-  return comment(outcomeSections(document), document, limit);
+  return comment(outcomeSections(document), document, 'apply', limit);
 }
 
 export function validationMarkdown({ diagnostics }: ValidationDocument): string {
@@ -83,14 +84,15 @@ export function footer(run: Run, tool: Tool): string {
  */
 function comment(
   all: readonly Section[],
-  { summary, merged, run, tool }: PlanDocument | OutcomeDocument,
+  { summary, shard, merged, run, tool }: PlanDocument | OutcomeDocument,
+  wording: Wording,
   limit: number,
 ): string {
   const several = isSummed(summary);
   const sections = all.filter((section) => !isLeftOut(section, all.length));
-  const wording = all[0]?.command ?? 'plan';
+  const titled = several || shard !== null;
   const opening = [
-    several ? `## ${TITLES[wording]}: ${counted(all.length, 'environment')}\n\n` : '',
+    titled ? `## ${TITLES[wording]}: ${environmentsText(all.length, shard)}\n\n` : '',
     ...mergedBlocks(merged),
     ...summaryBlocks(summary, wording),
   ];

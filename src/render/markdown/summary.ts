@@ -1,4 +1,4 @@
-import type { Merged } from '../../model/plan.ts';
+import type { Merged, PlanDocument } from '../../model/plan.ts';
 import type { AnySummary } from '../../model/summary.ts';
 import { counted } from '../../model/wording.ts';
 import { attentionLabel, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
@@ -15,7 +15,7 @@ const FIRST = -1;
 /** All environments, counted, and a table of those that somebody should look at, the worst first. Nothing for a single one. */
 export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlock[] {
   if (!isSummed(summary)) return [];
-  const { counts, rest } = summaryLine(summary, wording);
+  const { counts, rest } = summaryLine(summary, null, wording);
   const words = counts.map((count) => count.words).join(', ');
   const line = `${words}.${rest === '' ? '' : ` ${rest}`}\n\n`;
   const { attention, more } = summary;
@@ -34,9 +34,12 @@ export function summaryBlocks(summary: AnySummary, wording: Wording): CommentBlo
 }
 
 /** All environments of a run, counted, in one line: what an environment of its own is one of. Empty for a single one. */
-export function countsMarkdown(summary: AnySummary, wording: Wording): string {
+export function countsMarkdown(
+  { summary, shard }: Pick<PlanDocument, 'summary' | 'shard'>,
+  wording: Wording,
+): string {
   if (!isSummed(summary)) return '';
-  const { total, counts } = summaryLine(summary, wording);
+  const { total, counts } = summaryLine(summary, shard, wording);
   return `${total}: ${counts.map(({ words }) => words).join(', ')}.`;
 }
 

@@ -1,14 +1,29 @@
 import { describe, expect, it } from 'vitest';
+import { errorReport } from '../../../src/model/error.ts';
+import type { ErrorReport } from '../../../src/model/plan.ts';
 import { FailureLimit } from '../../../src/operations/failure-limit.ts';
 
 const FAILED = { error: { code: 'unreachable', message: 'x', hint: 'y' } } as const;
 
+/** What environments end with that are started one after another. */
+async function ends(limit: FailureLimit, work: readonly { error: ErrorReport | null }[]) {
+  const all: (ErrorReport | null)[] = [];
+  for (const one of work) {
+    const ended = await limit.start(
+      undefined,
+      async () => one,
+      (why) => ({ error: errorReport(why) }),
+    );
+    all.push(ended.error);
+  }
+  return all;
+}
+
 /** How many environments fail one after another before no more are started. */
-function startsUntil(allowed: number | string, chosen: number): number {
-  const limit = new FailureLimit(allowed, chosen);
-  let started = 0;
-  for (; started < chosen && limit.reached === null; started += 1) limit.ended(FAILED);
-  return started;
+async function startsUntil(allowed: number | string, chosen: number): Promise<number> {
+  const work = Array.from({ length: chosen }, () => FAILED);
+  const all = await ends(new FailureLimit(allowed, chosen), work);
+  return all.filter((error) => error?.code === FAILED.error.code).length;
 }
 
 describe('how many environments may fail', () => {
@@ -27,14 +42,15 @@ describe('how many environments may fail', () => {
     ['29%', 100, 30],
     ['100%', 7, 7],
     [0, 1, 1],
-  ])('%s of %i: %i are started if all fail', (allowed, chosen, started) => {
-    expect(startsUntil(allowed, chosen)).toBe(started);
+  ])('%s of %i: %i are started if all fail', async (allowed, chosen, started) => {
+    expect(await startsUntil(allowed, chosen)).toBe(started);
   });
 
-  it('counts only what ended with an error, and says how many did', () => {
+  it('counts only what ended with an error, and says how many did', async () => {
     const limit = new FailureLimit(1, 10);
-    for (const part of [FAILED, { error: null }, FAILED, { error: null }]) limit.ended(part);
-    expect(limit.reached).toMatchObject({
+    const fine = { error: null };
+    const all = await ends(limit, [FAILED, fine, FAILED, fine]);
+    expect(all.at(-1)).toMatchObject({
       code: 'skipped',
       message: 'Not started, because 2 environments did not end well and --max-failures allows 1.',
     });

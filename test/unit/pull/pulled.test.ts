@@ -1,9 +1,16 @@
 import { referenceSource } from '../../../src/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { readTargets, type LoadedFile } from '../../../src/desired/target.ts';
+import { formatPath } from '../../../src/model/path.ts';
 import type { Value } from '../../../src/model/value.ts';
+import { compareEntry } from '../../../src/plan/mcp-entry.ts';
+import { comparableState } from '../../../src/pull/comparison.ts';
 import { pullEdits } from '../../../src/pull/edits.ts';
+import type { PullRules } from '../../../src/pull/mcp.ts';
+import { pulledNative } from '../../../src/pull/native.ts';
+import { planOf } from '../../../src/pull/target.ts';
 import { Resolved, sourceFor } from '../../../src/operations/redacting.ts';
+import { APP_SERVER } from '../../../src/service/app-server/dialect.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 const READ = { serverGiven: true, several: true };
@@ -15,6 +22,8 @@ interface Given {
   readonly env?: Record<string, string>;
   readonly adopt?: 'all' | readonly (readonly string[])[];
 }
+
+const running = { references: referenceSource({}), resolved: new Resolved() };
 
 function edits({ files, has, env = {}, adopt = [] }: Given) {
   const targets = files.flatMap((file) => readTargets(file, READ).targets);
@@ -307,5 +316,39 @@ describe('blocks', () => {
       ['a', ['X_EXAMPLE_COM_API_KEY']],
       ['b', ['X_EXAMPLE_COM_SSE_API_KEY']],
     ]);
+  });
+});
+
+describe('a native value', () => {
+  const BODY = ['agent_settings', 'llm', 'litellm_extra_body'];
+  const own = { agent_settings: { llm: { litellm_extra_body: { odd: 1, other: 1 } } } };
+  const text = JSON.stringify({ version: 1, name: 'x', settings: own });
+  const [target] = readTargets({ path: 'a.yaml', text, base: null }, READ).targets;
+
+  it.each([
+    ['of what it holds does not read back', [...BODY, 'odd', 'inner']],
+    ['it is in does not read back', BODY],
+    ['does not read back itself', [...BODY, 'odd']],
+  ])('is left alone if the value that %s', (_, unlike) => {
+    if (target === undefined) throw new Error('no target');
+    const values = {
+      [formatPath([...BODY, 'odd', 'inner'])]: 'new',
+      [formatPath([...BODY, 'other'])]: 2,
+    };
+    const observed = { ...observedOf({}), dialect: APP_SERVER, values };
+    const { desired } = comparableState(target, sourceFor([], running));
+    const { changes } = planOf(desired, observed);
+    const rules: PullRules = {
+      unmanaged: [],
+      changes,
+      entryMembers: APP_SERVER.entryMembers,
+      compare: compareEntry,
+      excluded: new Set([formatPath(unlike)]),
+      overReferences: false,
+      hidden: [],
+    };
+    const pulled = changes.map((change) => pulledNative(change, target, observed, rules));
+    const left = pulled.flatMap((one) => one.left.map(({ path }) => path.at(-1)));
+    expect(left).toEqual(unlike === BODY ? ['odd', 'other'] : ['odd']);
   });
 });
