@@ -17,7 +17,14 @@ export type Blocks = { readonly [Name in BlockName]: Node | undefined };
 
 /** A value for each block. */
 export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Blocks {
-  return Object.fromEntries(BLOCKS.map((block) => [block.name, of(block)])) as Blocks;
+  return {
+    labels: of(labels),
+    server: of(server),
+    settings: of(settings),
+    sandboxes: of(sandboxes),
+    guards: of(guards),
+    unmanaged: of(unmanaged),
+  };
 }
 
 export function isBlock(key: string): key is BlockName {

@@ -14,6 +14,32 @@ import { validate } from './schema-validator.gen.ts';
  * what only follows from another one is left out.
  */
 export function checkFile(root: MapNode): Diagnostic[] {
+  for (const part of partsOf(root)) if (problemsIn(part).length > 0) return problemsIn(root);
+  return [];
+}
+
+/** Environments that are checked at a time: of many, the nodes are made when they are looked at, and not kept. */
+const AT_ONCE = 256;
+
+/** The file with some of its environments at a time. No problem is that of two of them. */
+function* partsOf(root: MapNode): Iterable<MapNode> {
+  const environments = root.members.get('environments');
+  if (environments?.node.kind !== 'map' || environments.node.members.size <= AT_ONCE) {
+    yield root;
+    return;
+  }
+  const all = [...environments.node.members.values()];
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const some = all
+      .slice(from, from + AT_ONCE)
+      .map(({ key, keyFile, keyAt, node }) => [key, { key, keyFile, keyAt, node }] as const);
+    const node = { ...environments.node, members: new Map(some) };
+    const members = new Map(root.members).set('environments', { ...environments, node });
+    yield { ...root, members };
+  }
+}
+
+function problemsIn(root: MapNode): Diagnostic[] {
   const { findings: ofValues, reported } = checkReferences(root);
   const known = new Set([...reported, ...ofValues.map(({ path }) => path)].map(pointerTo));
   const ofSchema = [...checkSchema(root), ...checkNative(root)].filter(

@@ -1,7 +1,7 @@
 import type { Variables } from '../model/ports.ts';
 import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
-import { isLoopback } from '../model/address.ts';
+import { isLoopback, parsedUrl } from '../model/address.ts';
 import type { ServerSettings } from '../model/state.ts';
 import type { Node } from './node.ts';
 import {
@@ -49,7 +49,7 @@ export function travelProblem(
   if (unlisted !== null || isLocal(server)) return unlisted;
   return (
     revealProblem(server) ??
-    originProblem(new URL(server.url), server.origin, policy) ??
+    originProblem(parsedUrl(server.url), server.origin, policy) ??
     readingProblem(read, server, policy)
   );
 }
@@ -67,7 +67,7 @@ export function readingProblem(
 }
 
 function isLocal({ url }: ServerSettings): boolean {
-  return url.startsWith('embedded:') || isLoopback(new URL(url).hostname);
+  return url.startsWith('embedded:') || isLoopback(parsedUrl(url).hostname);
 }
 
 function unlistedProblem(
@@ -94,7 +94,7 @@ function namesOf(names: readonly string[]): string {
 
 /** Secrets that a service shows never travel in the clear, whatever is listed. */
 function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelProblem | null {
-  if (!compareSecrets || new URL(url).protocol === 'https:') return null;
+  if (!compareSecrets || parsedUrl(url).protocol === 'https:') return null;
   return {
     code: 'origin-not-allowed',
     message: `server.compare_secrets would have ${origin} send its secrets in the clear.`,
@@ -102,7 +102,11 @@ function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelP
   };
 }
 
-function originProblem(url: URL, shown: string, policy: TravelPolicy): TravelProblem | null {
+function originProblem(
+  url: Readonly<URL>,
+  shown: string,
+  policy: TravelPolicy,
+): TravelProblem | null {
   const code = 'origin-not-allowed';
   if (policy.unverifiedTls && url.protocol === 'https:') {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 would hand the key to anybody who answers.';
@@ -162,7 +166,7 @@ export class KeyUses {
     { name }: Pick<Target, 'name'>,
     server: ServerSettings,
   ): { readonly key: string; readonly targets: readonly string[] } | null {
-    const origin = server.url.startsWith('embedded:') ? server.url : new URL(server.url).origin;
+    const origin = server.url.startsWith('embedded:') ? server.url : parsedUrl(server.url).origin;
     for (const secret of [server.apiKey, ...server.headers.values()]) {
       const reference = wholeReference(secret?.ref ?? '');
       if (reference === null) continue;

@@ -8,7 +8,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, recordOf, type Value } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
-import { memberAt, nodeAt, type MapNode, type Node } from './node.ts';
+import { member, memberAt, nodeAt, type MapNode, type Node } from './node.ts';
 import { resolveServerMember } from './resolve-mcp.ts';
 import { settingsNodes } from './schema-lookup.ts';
 import { locate, type PlacedFinding } from './source-file.ts';
@@ -18,12 +18,10 @@ export function declaredPlace(
   settings: Node | undefined,
   { name, native }: Field,
 ): { readonly path: Path; readonly node: Node } | null {
-  if (settings === undefined) return null;
-  for (const path of native === null ? [[name]] : [[name], native]) {
-    const node = nodeAt(settings, path);
-    if (node !== undefined) return { path, node };
-  }
-  return null;
+  const own = member(settings, name);
+  if (own !== undefined) return { path: [name], node: own };
+  const node = native === null ? undefined : nodeAt(settings, native);
+  return native === null || node === undefined ? null : { path: native, node };
 }
 
 /** A native value that a target declares, with its path under `settings`. */
@@ -37,7 +35,7 @@ interface NativeLeaf {
  * scalar, a list, null or an empty map.
  */
 export function nativeLeaves(settings: Node | undefined): readonly NativeLeaf[] {
-  if (settings?.kind !== 'map') return [];
+  if (!hasNativeParts(settings)) return [];
   return [...settings.members.values()]
     .filter(({ key }) => NATIVE_PARTS.has(key))
     .flatMap(({ key, node }) => leavesIn([key], node));
@@ -51,19 +49,16 @@ function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
   return [{ path, node }];
 }
 
-/** The declared native values, references resolved. */
-export function resolveNative(
-  settings: Node | undefined,
-  source: ReferenceSource,
-): readonly DesiredField[] {
-  return nativeLeaves(settings).map(({ path, node }) => ({
+/** A native value, references resolved. */
+export function resolveLeaf({ path, node }: NativeLeaf, source: ReferenceSource): DesiredField {
+  return {
     field: nativeField(path, isSecretPlace(settingsNodes(path, node.file.lock))),
     value: resolvedAt(path, node, source),
     source: (inner = []) => {
       const found = nodeAt(node, inner) ?? node;
       return locate(found.file, found.at);
     },
-  }));
+  };
 }
 
 /** A value of the file: text that a place does not take as text is one reference to a number or a truth value. */
@@ -130,13 +125,16 @@ export function isServersPlace(path: Path): boolean {
   return samePath(path, NATIVE_SERVERS);
 }
 
+/** Whether settings declare anything by its native place. */
+export function hasNativeParts(settings: Node | undefined): settings is MapNode {
+  if (settings?.kind !== 'map') return false;
+  for (const key of settings.members.keys()) if (NATIVE_PARTS.has(key)) return true;
+  return false;
+}
+
 /** Fields that a target declares under their names and at their native places, too: reported at both. */
 export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
-  if (
-    settings?.kind !== 'map' ||
-    ![...settings.members.keys()].some((key) => NATIVE_PARTS.has(key))
-  )
-    return [];
+  if (!hasNativeParts(settings)) return [];
   return fields().flatMap((field) => twice(settings, field));
 }
 

@@ -1,7 +1,10 @@
 import type { SourceFile } from './source-file.ts';
 import { recordOf, type Value } from '../model/value.ts';
 
-/** A value of the file with its place. Overlays share the nodes of the blocks below them. */
+/**
+ * A value of the file with its place. Overlays share the nodes of the blocks below them. The nodes of an environment of a long file
+ * are made anew whenever they are looked at.
+ */
 export type Node = ScalarNode | ListNode | MapNode;
 
 interface Located {
@@ -47,7 +50,7 @@ export function textOf(node: Node | undefined): string | undefined {
 }
 
 /** The node that keys and list positions lead to, if there is one. */
-export function nodeAt(root: Node, path: readonly string[]): Node | undefined {
+export function nodeAt(root: Node | undefined, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root;
   for (const segment of path) {
     if (node?.kind === 'list') node = node.items[Number(segment)];

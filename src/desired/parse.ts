@@ -1,6 +1,7 @@
 import { asIfQuoted, asWritten, compose, flowReferences } from './compose.ts';
 import type { Member, Node, ScalarNode } from './node.ts';
 import { duplicateKeys } from './read-yaml.ts';
+import { withoutRepeats, type Shortened } from './repeats.ts';
 import { diagnostic } from './report.ts';
 import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
@@ -43,7 +44,10 @@ export function parseWhole(file: SourceFile): ParsedFile {
   for (const [at, finding] of findings) report(at, finding);
   if (broken || second !== undefined) return nothing;
   const { contents } = document;
-  const root = contents === null ? null : buildNode(contents, { file, written: asWritten });
+  const root =
+    contents === null
+      ? null
+      : buildNode(contents, { file, written: asWritten, placeOf: (at) => at });
   if (root?.kind === 'map') return { file, root, diagnostics };
   const empty = root === null || (root.kind === 'scalar' && root.bare);
   if (root?.reported !== true) report(empty ? 0 : root.at, empty ? EMPTY : NO_MAP);
@@ -56,9 +60,26 @@ const LONG = 32 * 1024;
 /** Parts of 256 environments. */
 const BETWEEN = 8;
 
-/** Reads a long file with its environments in parts; null if there is any problem: read as a whole, the file shows which. */
+/**
+ * Reads a long file without what repeats in it, and its environments in parts; null if there is any problem: read as a whole, the
+ * file shows which.
+ */
 function parseInParts(file: SourceFile, between: (() => void) | undefined): Node | null {
-  const building = { file, written: asWritten };
+  const shortened = withoutRepeats(file);
+  const short = shortened === null ? null : readParts(file, shortened, between);
+  return short ?? readParts(file, whole(file), between);
+}
+
+function whole({ text }: SourceFile): Shortened {
+  return { text, placeOf: (at) => at, complete: (environments) => environments };
+}
+
+function readParts(
+  file: SourceFile,
+  { text, placeOf, complete }: Shortened,
+  between: (() => void) | undefined,
+): Node | null {
+  const building = { file, written: asWritten, placeOf };
   const early = new Map<string, Member>();
   const taken = (members: Iterable<Member>): boolean => {
     for (const one of members) {
@@ -68,7 +89,7 @@ function parseInParts(file: SourceFile, between: (() => void) | undefined): Node
     return true;
   };
   let parts = 0;
-  const composed = compose(file.text, (environments) => {
+  const composed = compose(text, (environments) => {
     parts += 1;
     if (parts % BETWEEN === 0) between?.();
     const node = buildNode(environments, building);
@@ -77,13 +98,15 @@ function parseInParts(file: SourceFile, between: (() => void) | undefined): Node
   });
   const [document] = composed?.documents ?? [];
   if (composed === null || document === undefined || composed.starts.length > 1) return null;
-  const { findings } = syntaxFindings(file, document, composed);
+  const { findings } = syntaxFindings(sourceFile(file.path, text, file.lock), document, composed);
   if (findings.length + composed.found.length > 0 || document.contents === null) return null;
   const root = buildNode(document.contents, building);
-  if (root.kind !== 'map' || early.size === 0) return root.kind === 'map' ? root : null;
+  if (root.kind !== 'map') return null;
   const environments = root.members.get('environments');
-  if (environments?.node.kind !== 'map' || !taken(environments.node.members.values())) return null;
-  const node = { ...environments.node, members: early };
+  if (environments?.node.kind !== 'map') return text === file.text ? root : null;
+  if (!taken(environments.node.members.values())) return null;
+  const node = complete({ ...environments.node, members: early });
+  if (node === null) return null;
   return { ...root, members: new Map(root.members).set('environments', { ...environments, node }) };
 }
 
@@ -126,12 +149,14 @@ interface Building {
   readonly file: SourceFile;
   /** The text of a scalar as it was written. */
   readonly written: (text: string) => string;
+  /** Where an offset of the text that was parsed is in the file. */
+  readonly placeOf: (at: number) => number;
 }
 
 /** The parser's node as a node of setpoint's own. */
 function buildNode(yaml: YamlNode, building: Building): Node {
-  const { file, written } = building;
-  const at = yaml.range?.[0] ?? 0;
+  const { file, written, placeOf } = building;
+  const at = placeOf(yaml.range?.[0] ?? 0);
   const marked = isAlias(yaml) || yaml.tag !== undefined;
   if (isMap(yaml)) {
     const members = new Map<string, Member>();
@@ -166,8 +191,9 @@ function memberOf(
   building: Building,
 ): Member | null {
   if (!isScalar(keyNode) || typeof keyNode.value !== 'string') return null;
-  const { file } = building;
-  const keyAt = keyNode.range?.[0] ?? mapAt;
+  const { file, placeOf } = building;
+  const [keyRange] = keyNode.range ?? [];
+  const keyAt = keyRange === undefined ? mapAt : placeOf(keyRange);
   const node = value === null ? bareScalar(file, keyAt, false) : buildNode(value, building);
   return {
     key: building.written(keyNode.value),

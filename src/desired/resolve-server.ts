@@ -1,3 +1,4 @@
+import { parsedUrl } from '../model/address.ts';
 import { embeddedAddress, isEmbedded } from '../model/embedded-address.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
@@ -103,7 +104,7 @@ export function isAddress(text: string): boolean {
 
 /** The origin of an address as documents name it. An `embedded:` address is its own origin. */
 export function urlOrigin(url: string): string {
-  return isEmbedded(url) ? url : new URL(url).origin;
+  return isEmbedded(url) ? url : parsedUrl(url).origin;
 }
 
 /** Visible ASCII, blanks and latin-1: what a header may carry. Anything else would cause an error that quotes the value. */

@@ -2,9 +2,12 @@ import { fields, type Field } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import type { GuardSettings } from '../model/guard.ts';
+import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, MissingReference } from '../model/state.ts';
 import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
+import type { BlockName } from './blocks.ts';
 import { guardsOf } from './blocks/guards.ts';
 import { desiredSandboxes } from './blocks/sandboxes.ts';
 import { unmanagedOf } from './blocks/unmanaged.ts';
@@ -12,44 +15,92 @@ import { type Node, nodeAt } from './node.ts';
 import {
   declaredPlace,
   isServersPlace,
-  resolveNative,
+  nativeLeaves,
+  resolveLeaf,
   resolveServers,
   serverSource,
 } from './native.ts';
+import { mayHoldReference } from './references.ts';
 import { resolveMcp } from './resolve-mcp.ts';
 import { readStrictly, resolveText } from './lookup.ts';
 import { locate } from './source-file.ts';
 import type { Target } from './target.ts';
 
-/** The desired state of a target, references resolved. A reference without a value leaves its own value unknown and nothing else. */
+/**
+ * The desired state of a target, references resolved. A reference without a value leaves its own value unknown and nothing else.
+ * Targets that share the node of a field, or of a block, have the same object for it, if it holds no reference.
+ */
 export function resolveSettings(target: Target, source: ReferenceSource): DesiredState {
-  const unmanaged = unmanagedOf(target.unmanaged);
+  const { settings, shared } = target;
+  const unmanaged = ofBlock(target, 'unmanaged', UNMANAGED, unmanagedOf);
   const resolved: DesiredField[] = [];
+  const missing: MissingReference[] = [];
+  const add = ({ path, node }: Place, resolve: () => DesiredField): void => {
+    const isShared = nodeAt(shared.settings, path) === node;
+    const same = isShared
+      ? once(FIELDS, node, () => (holdsReference(node) ? null : resolve()))
+      : null;
+    const found = same ?? resolve();
+    if (isUnmanaged(unmanaged, found.field.path)) return;
+    resolved.push(found);
+    if (same === null) missing.push(...missingReferences(found.field.path, found.value, unmanaged));
+  };
   for (const field of fields()) {
     if (isUnmanaged(unmanaged, field.path)) continue;
-    const place = declaredPlace(target.settings, field);
-    if (place !== null) resolved.push(resolvedField(field, place, source));
+    const place = declaredPlace(settings, field);
+    if (place !== null) add(place, () => resolvedField(field, place, source));
   }
-  const native = resolveNative(target.settings, source);
-  resolved.push(...native.filter(({ field }) => !isUnmanaged(unmanaged, field.path)));
+  for (const leaf of nativeLeaves(settings)) add(leaf, () => resolveLeaf(leaf, source));
   const { lock } = target.root.file;
   return {
     ...(lock === undefined ? {} : { lock }),
     fields: resolved,
-    missing: resolved.flatMap(({ field, value }) =>
-      missingReferences(field.path, value, unmanaged),
-    ),
+    missing,
     unmanaged,
-    sandboxes: desiredSandboxes(target.sandboxes),
-    guards: guardsOf(target.guards),
+    sandboxes: ofBlock(target, 'sandboxes', SANDBOXES, desiredSandboxes),
+    guards: ofBlock(target, 'guards', GUARDS, guardsOf),
   };
 }
 
-function resolvedField(
-  field: Field,
-  { path, node }: { readonly path: Path; readonly node: Node },
-  source: ReferenceSource,
-): DesiredField {
+interface Place {
+  /** Under `settings`. */
+  readonly path: Path;
+  readonly node: Node;
+}
+
+/** What shared nodes declare: null for a field that holds a reference, which each target looks up for itself. */
+const FIELDS = new WeakMap<Node, DesiredField | null>();
+const UNMANAGED = new WeakMap<Node, readonly Path[]>();
+const SANDBOXES = new WeakMap<Node, readonly DesiredSandboxes[]>();
+const GUARDS = new WeakMap<Node, GuardSettings>();
+
+function ofBlock<T>(
+  target: Target,
+  name: BlockName,
+  known: WeakMap<Node, T>,
+  read: (node: Node | undefined) => T,
+): T {
+  const node = target[name];
+  return node !== undefined && node === target.shared[name]
+    ? once(known, node, () => read(node))
+    : read(node);
+}
+
+function once<T>(known: WeakMap<Node, T>, node: Node, make: () => T): T {
+  const found = known.get(node);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(node, made);
+  return made;
+}
+
+function holdsReference(node: Node): boolean {
+  if (node.kind === 'scalar') return typeof node.value === 'string' && mayHoldReference(node.value);
+  if (node.kind === 'list') return node.items.some(holdsReference);
+  return [...node.members.values()].some((one) => holdsReference(one.node));
+}
+
+function resolvedField(field: Field, { path, node }: Place, source: ReferenceSource): DesiredField {
   if (isServersPlace(path)) {
     const value = resolveServers(node, source);
     const at = (inner: Path) => serverSource(node, value, inner);

@@ -3,7 +3,7 @@ import { BLOCKS, eachBlock, type Blocks } from './blocks.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
-import { member, overlay, textOf, type MapNode, type Node } from './node.ts';
+import { member, overlay, textOf, type MapNode, type Member, type Node } from './node.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
@@ -34,6 +34,8 @@ export interface Target extends Blocks {
   /** That file as it was read, and the base it extends: they show which block a value comes from. */
   readonly root: MapNode;
   readonly base: MapNode | null;
+  /** The blocks above the environments, those of the base among them. A value that an environment does not change is the same node. */
+  readonly shared: Blocks;
 }
 
 /** A target whose parts are read when they are looked at, and not kept. */
@@ -53,7 +55,7 @@ class LaterTarget implements Pick<Target, 'name' | 'file'> {
   }
 }
 
-for (const part of ['root', 'base', ...BLOCKS.map(({ name }) => name)] as const) {
+for (const part of ['root', 'base', 'shared', ...BLOCKS.map(({ name }) => name)] as const) {
   Object.defineProperty(LaterTarget.prototype, part, {
     get(this: LaterTarget) {
       return this.read()[part];
@@ -113,7 +115,7 @@ function targetsOf(
   const top = blocksOf(root);
   const below = base === null ? null : blocksOf(base);
   const blocks = below === null ? top : eachBlock(({ name }) => overlay(below[name], top[name]));
-  const common = { file: path, root, base };
+  const common = { file: path, root, base, shared: blocks };
   const environments = member(root, 'environments');
   if (environments === undefined) {
     return {
@@ -125,21 +127,39 @@ function targetsOf(
     };
   }
   const all = environments.kind === 'map' ? [...environments.members.values()] : [];
-  const parts = all.map((environment, index) => {
-    const own = blocksOf(environment.node);
+  const targetOf = ({ key, node }: Member): Target => {
+    const own = blocksOf(node);
     const merged = eachBlock(({ name, overlay: lay = overlay }) => lay(blocks[name], own[name]));
-    return {
-      target: { name: environment.key, ...common, ...merged },
-      findings: [
-        ...(own.settings === undefined && index > 0 ? [] : declaredTwice(merged.settings)),
-        ...keysThatDoNotFollow(environment, blocks.server, own.server),
-        ...(options.serverGiven ? [] : missingServer(root, merged.server, environment)),
-      ],
-    };
-  });
+    return { name: key, ...common, ...merged };
+  };
+  const readOne = ofTheLast(targetOf);
+  const later = (one: Member) => laterTarget(one.key, path, () => readOne(one));
   return {
-    targets: parts.map(({ target }) => target),
-    findings: parts.flatMap(({ findings }) => findings),
+    targets: all.map(all.length > MANY ? later : targetOf),
+    findings: all.flatMap((environment, index) => {
+      const own = environment.node;
+      const server = overlay(blocks.server, member(own, 'server'));
+      const settings = member(own, 'settings');
+      return [
+        ...(settings === undefined && index > 0
+          ? []
+          : declaredTwice(overlay(blocks.settings, settings))),
+        ...keysThatDoNotFollow(environment, blocks.server, member(own, 'server')),
+        ...(options.serverGiven ? [] : missingServer(root, server, environment)),
+      ];
+    }),
+  };
+}
+
+/** Environments from which on their blocks are merged when they are looked at: a run looks at one after the other. */
+const MANY = 256;
+
+/** A function that keeps its last result. */
+function ofTheLast<T, R>(make: (one: T) => R): (one: T) => R {
+  let last: { readonly one: T; readonly made: R } | null = null;
+  return (one) => {
+    if (last?.one !== one) last = { one, made: make(one) };
+    return last.made;
   };
 }
 

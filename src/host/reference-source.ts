@@ -16,8 +16,14 @@ export function referenceSource(env: Variables): ReferenceSource {
     .split(',')
     .map((folder) => folder.trim())
     .filter((folder) => folder !== '');
+  // The process looks each of its variables up anew, and a run asks for the same ones again and again.
+  const variables = new Map<string, string | undefined>();
   return {
-    variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    variable: (name) => {
+      if (!variables.has(name))
+        variables.set(name, Object.hasOwn(env, name) ? env[name] : undefined);
+      return variables.get(name);
+    },
     file: (path) => readSecretFile(path, folders),
   };
 }

@@ -51,6 +51,14 @@ function indexIn(text: string, pattern: RegExp): number {
   return index === -1 ? text.length : index;
 }
 
+let last: { readonly text: string; readonly url: URL } | null = null;
+
+/** A url that can be parsed. The last one is kept: of an address several things are asked in a row. */
+export function parsedUrl(text: string): Readonly<URL> {
+  if (last?.text !== text) last = { text, url: new URL(text) };
+  return last.url;
+}
+
 /** An address without its userinfo, query and fragment, and without blanks around it; a scheme is not needed. */
 export function bareUrl(url: string): string {
   const { prefix, body } = addressParts(url);

@@ -8,7 +8,10 @@ import type { SchemaLock } from './schema-lock.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
-/** A declared field with its references resolved. */
+/**
+ * A declared field with its references resolved. Environments that declare it by the same node of a file, without a reference, have
+ * the same object, so that what was computed of it can be remembered by it. It never changes.
+ */
 export interface DesiredField {
   readonly field: AnyField;
   readonly value: Value;

@@ -12,9 +12,11 @@ export const sandboxes: Block<'sandboxes'> = {
   isQuotable: (value) => isNumberOrWord(value) || isPlainWord(value.replaceAll(':', '-')),
 };
 
+const NONE: readonly DesiredSandboxes[] = [];
+
 /** The declared sandboxes, in the order of the file. No reference is resolved in them. */
-export function desiredSandboxes(node: Node | undefined): DesiredSandboxes[] {
-  return node?.kind === 'list' ? node.items.map(desiredItem) : [];
+export function desiredSandboxes(node: Node | undefined): readonly DesiredSandboxes[] {
+  return node?.kind === 'list' ? node.items.map(desiredItem) : NONE;
 }
 
 function desiredItem(node: Node): DesiredSandboxes {

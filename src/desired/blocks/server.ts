@@ -121,11 +121,11 @@ export function missingServer(
   merged: Node | undefined,
   environment: Member | null,
 ): PlacedFinding[] {
+  if (member(merged, 'url') !== undefined) return [];
   const block = environment === null ? root : environment.node;
   const path = environment === null ? [] : ['environments', environment.key];
   const own = block.kind === 'map' ? block.members.get('server') : undefined;
   const reported =
-    member(merged, 'url') !== undefined ||
     (merged !== undefined && merged.kind !== 'map') ||
     block.kind !== 'map' ||
     isMisspelt(root, [], 'server') ||

@@ -19,9 +19,11 @@ export const unmanaged: Block<'unmanaged'> = {
   isQuotable: isPlainPath,
 };
 
+const NONE: readonly Path[] = [];
+
 /** The paths that a target lists as unmanaged. */
-export function unmanagedOf(node: Node | undefined): Path[] {
-  if (node?.kind !== 'list') return [];
+export function unmanagedOf(node: Node | undefined): readonly Path[] {
+  if (node?.kind !== 'list') return NONE;
   return node.items.flatMap((item) => {
     const path = parsePath(textOf(item) ?? '');
     if (path === null) return [];

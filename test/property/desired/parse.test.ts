@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseFile, parseWhole, type ParsedFile } from '../../../src/desired/parse.ts';
+import type { Member } from '../../../src/desired/node.ts';
 import { sourceFile } from '../../../src/desired/source-file.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
@@ -17,6 +18,12 @@ const shapes = [
     `  ${name}:\n    settings:\n      git_user_name: |-\n        two\n        lines of ${name}\n`,
   (name: string) => `  ${name}:\n`,
   (name: string) => `  ? ${name}\n  : settings: {}\n`,
+  (name: string, index: number) =>
+    `  ${name}:\n    labels: { ring: "${index % 3}", region: r${index % 7} } # ring: ${index % 3}\n    settings: { max_iterations: ${index}, confirmation_mode: ${index % 2 === 0} }\n\n`,
+  (name: string, index: number) =>
+    `  ${name}:\n    server: {url: "https://${name}.example.com:80${index}/a:b", api_key: "\${env:A_${index}}"}\n    unmanaged: [ llm_model, 'see: this', agent ]\n`,
+  (name: string, index: number) =>
+    `  ${name}:\r\n    settings:\r\n      llm_model: m-${index}\r\n      git_user_name: ''\r\n    unmanaged:\r\n      -\r\n`,
 ] as const;
 
 /** A text with many environments, in different layouts, before and after other blocks. */
@@ -30,7 +37,9 @@ const longText = fc
     after: fc.constantFrom('', '# the end\n', 'settings: { language: en }\n', '  # inside\n'),
   })
   .map(({ layouts, before, after }) => {
-    const environments = layouts.map((shape, index) => shapes[shape]?.(`environment-${index}`));
+    const environments = layouts.map((shape, index) =>
+      shapes[shape]?.(`environment-${index}`, index),
+    );
     return `version: 1\n${before}environments:\n${environments.join('')}${after}`;
   });
 
@@ -56,16 +65,30 @@ function edited(
   return text.slice(0, start) + added + text.slice(start + removed);
 }
 
-/** What a file was read as; the text itself, which every node leads to, left out. */
+/** What a file was read as; the text itself, which every node leads to, left out, and nodes that are made when they are looked at. */
 function shown({ root, diagnostics }: ParsedFile): string {
   return JSON.stringify({ root, diagnostics }, (key, value: unknown) =>
     key === 'file' || key === 'keyFile'
       ? undefined
       : value instanceof Map
-        ? [...(value as Map<unknown, unknown>)]
+        ? [...(value as Map<string, Member>).values()].map(({ key: name, keyAt, node }) => ({
+            name,
+            keyAt,
+            node,
+          }))
         : value,
   );
 }
+
+/** Many environments of a few forms, as a program writes them. */
+const alike = fc
+  .array(fc.integer({ min: 0, max: shapes.length - 1 }), { minLength: 1, maxLength: 3 })
+  .map((layouts) => {
+    const environments = Array.from({ length: ENVIRONMENTS }, (_, index) =>
+      shapes[layouts[index % layouts.length] ?? 0]?.(`environment-${index}`, index),
+    );
+    return `version: 1\nenvironments:\n${environments.join('')}guards: {}\n`;
+  });
 
 function expectSame(text: string): void {
   const whole = shown(parseWhole(sourceFile('settings.yaml', text)));
@@ -74,6 +97,19 @@ function expectSame(text: string): void {
 
 it('a long file that is read in parts is read as it is as a whole', () => {
   fc.assert(fc.property(longText, expectSame), { numRuns: propertyRuns(2) });
+});
+
+it('and so is one whose environments are written alike', () => {
+  fc.assert(fc.property(alike, expectSame), { numRuns: propertyRuns(5) });
+});
+
+it('and so is one of these that somebody has edited at any place', () => {
+  fc.assert(
+    fc.property(alike, fc.array(edit, { minLength: 1, maxLength: 3 }), (text, edits) => {
+      expectSame(edits.reduce(edited, text));
+    }),
+    { numRuns: propertyRuns(20) },
+  );
 });
 
 it('and so is one that somebody has edited at any place', () => {
