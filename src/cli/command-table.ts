@@ -37,7 +37,7 @@ export const COMMANDS = {
     example: 'setpoint plan -e staging --exit-code',
     flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...EXIT_CODE, ...REPORTING],
     about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
-    formats: ALL_FORMATS,
+    formats: [...ALL_FORMATS, 'prometheus'],
     exits: {
       ...CONNECTED,
       2: 'differences (with --exit-code)',
@@ -81,7 +81,7 @@ export const COMMANDS = {
     example: 'setpoint drift --all -o json',
     flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
     about: { '--verbose': IN_FULL },
-    formats: ALL_FORMATS,
+    formats: [...ALL_FORMATS, 'prometheus'],
     exits: {
       ...CONNECTED,
       0: 'in sync',

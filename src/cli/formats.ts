@@ -8,18 +8,28 @@ import { FORMATS, type Format } from './words.ts';
 
 /** How a document reads in the formats that not every command has; each is loaded when it is needed. */
 export type Renderers<D> = Readonly<
-  Partial<Record<Exclude<Format, 'text' | 'json'>, () => Promise<(document: D) => string>>>
+  Partial<Record<WholeFormat, () => Promise<(document: D) => string>>> & Partial<typeof METRICS>
 >;
+
+/** The formats that are made of a whole document. */
+export type WholeFormat = Exclude<Format, 'text' | 'json' | 'prometheus'>;
 
 /** A renderer for each format of a command, as the table of commands lists them. */
 type RenderersOf<Name extends CommandName, D> = Readonly<
-  Record<Exclude<FormatOf<Name>, 'text' | 'json'>, () => Promise<(document: D) => string>>
->;
+  Record<FormatOf<Name> & WholeFormat, () => Promise<(document: D) => string>>
+> &
+  ('prometheus' extends FormatOf<Name> ? typeof METRICS : unknown);
+
+/** Plans as metrics, which are taken one after another. */
+const METRICS = {
+  prometheus: async () => (await import('../render/prometheus.ts')).metricsOfPlans,
+};
 
 export const PLAN_RENDERERS: RenderersOf<'plan', PlanDocument> = {
   markdown: async () => (await import('../render/markdown/comments.ts')).planMarkdown,
   github: async () => (await import('../render/github/annotations.ts')).planAnnotations,
   html: async () => (await import('../render/html/pages.ts')).planHtml,
+  ...METRICS,
 };
 
 /** The same plan in the words of a finding. */
@@ -27,6 +37,7 @@ export const DRIFT_RENDERERS: RenderersOf<'drift', PlanDocument> = {
   markdown: async () => (await import('../render/markdown/comments.ts')).driftMarkdown,
   github: async () => (await import('../render/github/annotations.ts')).driftAnnotations,
   html: async () => (await import('../render/html/pages.ts')).driftHtml,
+  ...METRICS,
 };
 
 export const OUTCOME_RENDERERS: RenderersOf<'apply', OutcomeDocument> = {
@@ -41,7 +52,7 @@ export function reportRenderers(
 ): RenderersOf<'report', PlanDocument | OutcomeDocument> {
   const plans = voice === 'drift' ? DRIFT_RENDERERS : PLAN_RENDERERS;
   const either =
-    (format: FormatOf<'report'> & keyof typeof plans) =>
+    (format: FormatOf<'report'> & WholeFormat) =>
     async (): Promise<(document: PlanDocument | OutcomeDocument) => string> => {
       const [plan, outcome] = await Promise.all([plans[format](), OUTCOME_RENDERERS[format]()]);
       return (document) => (document.kind === 'plan' ? plan(document) : outcome(document));

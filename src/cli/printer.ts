@@ -65,7 +65,11 @@ export function toStream(stream: Stream): Destination {
 }
 
 /** A file that takes its place when the document has ended. After a failure, which removes it, nothing more is written to it. */
-export function toFile(path: string, failed: (error: SetpointError) => Promise<void>): Destination {
+export function toFile(
+  path: string,
+  mode: number,
+  failed: (error: SetpointError) => Promise<void>,
+): Destination {
   let file: AsideFile | null = null;
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {
@@ -78,7 +82,7 @@ export function toFile(path: string, failed: (error: SetpointError) => Promise<v
   return {
     open: () =>
       guarded(async () => {
-        file = await openAside(path);
+        file = await openAside(path, { mode });
       }),
     write: (text) => guarded(async () => file?.write(text)),
     flush: async () => {},
@@ -152,6 +156,39 @@ export function wholePrinter<Head, E, Tail>(
     },
     end: async (tail) => {
       await to.write(await render({ ...head, environments, ...tail }));
+      await to.end();
+    },
+  };
+}
+
+/** Takes the parts of a document one after another, and says at the end what it has kept of them. */
+export interface Collector<Head, E> {
+  readonly add: (part: E) => void;
+  readonly text: (head: Head) => Iterable<string>;
+}
+
+/** For a format that is made of all parts and needs little of each. */
+export function collectingPrinter<Head, E, Tail>(
+  to: Destination,
+  start: () => Promise<Collector<Head, E>>,
+): Printer<Head, E, Tail> {
+  let collected: { readonly head: Head; readonly collector: Collector<Head, E> } | null = null;
+  return {
+    ...to,
+    begin: async (head) => {
+      collected = { head, collector: await start() };
+      await to.open();
+    },
+    environment: async (part) => collected?.collector.add(part),
+    end: async () => {
+      let held = '';
+      for (const text of collected?.collector.text(collected.head) ?? []) {
+        held += text;
+        if (held.length < HELD) continue;
+        await to.write(held);
+        held = '';
+      }
+      await to.write(held);
       await to.end();
     },
   };

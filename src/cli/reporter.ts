@@ -18,11 +18,13 @@ import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flag
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
 import { styleFor, write, type Io } from './io.ts';
 import {
+  collectingPrinter,
   jsonPrinter,
   textPrinter,
   toFile,
   toStream,
   wholePrinter,
+  type Collector,
   type Printer,
   type TextParts,
 } from './printer.ts';
@@ -127,9 +129,15 @@ function reporterTo<D>(
       };
       const printers = outputs.flatMap(({ format, path }): Printer<Head, E, Tail>[] => {
         if (path === null && format === 'text' && flags.quiet === true) return [];
-        const to = path === null ? toStream(io.stdout) : toFile(path, failed);
+        const mode = format === 'prometheus' ? SHARED : PRIVATE;
+        const to = path === null ? toStream(io.stdout) : toFile(path, mode, failed);
         if (format === 'text') return [textPrinter(to, shown, path === null ? style : PLAIN)];
         if (format === 'json') return [jsonPrinter(to)];
+        const { prometheus } = renderers;
+        if (format === 'prometheus' && prometheus !== undefined) {
+          const start = async () => (await prometheus())() as unknown as Collector<Head, E>;
+          return [collectingPrinter(to, start)];
+        }
         return [wholePrinter(to, (document) => render(format, document as D, renderers, () => ''))];
       });
       const parts: Parts<Head, E> = {
@@ -176,6 +184,10 @@ function reporterTo<D>(
   return reporter;
 }
 
+/** The modes of files. Another user, that of node_exporter, reads metrics. */
+const PRIVATE = 0o600;
+const SHARED = 0o644;
+
 /** Environments whose errors are printed, unless the output is verbose: a summary counts the others. */
 const MOST_ERRORS = 20;
 
@@ -193,7 +205,8 @@ async function render<D>(
   text: (style: Style) => string,
 ): Promise<string> {
   if (format === 'text') return text(PLAIN);
-  const renderer = format === 'json' ? undefined : await renderers[format]?.();
+  const renderer =
+    format === 'json' || format === 'prometheus' ? undefined : await renderers[format]?.();
   return renderer === undefined ? json(document) : renderer(document);
 }
 

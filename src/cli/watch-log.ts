@@ -1,5 +1,7 @@
 import type { JournalRecord, WatchState } from '../model/watch.ts';
+import { usageError } from '../model/error.ts';
 import { visible } from '../render/visible.ts';
+import { logLine, type LogFormat } from '../watch/log.ts';
 import type { ControllerNote } from '../watch/controller.ts';
 import type { ReadEnd } from '../watch/watching.ts';
 import type { FlagValues } from './flag-table.ts';
@@ -15,21 +17,26 @@ export interface WatchLog {
 }
 
 export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): WatchLog {
-  const isJson = flags.output?.includes('json') === true;
+  const format = formatOf(flags.output);
   return {
     event: (_, event) => {
       if (event.kind === 'read' || flags.quiet === true) return;
-      void write(io.stdout, isJson ? `${JSON.stringify(event)}\n` : `${textOf(event)}\n`);
+      const line = logLine(event, format);
+      if (line !== null) void write(io.stdout, line);
     },
-    note: ({ severity, message, environment }) => {
-      const about = environment === undefined ? '' : `${visible(environment)}: `;
-      void write(io.stderr, `setpoint: ${severity}: ${about}${message}\n`);
+    note: ({ message, environment = null }) => {
+      const about = environment === null ? '' : `${environment}: `;
+      const text =
+        format === 'json'
+          ? JSON.stringify({ at: new Date().toISOString(), level: 'warn', environment, message })
+          : `setpoint: ${visible(about + message)}`;
+      void write(io.stderr, `${text}\n`);
     },
   };
 }
 
-function textOf(record: JournalRecord): string {
-  const name = 'environment' in record ? `${visible(record.environment)}: ` : '';
-  const what = record.kind === 'state' ? `${record.before} -> ${record.status}` : record.kind;
-  return `${record.at} ${name}${what}`;
+function formatOf(output: readonly string[] | undefined): LogFormat {
+  const [format = 'text', ...others] = output ?? [];
+  if (others.length === 0 && (format === 'text' || format === 'json')) return format;
+  throw usageError('watch logs text or json, to stdout.', 'Write -o text or -o json.');
 }

@@ -1,5 +1,13 @@
 /** What -o takes; not every command has every format. */
-export const FORMATS = ['text', 'json', 'markdown', 'github', 'html', 'sarif'] as const;
+export const FORMATS = [
+  'text',
+  'json',
+  'markdown',
+  'github',
+  'html',
+  'sarif',
+  'prometheus',
+] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What --fail-on takes. */

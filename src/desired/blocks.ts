@@ -23,6 +23,7 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
     settings: of(settings),
     sandboxes: of(sandboxes),
     guards: of(guards),
+    watch: of(watch),
     unmanaged: of(unmanaged),
   };
 }

@@ -13,11 +13,14 @@ export interface AsideFile {
 }
 
 /**
- * Opens a file that replaces another one as a whole, mode 0600: a reader finds the old text or the new one, also after a crash.
+ * Opens a file that replaces another one as a whole, mode 0600 unless another is given: a reader finds the old text or the new one, also after a crash.
  * Links are followed as far as `writePlace` allows (`folder` is the same there), and are resolved again before the new file takes
  * its place. Every step throws output-failed if it fails; then nothing remains beside the place.
  */
-export async function openAside(path: string, folder?: string): Promise<AsideFile> {
+export async function openAside(
+  path: string,
+  { folder, mode = 0o600 }: WriteOptions = {},
+): Promise<AsideFile> {
   const failing = async <T>(work: () => Promise<T>, undo: () => Promise<void>): Promise<T> => {
     try {
       return await work();
@@ -29,7 +32,7 @@ export async function openAside(path: string, folder?: string): Promise<AsideFil
     }
   };
   const aside = await failing(
-    () => beginWrite(path, { folder, mode: 0o600 }),
+    () => beginWrite(path, { folder, mode }),
     async () => {},
   );
   const discard = () => aside.discard();
@@ -42,7 +45,7 @@ export async function openAside(path: string, folder?: string): Promise<AsideFil
 
 /** Replaces a file as a whole, as `openAside` does. */
 export async function writeAside(path: string, text: string, folder?: string): Promise<void> {
-  const file = await openAside(path, folder);
+  const file = await openAside(path, { folder });
   await file.write(text);
   await file.finish();
 }

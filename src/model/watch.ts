@@ -168,7 +168,8 @@ export interface NoticeEvent extends Named {
   readonly receiver: string;
   /** The digest of the state it is about. */
   readonly digest: string;
-  readonly result: 'sent' | 'failed' | 'begun';
+  /** `begun`: it is about to be sent; `failed`: the receiver surely did not take it; `unknown`: it may have. */
+  readonly result: 'begun' | 'sent' | 'failed' | 'unknown';
 }
 
 export type NoticeKind = 'opened' | 'changed' | 'resolved' | 'failing' | 'reminder';

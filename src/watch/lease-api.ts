@@ -41,6 +41,7 @@ export interface Lease {
   readonly kind: 'Lease';
   readonly metadata: {
     readonly name: string;
+    readonly uid?: string;
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;

@@ -33,6 +33,7 @@ class ClaimLeases implements ClaimStore<Lease> {
   readonly #api: LeaseApi;
   readonly #clock: Clock;
   readonly #heartbeats = new Map<string, Lease>();
+  #writes = 0;
   #nextRead = Number.NEGATIVE_INFINITY;
 
   constructor(api: LeaseApi, clock: Clock, pace: Pace) {
@@ -148,9 +149,11 @@ class ClaimLeases implements ClaimStore<Lease> {
     return { leaseDurationSeconds: Math.ceil(this.pace.ttl / 1000), renewTime: this.#now() };
   }
 
-  /** With microseconds, as the API wants it. Nobody compares it with a clock. */
+  /** For people: nobody compares it with a clock. Its microseconds, which the API wants, tell one write of this process from another. */
   #now(): string {
-    return new Date(this.#clock.now()).toISOString().replace('Z', '000Z');
+    this.#writes = (this.#writes + 1) % 1000;
+    const microseconds = String(this.#writes).padStart(3, '0');
+    return new Date(this.#clock.now()).toISOString().replace('Z', `${microseconds}Z`);
   }
 
   async #turn(): Promise<void> {

@@ -4,29 +4,22 @@ import { leaseLocks } from '../../src/watch/lease-locks.ts';
 import { describeLocks } from '../fixture/lock-contract.ts';
 import {
   administer,
+  allowedAccount,
   asServiceAccount,
-  create,
   kubeApiserver,
+  newAccount,
   newNamespace,
   type KubeApiserver,
 } from '../fixture/kube-apiserver.ts';
 
 const server = kubeApiserver();
 
-const RULES = [
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    verbs: ['get', 'create', 'update', 'delete'],
-  },
-];
-
 describe.skipIf(server === null)('a real kube-apiserver (SETPOINT_KUBE_APISERVER)', () => {
   describeLocks('locks as Leases', {
     ttl: 15_000,
     lostAfter: 10_000,
     open: async () => {
-      const cluster = await allowed(server as KubeApiserver);
+      const cluster = await allowedAccount(server as KubeApiserver);
       return (time) => leaseLocks(cluster, time.clock, { time });
     },
   });
@@ -34,7 +27,7 @@ describe.skipIf(server === null)('a real kube-apiserver (SETPOINT_KUBE_APISERVER
   it('refuses an account without the rule, and the message names the rule', async () => {
     const real = server as KubeApiserver;
     const namespace = await newNamespace(real);
-    await account(real, namespace);
+    await newAccount(real, namespace);
     const cluster = await asServiceAccount(real, namespace, 'setpoint-watch');
     const locks = leaseLocks(cluster, SYSTEM_CLOCK);
     await expect(locks.take('prod')).rejects.toMatchObject({
@@ -47,46 +40,21 @@ describe.skipIf(server === null)('a real kube-apiserver (SETPOINT_KUBE_APISERVER
 
   it('leaves Leases that people can read', async () => {
     const real = server as KubeApiserver;
-    const cluster = await allowed(real);
+    const cluster = await allowedAccount(real);
     const locks = leaseLocks(cluster, SYSTEM_CLOCK);
     const lock = await locks.take('Prod EU');
     expect(lock).not.toHaveProperty('heldBy');
     const path = `/apis/coordination.k8s.io/v1/namespaces/${cluster.namespace}/leases`;
-    const { body } = await administer<{ items: { metadata: { name: string } }[] }>(
-      real,
-      'GET',
-      path,
-    );
-    expect(body.items.map(({ metadata }) => metadata.name)).toEqual([
+    const { body } = await administer(real, 'GET', path);
+    const { items } = body as { readonly items: { readonly metadata: { name: string } }[] };
+    expect(items.map(({ metadata }) => metadata.name)).toEqual([
       expect.stringMatching(/^setpoint-controller-[\da-f-]{36}$/),
       expect.stringMatching(/^setpoint-lock-prod-eu-[\da-f]{32}$/),
     ]);
-    expect(body.items[1]).toMatchObject({
+    expect(items[1]).toMatchObject({
       metadata: { annotations: { 'setpoint-environment': 'Prod EU' } },
       spec: { leaseDurationSeconds: 15, leaseTransitions: 0 },
     });
     await locks.close();
   });
 });
-
-async function account(real: KubeApiserver, namespace: string): Promise<void> {
-  const metadata = { name: 'setpoint-watch', namespace };
-  await create(real, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-}
-
-async function allowed(real: KubeApiserver) {
-  const namespace = await newNamespace(real);
-  await account(real, namespace);
-  const metadata = { name: 'setpoint-watch', namespace };
-  const group = 'rbac.authorization.k8s.io';
-  await create(real, { apiVersion: `${group}/v1`, kind: 'Role', metadata, ...{ rules: RULES } });
-  const roleRef = { apiGroup: group, kind: 'Role', name: 'setpoint-watch' };
-  const subjects = [{ kind: 'ServiceAccount', ...metadata }];
-  await create(real, {
-    apiVersion: `${group}/v1`,
-    kind: 'RoleBinding',
-    metadata,
-    ...{ roleRef, subjects },
-  });
-  return asServiceAccount(real, namespace, 'setpoint-watch');
-}

@@ -79,9 +79,9 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
 }
 
 /** The same parts, of which what was written is recorded with --journal before it is shown. */
-async function recorded<P extends Parts<OutcomeHead, EnvironmentOutcome>>(
+async function recorded(
   { journal }: Flags<'apply'>,
-  parts: P,
+  parts: Parts<OutcomeHead, EnvironmentOutcome>,
 ): Promise<Parts<OutcomeHead, EnvironmentOutcome>> {
   if (journal === undefined) return parts;
   const { applyRecorder } = await import('../../watch/record-apply.ts');

@@ -1,0 +1,230 @@
+import type { ActionCounts } from './plan.ts';
+import { WATCH_STATUSES, type WatchSettings, type WatchStatus } from './watch.ts';
+
+/** A metric as it is documented. No label holds an origin, a path or a value. */
+export interface Metric {
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** What is said of each environment, in the order in which it is written. */
+export const TARGET_METRICS = {
+  setpoint_target_info: {
+    type: 'gauge',
+    help: 'What is known of an environment: the dialect and the release of its service, and its mode. Always 1.',
+    labels: ['environment', 'dialect', 'server_version', 'mode'],
+  },
+  setpoint_target_status: {
+    type: 'gauge',
+    help: 'The status of an environment: 1 for the one that it has, 0 for the others.',
+    labels: ['environment', 'status'],
+  },
+  setpoint_target_changes: {
+    type: 'gauge',
+    help: 'Changes that an apply would make, by action; only the actions that there are.',
+    labels: ['environment', 'action'],
+  },
+  setpoint_target_unknowns: {
+    type: 'gauge',
+    help: 'Declared values that could not be compared.',
+    labels: ['environment'],
+  },
+  setpoint_target_failures: {
+    type: 'gauge',
+    help: 'Reads in a row that failed, until now.',
+    labels: ['environment'],
+  },
+  setpoint_target_last_look_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the environment was last read, also if that failed.',
+    labels: ['environment'],
+  },
+  setpoint_target_last_in_sync_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the environment was last found in sync.',
+    labels: ['environment'],
+  },
+  setpoint_target_last_apply_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the file was last applied to the environment.',
+    labels: ['environment'],
+  },
+  setpoint_target_next_look_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the environment is due to be read again.',
+    labels: ['environment'],
+  },
+  setpoint_leader: {
+    type: 'gauge',
+    help: 'Whether no other controller holds the lock of the environment: 1 or 0.',
+    labels: ['environment'],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** What is said of the whole of them: by a controller, or by a run that writes a file. */
+export const TOTAL_METRICS = {
+  setpoint_build_info: {
+    type: 'gauge',
+    help: 'The version of setpoint. Always 1.',
+    labels: ['version'],
+  },
+  setpoint_targets: {
+    type: 'gauge',
+    help: 'Environments by status.',
+    labels: ['status'],
+  },
+  setpoint_oldest_look_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the environment that was read least recently was last read.',
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** What only a controller says. */
+export const WATCH_METRICS = {
+  setpoint_reconcile_total: {
+    type: 'counter',
+    help: 'Reads that ended: done, or the code of the error.',
+    labels: ['environment', 'result'],
+  },
+  setpoint_reconcile_duration_seconds: {
+    type: 'histogram',
+    help: 'How long a read took.',
+    labels: [],
+  },
+  setpoint_writes_total: {
+    type: 'counter',
+    help: 'Applies that wrote or may have written, by their outcome.',
+    labels: ['environment', 'result'],
+  },
+  setpoint_requests_total: {
+    type: 'counter',
+    help: 'Requests of applies to services.',
+    labels: ['method'],
+  },
+  setpoint_notices_total: {
+    type: 'counter',
+    help: 'Notices by receiver: sent, failed, or unknown if it may have been taken.',
+    labels: ['receiver', 'result'],
+  },
+  setpoint_queue_depth: {
+    type: 'gauge',
+    help: 'Environments that are due and wait for their turn.',
+    labels: [],
+  },
+  setpoint_shard_info: {
+    type: 'gauge',
+    help: 'The part of the environments that this controller has; absent if it has all. Always 1.',
+    labels: ['index', 'count'],
+  },
+  setpoint_loop_turned_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the loop last turned.',
+    labels: [],
+  },
+  setpoint_files_problem: {
+    type: 'gauge',
+    help: 'Whether the files of now cannot be used, so that those before stay in force: 1 or 0.',
+    labels: [],
+  },
+  process_cpu_seconds_total: {
+    type: 'counter',
+    help: 'Processor time of the process.',
+    labels: [],
+  },
+  process_resident_memory_bytes: {
+    type: 'gauge',
+    help: 'Memory of the process.',
+    labels: [],
+  },
+  process_start_time_seconds: {
+    type: 'gauge',
+    help: 'When the process started.',
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+export type TargetMetric = keyof typeof TARGET_METRICS;
+
+/** One line of a metric. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What the metrics say of an environment. Times are milliseconds since 1970, null if there is none. */
+export interface Measured {
+  readonly name: string;
+  readonly status: WatchStatus;
+  readonly mode: WatchSettings['mode'];
+  readonly dialect: string | null;
+  readonly release: string | null;
+  /** Null if nothing was compared. */
+  readonly changes: Readonly<Partial<ActionCounts>> | null;
+  readonly unknowns: number | null;
+  /** Null if reads before this one are not known. */
+  readonly failures: number | null;
+  readonly lastLook: number | null;
+  readonly lastInSync: number | null;
+  readonly lastApply: number | null;
+  readonly nextLook: number | null;
+  /** Null if it has no lock. */
+  readonly leader: boolean | null;
+}
+
+/** The lines of one metric about one environment. */
+export function targetSamples(metric: TargetMetric, measured: Measured): readonly Sample[] {
+  const environment = measured.name;
+  switch (metric) {
+    case 'setpoint_target_info': {
+      const { dialect, release, mode } = measured;
+      const labels = { dialect: dialect ?? '', server_version: release ?? '', mode };
+      return [{ labels: { environment, ...labels }, value: 1 }];
+    }
+    case 'setpoint_target_status':
+      return WATCH_STATUSES.map((status) => ({
+        labels: { environment, status: statusLabel(status) },
+        value: Number(status === measured.status),
+      }));
+    case 'setpoint_target_changes':
+      return Object.entries(measured.changes ?? {})
+        .filter(([, count]) => count > 0)
+        .map(([action, value]) => ({ labels: { environment, action }, value }));
+    case 'setpoint_target_unknowns':
+      return single(environment, measured.unknowns);
+    case 'setpoint_target_failures':
+      return single(environment, measured.failures);
+    case 'setpoint_target_last_look_timestamp_seconds':
+      return single(environment, seconds(measured.lastLook));
+    case 'setpoint_target_last_in_sync_timestamp_seconds':
+      return single(environment, seconds(measured.lastInSync));
+    case 'setpoint_target_last_apply_timestamp_seconds':
+      return single(environment, seconds(measured.lastApply));
+    case 'setpoint_target_next_look_timestamp_seconds':
+      return single(environment, seconds(measured.nextLook));
+    case 'setpoint_leader':
+      return single(environment, measured.leader === null ? null : Number(measured.leader));
+  }
+}
+
+/** The lines of `setpoint_targets`: every status, also those that no environment has. */
+export function statusSamples(counts: ReadonlyMap<WatchStatus, number>): readonly Sample[] {
+  return WATCH_STATUSES.map((status) => ({
+    labels: { status: statusLabel(status) },
+    value: counts.get(status) ?? 0,
+  }));
+}
+
+/** A status as a label has it: `in_sync`. */
+function statusLabel(status: WatchStatus): string {
+  return status.replaceAll('-', '_');
+}
+
+function single(environment: string, value: number | null): readonly Sample[] {
+  return value === null ? [] : [{ labels: { environment }, value }];
+}
+
+function seconds(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : milliseconds / 1000;
+}

@@ -1,0 +1,103 @@
+import {
+  statusSamples,
+  TARGET_METRICS,
+  targetSamples,
+  TOTAL_METRICS,
+  type Measured,
+  type Metric,
+  type Sample,
+  type TargetMetric,
+} from '../model/metrics.ts';
+import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
+import { changeCount, planAttention } from '../model/summary.ts';
+import type { WatchStatus } from '../model/watch.ts';
+
+/** Takes the plans of a run one after another, and keeps of each what the metrics say: some words and numbers. */
+export interface MetricsOfPlans {
+  add(environment: EnvironmentPlan): void;
+  /** The lines in parts, the metrics one after another as the format wants it. */
+  text(head: Pick<PlanHead, 'tool' | 'created_at'>): Iterable<string>;
+}
+
+/**
+ * Plans as metrics in the text format of Prometheus, for the textfile collector of node_exporter: without times of samples, which
+ * it refuses. They have the names and the labels that a controller gives them.
+ */
+export function metricsOfPlans(): MetricsOfPlans {
+  const plans: Kept[] = [];
+  return {
+    add: (environment) => plans.push(kept(environment)),
+    *text({ tool: { version }, created_at: at }) {
+      const counts = new Map<WatchStatus, number>();
+      for (const { status } of plans) counts.set(status, (counts.get(status) ?? 0) + 1);
+      const total = TOTAL_METRICS;
+      const build = { labels: { version }, value: 1 };
+      yield described('setpoint_build_info', total.setpoint_build_info, [build]);
+      for (const [name, metric] of Object.entries(TARGET_METRICS)) {
+        let isFirst = true;
+        for (const plan of plans) {
+          const samples = targetSamples(name as TargetMetric, { ...plan, ...lookedAt(plan, at) });
+          if (samples.length === 0) continue;
+          yield isFirst ? described(name, metric, samples) : lines(name, samples);
+          isFirst = false;
+        }
+      }
+      yield described('setpoint_targets', total.setpoint_targets, statusSamples(counts));
+    },
+  };
+}
+
+type Kept = Omit<Measured, 'lastLook' | 'lastInSync'>;
+
+function kept(environment: EnvironmentPlan): Kept {
+  const attention = planAttention(environment);
+  const compared = environment.status !== 'error';
+  return {
+    name: environment.name,
+    status: statusOf(environment),
+    mode: 'detect',
+    dialect: environment.dialect,
+    release: environment.release,
+    changes: changeCount(attention) > 0 ? attention.changes : null,
+    unknowns: compared ? attention.unknown : null,
+    failures: null,
+    lastApply: null,
+    nextLook: null,
+    leader: null,
+  };
+}
+
+/** What a run that compares once says of a plan, in the words of a controller. */
+function statusOf(environment: EnvironmentPlan): WatchStatus {
+  const { verdict } = planAttention(environment, true);
+  if (verdict === 'not-started') return 'not-read';
+  if (verdict !== 'differs') return verdict;
+  return environment.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
+}
+
+function lookedAt({ status }: Kept, at: string): Pick<Measured, 'lastLook' | 'lastInSync'> {
+  const time = Date.parse(at);
+  return {
+    lastLook: status === 'not-read' ? null : time,
+    lastInSync: status === 'in-sync' ? time : null,
+  };
+}
+
+function described(name: string, { help, type }: Metric, samples: readonly Sample[]): string {
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines(name, samples)}`;
+}
+
+function lines(name: string, samples: readonly Sample[]): string {
+  return samples.map(({ labels, value }) => `${name}${labelText(labels)} ${value}\n`).join('');
+}
+
+function labelText(labels: Sample['labels']): string {
+  const pairs = Object.entries(labels).map(
+    ([key, value]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`,
+  );
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
