@@ -9,7 +9,7 @@ import { change, environment } from '../fixture/documents.ts';
 import { folderWith } from '../fixture/command.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { hasProgram } from '../fixture/program.ts';
-import { fakeWatching, watchState } from '../fixture/watching.ts';
+import { fakeWatching, watchState } from '../fixture/fake-watching.ts';
 
 /** A Prometheus that scrapes an address each second, until the test has finished. Resolves to its own address. */
 async function prometheusOn(target: string): Promise<string> {

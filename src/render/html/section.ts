@@ -17,12 +17,19 @@ import { chipHtml, refHtml, rowHtml, rowsHtml, softHtml } from './parts.ts';
 
 /** An environment's section; `index` is its position in the document, from 0. */
 export function sectionHtml(section: Section, index: number): Markup {
-  const { command, name, origin, seen, verdict, sentence, changes, unknown, remaining } = section;
+  const { name, origin, verdict } = section;
   const about = [origin, spokenText(section)].filter((text) => text !== null).join(', ');
   const id = sectionId(index);
   return markup`<section aria-labelledby="${id}">
 <h2 id="${id}">${name} ${chipHtml(verdict)}</h2>
-${about === '' ? null : softHtml(about)}<p class="sentence">${sentenceText(sentence)}</p>
+${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
+`;
+}
+
+/** What a section has below its title. */
+export function sectionBodyHtml(section: Section): Markup {
+  const { command, seen, sentence, changes, unknown, remaining } = section;
+  return markup`<p class="sentence">${sentenceText(sentence)}</p>
 ${[
   seen === null ? null : softHtml(`Against the service ${seen}.`),
   legendHtml(section),
@@ -38,8 +45,7 @@ ${[
   rowsHtml('Could not be compared', unknown.map(unknownHtml)),
   unmanagedHtml(section),
   requestsHtml(section),
-]}</section>
-`;
+]}`;
 }
 
 /** Not the name: two could be alike. */

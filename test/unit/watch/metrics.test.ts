@@ -3,7 +3,7 @@ import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../../src/model
 import { WATCH_STATUSES } from '../../../src/model/watch.ts';
 import { metricsOf } from '../../../src/watch/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
-import { fakeWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
+import { fakeWatching, WATCHED_AT, watchState } from '../../fixture/fake-watching.ts';
 
 const AT = new Date(WATCHED_AT).toISOString();
 const READ = { kind: 'read', seconds: 0.3, result: 'done' } as const;

@@ -1,0 +1,142 @@
+import { formatPath } from '../model/path.ts';
+import { counted, namesListed } from '../model/wording.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
+import type { JournalRecord, StateEvent, WriteEvent } from '../model/watch.ts';
+import { markup, type Markup, type MarkupPart } from '../render/html/markup.ts';
+import { rowHtml, softHtml } from '../render/html/parts.ts';
+import { sectionBodyHtml } from '../render/html/section.ts';
+import { outcomeSection, planSection } from '../render/section.ts';
+import type { Label } from '../render/change.ts';
+import { visible } from '../render/visible.ts';
+import { timeHtml } from './times.ts';
+import { STATUS_LABELS } from './watch-label.ts';
+
+/** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
+export function historyHtml(records: readonly JournalRecord[], now: number): Markup {
+  const rows = records.map((record) => recordHtml(record, now)).filter((row) => row !== null);
+  if (rows.length === 0)
+    return markup`<p class="soft">Nothing yet: the journal has a line for each change of state and each write.</p>\n`;
+  return markup`<ol class="rows">
+${rows}</ol>
+`;
+}
+
+function recordHtml(record: JournalRecord, now: number): Markup | null {
+  const at = timeHtml(record.at, now);
+  switch (record.kind) {
+    case 'state':
+      return stateHtml(record, at);
+    case 'write':
+      return writeHtml(record, at);
+    case 'suspended':
+      return rowHtml(
+        STATUS_LABELS.suspended,
+        markup`<p>${record.reason}</p>\n`,
+        softHtml(at, record.until === null ? null : `until ${record.until}`),
+      );
+    case 'resumed':
+      return rowHtml(RESUMED, softHtml(at));
+    case 'healing-stopped':
+      return rowHtml(
+        HEALING_STOPPED,
+        markup`<p><code class="name">${record.path}</code>: ${record.reason}</p>\n`,
+        softHtml(at),
+      );
+    case 'writing':
+      return rowHtml(
+        WRITING,
+        markup`<p>${counted(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
+        softHtml(at, commitHtml(record.commit)),
+      );
+    case 'notice':
+      return rowHtml(
+        NOTICES[record.result],
+        markup`<p>${record.event}, to ${record.receiver}</p>\n`,
+        softHtml(at),
+      );
+    case 'files':
+    case 'started':
+    case 'stopped':
+      return null;
+  }
+}
+
+const WRITING: Label = { mark: '→', words: 'writing', color: 'dim' };
+const RESUMED: Label = { mark: '▸', words: 'resumed', color: 'cyan' };
+const HEALING_STOPPED: Label = { mark: '■', words: 'stopped', color: 'red' };
+const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> = {
+  sent: { mark: '✉', words: 'notified', color: 'dim' },
+  failed: { mark: '✗', words: 'not notified', color: 'red' },
+  begun: { mark: '?', words: 'perhaps notified', color: 'dim' },
+  unknown: { mark: '?', words: 'perhaps notified', color: 'dim' },
+};
+
+function stateHtml(record: StateEvent & { readonly at: string }, at: Markup): Markup {
+  const { status, before, after, commit, plan } = record;
+  const changes = plan?.changes ?? [];
+  const what =
+    plan?.error?.message ??
+    (changes.length === 0 ? '' : `${counted(changes.length, 'change')}: ${pathsOf(changes)}`);
+  return rowHtml(
+    STATUS_LABELS[status],
+    markup`<p>was ${STATUS_LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
+    softHtml(
+      at,
+      after === null || status === 'in-sync' ? null : `made after the read at ${after}`,
+      commitHtml(commit),
+    ),
+    plan === null ? null : foldHtml('What was found', foundPlanHtml(plan, record.at)),
+  );
+}
+
+function writeHtml(record: WriteEvent & { readonly at: string }, at: Markup): Markup {
+  const { by, commit, actor, url, outcome } = record;
+  const section = outcomeSection(outcome);
+  return rowHtml(
+    section.verdict,
+    markup`<p>${by === 'watch' ? 'Written by this controller' : 'Written by apply'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
+    softHtml(at, commitHtml(commit), url === null ? null : linkHtml(url)),
+    outcome.changes.length === 0 && outcome.error === null
+      ? null
+      : foldHtml('What was written', sectionBodyHtml(section)),
+  );
+}
+
+const MOST_PATHS = 3;
+
+function pathsOf(changes: readonly { readonly path: readonly string[] }[]): string {
+  const names = changes.slice(0, MOST_PATHS).map(({ path }) => formatPath(path));
+  const more = changes.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function foldHtml(title: string, content: Markup): Markup {
+  return markup`<details class="fold">
+<summary>${title}</summary>
+${content}</details>
+`;
+}
+
+/** What a read found. Whether a difference is an edit of the file is known once its controller has seen what was in sync. */
+export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
+  const section = planSection(plan, 'drift', { created_at: at });
+  if (section.caveat === '') return sectionBodyHtml(section);
+  const sentence = { ...section.sentence, rest: '' };
+  return markup`${sectionBodyHtml({ ...section, sentence })}<p class="soft">Edits of the file may be among the differences: this controller has not seen the environment in sync yet.</p>
+`;
+}
+
+/** The first characters of a commit; all of them on request. */
+export function commitHtml(commit: string | null): Markup | null {
+  if (commit === null) return null;
+  return markup`<span>commit <code title="${commit}">${/^[\da-f]{40,64}$/.test(commit) ? commit.slice(0, 10) : commit}</code></span>`;
+}
+
+/** A link if the address is one of the web without a name and password, and reads as what it leads to. */
+function linkHtml(text: string): MarkupPart {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === null || !isWeb || url.username !== '' || url.password !== '') return text;
+  if (visible(url.href) !== url.href) return text;
+  return markup`<a href="${url.href}" rel="noreferrer noopener">${url.href}</a>`;
+}

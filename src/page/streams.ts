@@ -1,0 +1,151 @@
+import type { ServerResponse } from 'node:http';
+import type { Changes } from './changes.ts';
+import { SAFE_HEADERS } from './headers.ts';
+import { sources, versionOf, type LiveView } from './parts.ts';
+
+/** How a stream computes what it shows. Streams with the same key show the same. Null once there is nothing to show. */
+export interface Source {
+  readonly key: string;
+  readonly view: () => Promise<LiveView | null>;
+}
+
+interface Stream {
+  readonly source: Source;
+  readonly response: ServerResponse;
+  /** The key of each part as the reader has it, and the order of the rows. */
+  sent: ReadonlyMap<string, string>;
+  order: string;
+}
+
+const MOST_STREAMS = 100;
+/** The least time between two events of a stream, in milliseconds: what changes in between is sent together. */
+const PAUSE = 1000;
+/** What comes in a burst is sent together. */
+const SOON = 50;
+const KEEP_ALIVE = 15_000;
+/** A reader who has not taken what was sent is cut off after this long. */
+const LONGEST_STALL = 60_000;
+
+/**
+ * Server-sent events. They carry no news of their own: each brings a reader from what it has to what is shown now. So whatever
+ * is lost or late is made up for by the next one, and a slow reader costs one event at most.
+ */
+export class Streams {
+  /** With when each had last taken all that was sent. */
+  readonly #streams = new Map<Stream, number>();
+  readonly #boot: string;
+  readonly #failed: (thrown: unknown) => void;
+  readonly #silence: () => void;
+  readonly #keepAlive: NodeJS.Timeout;
+  #turn: NodeJS.Timeout | null = null;
+  #turnedAt = Number.NEGATIVE_INFINITY;
+  #changed = false;
+
+  constructor(changes: Changes, boot: string, failed: (thrown: unknown) => void) {
+    this.#boot = boot;
+    this.#failed = failed;
+    this.#silence = changes.listen(() => {
+      this.#changed = true;
+      this.#wake();
+    });
+    this.#keepAlive = setInterval(() => this.#keptAlive(), KEEP_ALIVE).unref();
+  }
+
+  get isFull(): boolean {
+    return this.#streams.size >= MOST_STREAMS;
+  }
+
+  /** Begins a stream. `version` is what the reader has; if it is that of now, nothing is sent until something changes. */
+  async open(source: Source, response: ServerResponse, version: string): Promise<void> {
+    const view = await source.view();
+    if (view === null || response.destroyed) {
+      response.writeHead(204, SAFE_HEADERS).end();
+      return;
+    }
+    response.writeHead(200, {
+      ...SAFE_HEADERS,
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'X-Accel-Buffering': 'no',
+    });
+    const stream: Stream = { source, response, sent: new Map(), order: '' };
+    this.#streams.set(stream, performance.now());
+    response.on('close', () => this.#streams.delete(stream));
+    response.on('error', () => this.#streams.delete(stream));
+    response.write('retry: 3000\n\n');
+    if (version === versionOf(view, this.#boot)) remember(stream, view);
+    else this.#send(stream, view);
+  }
+
+  close(): void {
+    clearInterval(this.#keepAlive);
+    if (this.#turn !== null) clearTimeout(this.#turn);
+    this.#silence();
+    for (const { response } of this.#streams.keys()) response.end();
+    this.#streams.clear();
+  }
+
+  /** Sends soon after a change, and not more often than once in a pause. */
+  #wake(): void {
+    if (this.#turn !== null || this.#streams.size === 0) return;
+    const wait = Math.max(SOON, this.#turnedAt + PAUSE - performance.now());
+    this.#turn = setTimeout(() => {
+      this.#turnedAt = performance.now();
+      void this.#sendAll().finally(() => {
+        this.#turn = null;
+        if (this.#changed) this.#wake();
+      });
+    }, wait).unref();
+  }
+
+  /** Each source is computed once for all who look at it. */
+  async #sendAll(): Promise<void> {
+    this.#changed = false;
+    const views = new Map<string, Promise<LiveView | null>>();
+    for (const stream of this.#streams.keys()) {
+      if (this.#isStalled(stream)) continue;
+      const { source } = stream;
+      const known = views.get(source.key);
+      const computed = known ?? source.view();
+      if (known === undefined) views.set(source.key, computed);
+      try {
+        const view = await computed;
+        if (view === null) stream.response.end();
+        else if (this.#streams.has(stream)) this.#send(stream, view);
+      } catch (thrown) {
+        this.#failed(thrown);
+        stream.response.end();
+      }
+    }
+  }
+
+  #isStalled({ response }: Stream): boolean {
+    return response.writableLength > 0;
+  }
+
+  #send(stream: Stream, view: LiveView): void {
+    const order = view.order?.join(' ') ?? '';
+    const parts = view.parts.filter(({ id, key }) => stream.sent.get(id) !== key);
+    if (parts.length === 0 && order === stream.order) return;
+    const version = versionOf(view, this.#boot);
+    const data = JSON.stringify({ parts: sources(parts), order: view.order, version });
+    remember(stream, view);
+    stream.response.write(`id: ${version}\ndata: ${data}\n\n`);
+  }
+
+  #keptAlive(): void {
+    const now = performance.now();
+    for (const [stream, since] of this.#streams) {
+      if (!this.#isStalled(stream)) {
+        stream.response.write(':\n\n');
+        this.#streams.set(stream, now);
+      } else if (now - since > LONGEST_STALL) stream.response.destroy();
+    }
+    // What nobody announces changes, too: whether the controller stands still.
+    this.#wake();
+  }
+}
+
+function remember(stream: Stream, view: LiveView): void {
+  stream.sent = new Map(view.parts.map(({ id, key }) => [id, key]));
+  stream.order = view.order?.join(' ') ?? '';
+}

@@ -1,0 +1,125 @@
+/** What the page of a controller has besides the style of every page, whose colours it uses. */
+export const PAGE_STYLE = `
+:root { --good-bar: #3f9e62; --warn-bar: #c98500; --bad-bar: #d63f38; --note-bar: #2f86c1; --plain-bar: #97a1ae; --hover: #f7f9fb; }
+@media (prefers-color-scheme: dark) { :root { --good-bar: #3a9a5b; --warn-bar: #d9a02f; --bad-bar: #ee6a62; --note-bar: #4fa9e0; --plain-bar: #5d6877; --hover: #1b212b; } }
+body { max-width: 88rem; padding: 0 1rem 2rem; display: flex; flex-direction: column; min-height: 100vh; }
+main { flex: 1; outline: none; }
+h1 { font-size: 1.5rem; margin-top: 1rem; overflow-wrap: anywhere; }
+h1::first-letter { text-transform: none; }
+h1 .chip { vertical-align: .25em; margin-left: .25rem; }
+h2 { font-size: 1.125rem; }
+h2 + p, h2 + .sentence { margin-top: .25rem; }
+b { font-weight: 650; }
+.skip { position: absolute; left: 1rem; top: -4rem; padding: .5rem .75rem; background: var(--card); border: 1px solid var(--edge); border-radius: 0 0 .5rem .5rem; z-index: 2; }
+.skip:focus { top: 0; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+body > header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .75rem 0; border-bottom: 1px solid var(--edge); }
+.brand { font-weight: 650; font-size: 1.0625rem; }
+.brand a { color: inherit; text-decoration: none; }
+.brand a:hover { text-decoration: underline; }
+.brand span { color: var(--soft); font-weight: 400; }
+#live { margin-right: auto; white-space: nowrap; }
+#live:not(:empty)::before { content: ''; display: inline-block; width: .5rem; height: .5rem; margin-right: .4rem; border-radius: 50%; background: var(--plain-bar); vertical-align: .05em; }
+#live[data-state='live']::before { background: var(--good-bar); }
+#live[data-state='cut']::before { background: none; border: 2px solid var(--warn-bar); }
+body > footer { margin-top: 2rem; }
+.back { margin-top: 1rem; font-size: .9375rem; }
+.back + section, .back + .said { margin-top: .75rem; }
+.back + #controller { margin-top: 0; }
+.said { margin-top: .75rem; }
+#controller > .soft { margin-top: .5rem; }
+
+nav#counts { background: none; border: 0; padding: 0; margin-top: .75rem; }
+#counts ul { display: flex; flex-wrap: wrap; gap: .375rem; }
+#counts a { display: flex; align-items: center; gap: .375rem; min-height: 2.25rem; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 1.25rem; background: var(--card); color: var(--text); text-decoration: none; font-size: .875rem; }
+#counts a:hover { border-color: var(--soft); }
+#counts a[aria-current] { border-color: var(--link); box-shadow: inset 0 0 0 1px var(--link); }
+form p { margin: 0; }
+label { display: block; font-size: .8125rem; color: var(--soft); margin-bottom: .125rem; }
+input:not([type=hidden]), select { font: inherit; font-size: .9375rem; color: var(--text); background: var(--card); border: 1px solid var(--soft); border-radius: .375rem; padding: .3125rem .5rem; min-height: 2.25rem; width: 100%; }
+input::placeholder { color: var(--soft); opacity: 1; }
+button { font: inherit; font-size: .9375rem; font-weight: 550; min-height: 2.25rem; padding: .25rem .875rem; border: 1px solid var(--soft); border-radius: .375rem; background: var(--card); color: var(--text); cursor: pointer; }
+button:hover { background: var(--code); }
+button.grave { background: var(--bad-fill); color: var(--bad); border-color: var(--bad); }
+button.quiet { border-color: transparent; background: none; color: var(--link); text-decoration: underline; text-underline-offset: .15em; padding: 0; font-weight: 400; }
+.search { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem; margin-top: .75rem; }
+.search p:first-child { flex: 1 1 14rem; max-width: 26rem; }
+.search p:nth-child(2) { flex: 0 1 13rem; }
+.buttons { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: .75rem 0 .25rem; }
+.fold form { color: var(--text); display: grid; gap: .625rem; max-width: 30rem; padding: .25rem 0 .5rem; }
+.login form { display: grid; gap: .75rem; max-width: 26rem; }
+.login .said { margin: 0 0 .75rem; max-width: 26rem; }
+.confirm { border-color: var(--bad-bar); }
+.confirm p { margin-top: .375rem; }
+.empty { margin-top: .75rem; padding: 2.5rem 1rem; text-align: center; background: var(--card); border: 1px solid var(--edge); border-radius: .75rem; }
+.empty .soft { max-width: 32rem; margin: .25rem auto 0; }
+[hidden] { display: none; }
+#empty:not([hidden]) ~ .sheet { display: none; }
+
+.sheet { margin-top: .75rem; background: var(--card); border: 1px solid var(--edge); border-radius: .75rem; overflow: clip; }
+table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
+thead th { text-align: left; font-size: .8125rem; font-weight: 550; color: var(--soft); padding: .5rem .75rem; border-bottom: 1px solid var(--edge); background: var(--card); position: sticky; top: 0; z-index: 1; white-space: nowrap; }
+tbody th, tbody td { padding: .4375rem .75rem; text-align: left; vertical-align: middle; font-weight: 400; }
+tbody td { overflow-wrap: normal; }
+tbody tr + tr > * { border-top: 1px solid var(--edge); }
+tbody tr:hover { background: var(--hover); }
+tbody th a { font-weight: 600; color: var(--text); text-decoration-color: var(--edge); }
+tbody th a:hover { text-decoration-color: currentcolor; }
+tbody th .soft { font-size: .8125rem; line-height: 1.35; }
+.since { font-size: .8125rem; white-space: nowrap; }
+td.number, thead th:nth-child(4) { text-align: right; font-variant-numeric: tabular-nums; }
+td > time, td > .soft:only-child { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.strip { display: block; width: 100%; height: 1.5rem; }
+.strip path { fill: none; stroke-dasharray: 2 1; background: none; }
+.strip .ground { stroke: var(--edge); stroke-width: 2; stroke-dasharray: none; }
+.strip .good { stroke: var(--good-bar); }
+.strip .warn { stroke: var(--warn-bar); }
+.strip .bad { stroke: var(--bad-bar); }
+.strip .note { stroke: var(--note-bar); }
+.strip .plain { stroke: var(--plain-bar); }
+#reads .strip { height: 3rem; margin: .75rem 0 .5rem; max-width: 60rem; }
+#reads .strip + .soft { max-width: 60rem; }
+nav#pager { background: none; border: 0; padding: 0; }
+#pager p { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: center; align-items: baseline; font-size: .9375rem; }
+
+#state > h1 { margin-top: 0; }
+#state > .box { margin-top: .75rem; }
+.box > p + p { margin-top: .25rem; }
+.box b { font-weight: 650; }
+.facts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 16rem), 1fr)); gap: .75rem 1.5rem; margin: 1rem 0 0; }
+.facts dt { color: var(--soft); font-size: .8125rem; }
+.facts dd { font-size: .9375rem; }
+.tag { background: var(--code); border-radius: .25rem; padding: .0625rem .3125rem; }
+#history .rows > li { border-top: 1px solid var(--edge); }
+#history .rows > li:first-child { border-top: 0; }
+#history .fold { margin-top: .25rem; }
+ol { list-style: none; }
+
+@media (max-width: 59.99rem) {
+  table, tbody, caption { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .375rem 1rem; padding: .75rem; }
+  tbody tr + tr { border-top: 1px solid var(--edge); }
+  tbody tr + tr > * { border: 0; }
+  tbody th, tbody td { padding: 0; }
+  tbody th, tbody td[data-head='State'], tbody td[data-head='Last reads'] { grid-column: 1 / -1; }
+  tbody td[data-head]:not([data-head='State'], [data-head='Last reads'])::before { content: attr(data-head) ' '; color: var(--soft); font-size: .8125rem; }
+  td.number { text-align: left; }
+}
+@media (max-width: 39.99rem) {
+  .facts { gap: .375rem; }
+  .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .5rem; align-items: baseline; }
+}
+@media (min-width: 40rem) and (max-width: 59.99rem) {
+  tbody tr { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+  tbody th { grid-column: 1 / 3; }
+  tbody td[data-head='State'] { grid-column: 3 / -1; }
+}
+@media (min-width: 60rem) {
+  tbody th { width: 26%; }
+  td[data-head='Last reads'] { width: 22%; min-width: 12rem; }
+  #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }
+}
+@media (forced-colors: active) { .strip path { stroke: CanvasText; } }
+@media (prefers-reduced-motion: no-preference) { .skip { transition: top .1s; } }
+`;

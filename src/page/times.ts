@@ -1,0 +1,36 @@
+import { markup, type Markup } from '../render/html/markup.ts';
+import { ageText } from '../render/values.ts';
+
+/** How long ago, or in how long: `3 m ago`, `in 2 m`, `due`. The page's script counts on. Null is `never`. */
+export function ageHtml(at: string | null, now: number): Markup {
+  const time = at === null ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(time)) return markup`<span class="soft">never</span>`;
+  const iso = new Date(time).toISOString();
+  return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age>${ageWords(time, now)}</time>`;
+}
+
+/** The same for a time that is to come; null is `–`. */
+export function dueHtml(at: string | null, now: number): Markup {
+  return at === null ? markup`<span class="soft">–</span>` : ageHtml(at, now);
+}
+
+function ageWords(time: number, now: number): string {
+  if (time <= now) return `${ageText(now - time, ' ')} ago`;
+  return `in ${ageText(time - now, ' ')}`;
+}
+
+/** A time in UTC to the second, and how long ago that was. */
+export function timeHtml(at: string, now: number): Markup {
+  const time = Date.parse(at);
+  if (Number.isNaN(time)) return markup`${at}`;
+  const iso = new Date(time).toISOString();
+  return markup`<time datetime="${iso}">${secondText(iso)}</time> <span class="soft">(${ageHtml(at, now)})</span>`;
+}
+
+function minuteText(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+export function secondText(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { SetpointError } from '../../../src/model/error.ts';
+import { listenOptions, type ListenFlags } from '../../../src/page/listen-options.ts';
+
+const TOKEN = 'x'.repeat(32);
+const WITH_TOKEN = { SETPOINT_WATCH_TOKEN: TOKEN };
+
+const options = (flags: ListenFlags, env: Readonly<Record<string, string>> = {}) =>
+  listenOptions(flags, env, (path) => `text of ${path}`);
+
+function refusal(flags: ListenFlags, env: Readonly<Record<string, string>> = {}): string {
+  try {
+    options(flags, env);
+  } catch (thrown) {
+    if (thrown instanceof SetpointError && thrown.code === 'usage')
+      return `${thrown.message} ${thrown.hint}`;
+    throw thrown;
+  }
+  return '';
+}
+
+describe('where the page is served', () => {
+  it.each([
+    ['127.0.0.1:8080', '127.0.0.1', 8080],
+    ['localhost:0', 'localhost', 0],
+    ['[::1]:8080', '::1', 8080],
+    ['8080', '127.0.0.1', 8080],
+  ])('--listen %s', (listen, host, port) => {
+    expect(options({ listen })).toMatchObject({ host, port, token: null, tls: null });
+  });
+
+  it('nowhere without --listen', () => {
+    expect(options({})).toBeNull();
+    expect(options({}, WITH_TOKEN)).toBeNull();
+  });
+
+  it.each(['', 'x', '127.0.0.1', '127.0.0.1:99999', '::1:80', 'http://127.0.0.1:8080', 'a b:80'])(
+    'not on "%s"',
+    (listen) => {
+      expect(refusal({ listen })).toContain('--listen takes an address and a port.');
+    },
+  );
+});
+
+describe('off loopback', () => {
+  it('takes a token', () => {
+    expect(refusal({ listen: '0.0.0.0:8080' })).toMatch(/needs a token.*SETPOINT_WATCH_TOKEN/);
+    const flags = { listen: '127.0.0.1:8080', publicUrl: 'https://setpoint.example.com' };
+    expect(refusal(flags)).toMatch(/--public-url needs a token/);
+  });
+
+  it('takes TLS, or a proxy that has it', () => {
+    const listen = '0.0.0.0:8080';
+    expect(refusal({ listen }, WITH_TOKEN)).toMatch(/needs TLS.*--tls-cert.*--public-url/);
+    expect(options({ listen, tlsCert: 'c', tlsKey: 'k' }, WITH_TOKEN)).toMatchObject({
+      tls: { cert: 'text of c' },
+    });
+    expect(options({ listen, publicUrl: 'https://s.example.com/' }, WITH_TOKEN)).toMatchObject({
+      publicOrigin: 'https://s.example.com',
+      tls: null,
+    });
+  });
+
+  it.each([
+    '0.0.0.0',
+    '[::]',
+    '192.0.2.1',
+    'setpoint.example.com',
+    '127.0.0.1.example.com',
+    '[::ffff:8.8.8.8]',
+  ])('%s is off loopback', (host) => {
+    expect(refusal({ listen: `${host}:8080` })).toContain('needs a token');
+  });
+});
+
+describe('what does not go together is refused, and it is said what to do', () => {
+  it.each<[ListenFlags, RegExp]>([
+    [{ allowActions: true }, /--allow-actions needs --listen.*127\.0\.0\.1:8080/],
+    [{ publicUrl: 'https://x' }, /--public-url needs --listen/],
+    [{ tlsCert: 'c', tlsKey: 'k' }, /--tls-cert needs --listen/],
+    [{ listen: '8080', allowActions: true }, /--allow-actions needs a token.*SETPOINT_WATCH_TOKEN/],
+    [{ listen: '8080', tlsCert: 'c' }, /go together/],
+    [{ listen: '8080', tlsKey: 'k' }, /go together/],
+    [{ listen: '8080', publicUrl: 'http://x' }, /the https address/],
+    [{ listen: '8080', publicUrl: 'https://x/path' }, /without a path/],
+    [{ listen: '8080', publicUrl: 'https://user@x' }, /the https address/],
+    [{ listen: '8080', publicUrl: 'x' }, /the https address/],
+  ])('%j', (flags, words) => {
+    expect(refusal(flags)).toMatch(words);
+  });
+
+  it.each(['short', 'x'.repeat(19), `${'x'.repeat(20)} y`, `${'x'.repeat(20)}\n`, 'ü'.repeat(20)])(
+    'the token %j',
+    (token) => {
+      const said = refusal({ listen: '8080' }, { SETPOINT_WATCH_TOKEN: token });
+      expect(said).toContain('SETPOINT_WATCH_TOKEN');
+      expect(said).not.toContain(token.slice(0, 15).padEnd(15, '?'));
+    },
+  );
+});
+
+it('neither the token nor the key has a form as text', () => {
+  const made = options({ listen: '8080', tlsCert: 'c', tlsKey: 'k' }, WITH_TOKEN);
+  expect(JSON.stringify(made)).not.toContain(TOKEN);
+  expect(JSON.stringify(made)).not.toContain('text of k');
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { WATCH_STATUSES } from '../../../src/model/watch.ts';
+import {
+  countsByStatus,
+  listAddress,
+  listed,
+  listQuery,
+  matching,
+  needsAttention,
+  worstFirst,
+} from '../../../src/page/listing.ts';
+import { stripHtml } from '../../../src/page/strip.ts';
+import { Throttle } from '../../../src/page/throttle.ts';
+import { markupSource } from '../../../src/render/html/markup.ts';
+import { everyState, fleet, reads, watchState } from '../../fixture/watching.ts';
+
+const query = (text: string) => listQuery(new URLSearchParams(text));
+const names = (text: string) =>
+  matching(worstFirst(everyState()), query(text)).map(({ name }) => name);
+
+describe('the list', () => {
+  it('has the worst first, then where healing has stopped, then those with more changes', () => {
+    expect(names('')).toEqual([
+      'eu-production',
+      'us-production',
+      'staging',
+      'demo',
+      'canary',
+      'integration',
+      'partners',
+      'new-team',
+      'load-test',
+      'research',
+      'sandbox',
+    ]);
+  });
+
+  it.each([
+    ['q=prod', ['eu-production', 'us-production']],
+    ['q=PROD+region%3Deu', ['eu-production']],
+    ['q=ring%3D0', ['canary']],
+    ['q=agents.example.com+sandbox', ['sandbox']],
+    ['q=nothing', []],
+    ['state=drift', ['demo', 'canary']],
+    ['state=healing-stopped', ['demo']],
+    ['state=held-elsewhere', ['integration']],
+    ['state=drift&q=ring%3D0', ['canary']],
+    ['state=in-sync', ['research', 'sandbox']],
+    ['state=suspended', ['load-test']],
+  ])('?%s', (text, expected) => {
+    expect(names(text)).toEqual(expected);
+  });
+
+  it('counts what is to be looked at by what is not as declared, unless somebody has suspended it', () => {
+    expect(names('state=attention')).toEqual(
+      everyState()
+        .filter(needsAttention)
+        .map(({ name }) => name)
+        .toSorted((a, b) => names('').indexOf(a) - names('').indexOf(b)),
+    );
+    expect(names('state=attention')).not.toContain('load-test');
+    expect(names('state=attention')).toContain('demo');
+  });
+
+  it('counts every environment once', () => {
+    const counts = countsByStatus(everyState());
+    expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(everyState().length);
+    expect(counts.map(([status]) => status)).toEqual(WATCH_STATUSES.toReversed());
+  });
+
+  it('comes in pages that hold every environment once', () => {
+    const sorted = worstFirst(fleet(250));
+    const pages = [1, 2, 3].map((page) => listed(sorted, { text: '', state: 'any', page }));
+    expect(pages.map(({ states }) => states.length)).toEqual([100, 100, 50]);
+    expect(pages.flatMap(({ states }) => states)).toEqual(sorted);
+    expect(listed(sorted, { text: '', state: 'any', page: 99 })).toEqual(pages[2]);
+  });
+});
+
+describe('a query', () => {
+  it.each(['/', '/?q=a+b', '/?q=ring%3D0&state=drift&page=3', '/?state=attention'])(
+    '%s',
+    (address) => {
+      expect(listAddress(query(address.slice(2)))).toBe(address);
+    },
+  );
+
+  it.each(['state=__proto__', 'state=x', 'page=0', 'page=-1', 'page=1.5', 'page=x', 'q='])(
+    '%s counts as not given',
+    (text) => {
+      expect(listAddress(query(text))).toBe('/');
+    },
+  );
+
+  it('is bounded', () => {
+    expect(query(`q=${'x'.repeat(5000)}`).text).toHaveLength(200);
+  });
+});
+
+describe('the strip of the last reads', () => {
+  it('says in words what it shows', () => {
+    expect(markupSource(stripHtml(reads('drift', 40, 2)))).toContain(
+      'aria-label="Last 40 reads: 38 in sync, 2 drift. The latest: drift."',
+    );
+  });
+
+  it('shows the last hundred', () => {
+    const strip = markupSource(stripHtml([...reads('error', 3, 3), ...reads('in-sync', 100)]));
+    expect(strip).toContain('Last 100 reads: 100 in sync.');
+    expect(strip).not.toContain('class="bad"');
+  });
+
+  it('says that there are none', () => {
+    expect(markupSource(stripHtml([]))).toContain('no reads yet');
+  });
+
+  it('is as short as what it shows has turns', () => {
+    expect(markupSource(stripHtml(watchState().reads)).length).toBeLessThan(400);
+  });
+});
+
+describe('guesses of a token', () => {
+  it('are bounded for an address, and for all of them', () => {
+    const throttle = new Throttle();
+    for (let count = 0; count < 10; count++) {
+      expect(throttle.wait('a', 0)).toBe(0);
+      throttle.failed('a', 0);
+    }
+    expect(throttle.wait('a', 1000)).toBe(59);
+    expect(throttle.wait('b', 1000)).toBe(0);
+    expect(throttle.wait('a', 60_000)).toBe(0);
+    for (let count = 0; count < 200; count++) throttle.failed(`address ${count}`, 60_000);
+    expect(throttle.wait('c', 61_000)).toBe(59);
+    expect(throttle.wait('c', 120_000)).toBe(0);
+  });
+});
