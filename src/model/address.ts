@@ -74,6 +74,7 @@ const NAMED_QUERY = /^[^\s?#]*\?[^\s=&?#]{1,80}=/;
  * credentials (`user:password@host`) or a query with a name (`host/path?key=x`): an email address is none.
  */
 export function isSensitiveUrl(text: string): boolean {
+  if (!mayHold(text)) return false;
   const trimmed = text.trim();
   const certain = OTHER.test(trimmed) || SPECIAL.test(trimmed.replaceAll(/[\t\n\r]/g, ''));
   if (certain) return isSensitiveAddress(trimmed);
@@ -115,8 +116,9 @@ export function withoutUrlSecrets(text: string): string {
   return text.replaceAll(WORD, (word) => (mayHold(word) ? maskedWord(word) : word));
 }
 
+/** Whether a text has any of what begins or ends a part of an address that may be a secret. */
 function mayHold(text: string): boolean {
-  return /[@?#]/.test(text);
+  return text.includes('@') || text.includes('?') || text.includes('#');
 }
 
 function maskedWord(word: string): string {

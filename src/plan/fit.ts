@@ -17,16 +17,15 @@ export function misfit(
   dialect: Dialect,
   observed: ObservedState | null = null,
 ): SetpointError | null {
-  const problems = [
-    ...desired.fields
-      .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
-      .flatMap((declared) => [
-        ...(declared.field.isNative ? [] : [problemOf(declared, dialect) ?? []].flat()),
-        ...unstorableIn(declared, dialect),
-      ]),
-    ...mcpMisfits(desired, dialect),
-    ...(observed === null ? [] : nativeMisfits(desired, observed)),
-  ];
+  const problems: string[] = [];
+  for (const declared of desired.fields) {
+    if (isUnmanaged(desired.unmanaged, declared.field.path)) continue;
+    const problem = declared.field.isNative ? null : problemOf(declared, dialect);
+    if (problem !== null) problems.push(problem);
+    problems.push(...unstorableIn(declared, dialect));
+  }
+  problems.push(...mcpMisfits(desired, dialect));
+  if (observed !== null) problems.push(...nativeMisfits(desired, observed));
   if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
@@ -43,7 +42,8 @@ const NO_SANDBOXES =
   'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
 
 /** The texts of a value that these services would not keep, or that would break them: each by its path. */
-function unstorableIn({ field, value }: DesiredField, { unstorable = [] }: Dialect): string[] {
+function unstorableIn({ field, value }: DesiredField, { unstorable }: Dialect): readonly string[] {
+  if (unstorable === undefined) return NONE;
   return unstorable.flatMap(({ of, form, because }) => {
     const texts = textsIn(value, field.path);
     const stored =
@@ -53,6 +53,8 @@ function unstorableIn({ field, value }: DesiredField, { unstorable = [] }: Diale
       .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`);
   });
 }
+
+const NONE: readonly string[] = [];
 
 interface Text {
   readonly path: Path;

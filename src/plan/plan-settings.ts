@@ -1,6 +1,7 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
+import { onceFor } from '../model/once.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -50,7 +51,7 @@ export function planSettings(
   const managed = managedFields(desired, start);
   const plans = managed.map((field) => {
     const from = samePath(field.field.path, AGENT_KIND) ? observed : start;
-    return [field.field.name, planField(field, desired, from, options)] as const;
+    return [field.field.name, planField(field, managed, desired, from, options)] as const;
   });
   const changes = plans.flatMap(([, plan]) => plan.changes ?? []);
   const removals = changes.filter((change) => change.action === 'remove');
@@ -118,11 +119,11 @@ function declaredAs(name: string, managed: readonly DesiredField[]): Value {
 
 function planField(
   field: DesiredField,
-  desired: DesiredState,
+  managed: readonly DesiredField[],
+  { unmanaged }: DesiredState,
   observed: ObservedState,
   { rotation, fingerprints }: PlanOptions,
 ): FieldPlan {
-  const { unmanaged } = desired;
   if (field.field.secret) {
     const plan = planSecret(field, observed, rotation, fingerprints);
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
@@ -130,7 +131,7 @@ function planField(
   if (field.field.isNative) return planNative(field, observed);
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
-  return planPlain(field, observed, { fields: managedFields(desired, observed) });
+  return planPlain(field, observed, { fields: managed });
 }
 
 /**
@@ -196,21 +197,27 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 
 /** What the service holds and the file does not manage. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
-  const { dialect, values, secrets, tokens, hidden } = observed;
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
   const maps = desired.fields.filter(({ field }) => field.isNative).map(({ field }) => field.path);
   const isDeclared = (name: string): boolean =>
     declared.has(name) || maps.some((path) => isWithin(pathNamed(name), path));
-  const held = new Set([
-    ...Object.keys(values).filter(
-      (name) =>
-        !isEmpty(values[name]) && !sameValue(values[name], dialect.fields.get(name)?.absent),
-    ),
-    ...[...secrets].filter(([, state]) => state === 'stored').map(([name]) => name),
-    ...(tokens.length > 0 ? ['secrets_store'] : []),
-    ...hidden,
-  ]);
-  const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
-  const names = [...held].filter((name) => !isDeclared(name));
-  return [...names.toSorted((a, b) => rank(a) - rank(b)).map(pathNamed), ...desired.unmanaged];
+  const names = heldBy(observed).filter((name) => !isDeclared(name));
+  return [...names.map(pathNamed), ...desired.unmanaged];
 }
+
+/** What the service holds that is not as it would be by itself: names in the order of the specification. */
+const heldBy = onceFor(
+  ({ dialect, values, secrets, tokens, hidden }: ObservedState): readonly string[] => {
+    const held = new Set([
+      ...Object.keys(values).filter(
+        (name) =>
+          !isEmpty(values[name]) && !sameValue(values[name], dialect.fields.get(name)?.absent),
+      ),
+      ...[...secrets].filter(([, state]) => state === 'stored').map(([name]) => name),
+      ...(tokens.length > 0 ? ['secrets_store'] : []),
+      ...hidden,
+    ]);
+    const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
+    return [...held].toSorted((a, b) => rank(a) - rank(b));
+  },
+);

@@ -14,9 +14,9 @@ import { kindsOf } from './native-fields.ts';
  * that is stored of them is gone, secrets and mcp servers too, and going back brings nothing back.
  */
 export function newKind(desired: DesiredState, observed: ObservedState): string | null {
+  if (!observed.stored || observed.dialect.ofKind === undefined) return null;
   const declared = desired.fields.find(({ field }) => samePath(field.path, AGENT_KIND));
   if (declared === undefined || isUnmanaged(desired.unmanaged, AGENT_KIND)) return null;
-  if (!observed.stored || observed.dialect.ofKind === undefined) return null;
   const { value } = declared;
   const kind = value instanceof Secret ? value.compareWith((text) => text) : (value ?? USUAL_KIND);
   if (typeof kind !== 'string' || sameValue(kind, kindsOf(observed)(AGENT_KIND))) return null;

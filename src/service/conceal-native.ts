@@ -9,8 +9,8 @@ import {
 } from '../model/native-schema.ts';
 import { pathKey, samePath, type Path } from '../model/path.ts';
 import type { Value, ValueRecord } from '../model/value.ts';
-import { isRecord } from '../model/value.ts';
-import { concealMember, concealServers, mapRecord, open, sealed } from './conceal.ts';
+import { isRecord, mapRecord } from '../model/value.ts';
+import { concealMember, concealServers, open, sealed } from './conceal.ts';
 import type { Places } from './places.ts';
 
 /** What a dialect says of its answers besides its schema. */

@@ -2,7 +2,14 @@ import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts
 import { Identity } from '../model/identity.ts';
 import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import { isList, isRecord, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  mapRecord,
+  WireNumber,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { NumberSecret } from './json.ts';
 
 /** The address of an mcp server: one with a secret in it shows the rest. */
@@ -78,13 +85,4 @@ export function sealed(value: Value): Value {
   if (value instanceof WireNumber) return new NumberSecret(value.token);
   if (isList(value)) return value.map(sealed);
   return isRecord(value) ? mapRecord(value, sealed) : value;
-}
-
-export function mapRecord(
-  record: ValueRecord,
-  map: (value: Value, name: string) => Value,
-): ValueRecord {
-  const mapped: Record<string, Value> = Object.create(null);
-  for (const name of Object.keys(record)) mapped[name] = map(record[name] ?? null, name);
-  return mapped;
 }

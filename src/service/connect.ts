@@ -161,7 +161,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
         },
       });
       answered(answer);
-      return answer;
+      if (answer.kind === 'fault' || !(answer.body instanceof Uint8Array)) return answer;
+      return { ...answer, body: networks.bodies.same(answer.body) };
     },
     async close() {
       await network.release();

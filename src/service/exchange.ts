@@ -41,7 +41,7 @@ export type WireAnswer =
 
 /** Sends one request, once, and never throws. No redirect is followed and nothing is tried again. */
 export async function exchange(
-  dispatcher: Dispatcher,
+  dispatcher: Pick<Dispatcher, 'dispatch'>,
   origin: string,
   request: WireRequest,
 ): Promise<WireAnswer> {

@@ -1,4 +1,5 @@
 import type { SetpointError } from '../model/error.ts';
+import { onceFor } from '../model/once.ts';
 import type { Value } from '../model/value.ts';
 import { decode } from './json.ts';
 import { headerOf, type WireAnswer } from './exchange.ts';
@@ -12,22 +13,9 @@ export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
 
 /** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
 export function jsonOf(place: string, reply: Reply): ReadReply {
-  const before = READ.get(reply);
-  if (before !== undefined) return before;
-  const read = readJson(place, reply);
-  READ.set(reply, read);
-  return read;
-}
-
-type ReadReply = { readonly json: Value } | { readonly error: SetpointError };
-
-/** A reply that is looked at twice is decoded once. */
-const READ = new WeakMap<Reply, ReadReply>();
-
-function readJson(place: string, reply: Reply): ReadReply {
   if (!isJson(reply)) return { error: notJson(place, reply) };
   if (!(reply.body instanceof Uint8Array)) return { error: faultError(place, reply.body) };
-  const decoding = decode(reply.body);
+  const decoding = decoded(reply.body);
   if (decoding.kind === 'value') return { json: decoding.value };
   switch (decoding.problem) {
     case 'not-json':
@@ -54,6 +42,10 @@ function readJson(place: string, reply: Reply): ReadReply {
       };
   }
 }
+
+type ReadReply = { readonly json: Value } | { readonly error: SetpointError };
+
+const decoded = onceFor(decode);
 
 /** Whether a reply says that it is JSON. */
 export function isJson({ headers }: Reply): boolean {

@@ -2,7 +2,13 @@ import { parse } from 'lossless-json';
 
 import { SetpointError } from '../model/error.ts';
 import { Secret } from '../model/secret.ts';
-import { isList, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isList,
+  WireNumber,
+  withoutPrototype,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 
 /** `not-json` also means a text that is cut off. No problem quotes the text. */
 export type Decoding =
@@ -37,7 +43,7 @@ function plainValue(text: string): Value | null {
   if (text.includes(TOO_DEEP)) return null;
   try {
     const parsed: unknown = JSON.parse(text);
-    return JSON.stringify(parsed) === text && depthOf(parsed) <= DEEPEST ? held(parsed) : null;
+    return JSON.stringify(parsed) === text ? held(parsed) : null;
   } catch {
     return null;
   }
@@ -46,25 +52,26 @@ function plainValue(text: string): Value | null {
 /** Lists alone can be nested so deep that parsing them takes seconds. */
 const TOO_DEEP = '['.repeat(65);
 
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner));
-  return deepest + 1;
-}
-
 function numberOf(token: string): number | WireNumber {
   const number = Number(token);
   return String(number) === token ? number : new WireNumber(token);
 }
 
-function held(parsed: unknown): Value {
-  if (Array.isArray(parsed)) return parsed.map(held);
+/**
+ * What was just parsed, its objects without a prototype. They are kept as they are: copies made key by key take ten times as long as
+ * parsing. Throws if it is nested too deep.
+ */
+function held(parsed: unknown, depth = 1): Value {
   if (typeof parsed !== 'object' || parsed === null || parsed instanceof WireNumber) {
     return parsed as Value;
   }
-  const record: Record<string, Value> = Object.create(null);
-  for (const [key, value] of Object.entries(parsed)) record[key] = held(value);
+  if (depth > DEEPEST) throw new RangeError('nested too deep');
+  if (Array.isArray(parsed)) {
+    for (const item of parsed) held(item, depth + 1);
+    return parsed;
+  }
+  const record = withoutPrototype(parsed);
+  for (const key of Object.keys(record)) held(record[key], depth + 1);
   return record;
 }
 

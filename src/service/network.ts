@@ -1,9 +1,15 @@
 import type * as Tls from 'node:tls';
 
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
+import { Connections } from './connections.ts';
 import { withoutText } from './wire-fault.ts';
+
+/** What sends requests, until it is destroyed. */
+export type Sender = Pick<Dispatcher, 'dispatch'> & {
+  readonly destroy: (reason: Error) => Promise<void>;
+};
 
 export interface NetworkSettings {
   readonly base: URL;
@@ -22,7 +28,7 @@ const LARGEST_HEADERS = 16_384;
  * The network to one service. Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED is, except on loopback.
  * The proxy carries https: alone, as a tunnel: it sees the host, and no header.
  */
-export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher> {
+export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
   const local = isLoopback(settings.base.hostname);
   const tls = {
     timeout: settings.connectTimeout,
@@ -31,7 +37,7 @@ export async function openNetwork(settings: NetworkSettings): Promise<Dispatcher
   };
   const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
   if (settings.proxy === null || !mayProxy(settings.base))
-    return new Pool(settings.base.origin, limits);
+    return new Connections(settings.base.origin, limits);
   const { proxyAgent } = await import('./proxy.ts');
   return proxyAgent({
     ...limits,

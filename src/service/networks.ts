@@ -1,17 +1,17 @@
-import type { Dispatcher } from 'undici';
-import { openNetwork, type NetworkSettings } from './network.ts';
+import { openNetwork, type NetworkSettings, type Sender } from './network.ts';
 import { Paces } from './paces.ts';
+import { RecentBodies } from './recent-bodies.ts';
 
 /** The network to one origin while a connection uses it. */
 export interface Network {
-  readonly dispatcher: () => Promise<Dispatcher>;
+  readonly dispatcher: () => Promise<Sender>;
   /** Ends the use. The sockets are closed once nobody uses them. */
   readonly release: () => Promise<void>;
 }
 
 interface Open {
   readonly key: string;
-  readonly opening: Promise<Dispatcher>;
+  readonly opening: Promise<Sender>;
   users: number;
 }
 
@@ -21,6 +21,7 @@ interface Open {
  */
 export class Networks {
   readonly paces = new Paces();
+  readonly bodies = new RecentBodies();
   readonly #open = new Map<string, Open>();
   #idle: Open | null = null;
 

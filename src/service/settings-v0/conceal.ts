@@ -1,14 +1,7 @@
 import { fieldNamed } from '../../model/field.ts';
 import { isMcpList, type McpList } from '../../model/mcp.ts';
-import { isList, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
-import {
-  concealAddress,
-  concealCommand,
-  concealMember,
-  mapRecord,
-  open,
-  sealed,
-} from '../conceal.ts';
+import { isList, isRecord, mapRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import { concealAddress, concealCommand, concealMember, open, sealed } from '../conceal.ts';
 import { TOKEN_NAMES } from './dialect.ts';
 
 /**

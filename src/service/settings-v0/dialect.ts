@@ -80,7 +80,8 @@ function readsOf({ name, readable, secret, setFlag }: Field): DialectField['read
  */
 export function flaggedField(member: string, value: unknown): string | null {
   const isFlag = FLAGS.has(member) || (member.endsWith('_set') && typeof value === 'boolean');
-  return isFlag ? member.replace(/_set$/, '') : null;
+  if (!isFlag) return null;
+  return member.endsWith('_set') ? member.slice(0, -'_set'.length) : member;
 }
 
 const FLAGS: ReadonlySet<string> = new Set(fields().flatMap(({ setFlag }) => setFlag ?? []));

@@ -2,11 +2,13 @@ import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed } from '../../model/field.ts';
 import { holdsMask } from '../../model/mask.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import { onceFor } from '../../model/once.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
   isList,
   isRecord,
+  membersOf,
   recordOf,
   type Value,
   type ValueRecord,
@@ -52,14 +54,13 @@ export const EMPTY_STORE: ObservedState = {
 
 /** The observed state in a stored record whose secrets are wrapped. `saved`: the record is from a snapshot. */
 export function observedState(answer: ValueRecord, saved = false): ObservedState {
-  const values = Object.entries(answer).filter(([name, value]) => isShown(name, value));
   const tokens = answer[TOKEN_NAMES];
   const secrets = secretsOf(answer);
   return {
     dialect: dialectOf(answer),
     release: releaseOf(answer),
     stored: true,
-    values: recordOf(values),
+    values: membersOf(answer, isShown),
     secrets,
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: hiddenIn(answer, secrets, saved),
@@ -80,10 +81,10 @@ function secretsOf(answer: ValueRecord): Map<string, SecretState> {
   const secrets = new Map<string, SecretState>();
   for (const { name, reads } of SETTINGS_V0.fields.values())
     if (reads === 'presence' || reads === 'nothing') secrets.set(name, 'not-reported');
-  for (const [member, value] of Object.entries(answer)) {
-    const field = flaggedField(member, value);
-    if (field !== null && typeof value === 'boolean')
-      secrets.set(field, value ? 'stored' : 'not-stored');
+  for (const member of Object.keys(answer)) {
+    const value = answer[member];
+    const field = typeof value === 'boolean' ? flaggedField(member, value) : null;
+    if (field !== null) secrets.set(field, value === true ? 'stored' : 'not-stored');
   }
   return secrets;
 }
@@ -97,11 +98,14 @@ function hiddenIn(
   secrets: ReadonlyMap<string, SecretState>,
   saved: boolean,
 ): string[] {
-  return [...new Set([...Object.keys(answer), ...secrets.keys()])].filter((name) => {
+  const isHidden = (name: string): boolean => {
+    if (fieldNamed(name) !== undefined) return false;
     const value = answer[name];
-    if (fieldNamed(name) !== undefined || !isShown(name, value ?? null)) return false;
+    if (!isShown(name, value ?? null)) return false;
     return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && isMaskOrHoldsOne(value);
-  });
+  };
+  const unanswered = [...secrets.keys()].filter((name) => !(name in answer));
+  return [...Object.keys(answer), ...unanswered].filter(isHidden);
 }
 
 /** In a field that is not known any text may be a secret: asterisks and dots alone are a mask under every name. */
@@ -151,8 +155,10 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
       { hint: 'Remove unused entries on the service; setpoint reads no more.' },
     );
   }
-  return observedState(conceal(spelledOut(body)));
+  return observedIn(body);
 }
+
+const observedIn = onceFor((body: ValueRecord) => observedState(conceal(spelledOut(body))));
 
 /** An mcp entry written as a bare url is the entry of that url with its defaults. Source: behaviour 1.3. */
 function spelledOut(record: ValueRecord): ValueRecord {
