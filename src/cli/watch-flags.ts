@@ -14,6 +14,17 @@ export const WATCH_FLAGS = {
     about: 'follow a branch of this repository, a folder or an address: -f names files in it',
   },
   '--ref': { value: 'branch', about: 'the branch that --git follows (default: main)' },
+  '--listen': {
+    value: 'address',
+    about: 'serve the page, metrics and health here, such as 127.0.0.1:8080',
+  },
+  '--public-url': { value: 'url', about: 'the https address of the proxy before the page' },
+  '--tls-cert': { value: 'file', about: 'certificate of the page, PEM', completion: 'files' },
+  '--tls-key': { value: 'file', about: 'key of the page, PEM', completion: 'files' },
+  '--allow-actions': {
+    about: 'let those who log in on the page read, plan, apply, suspend and resume',
+  },
+  '--no-environment-metrics': { about: 'metrics without series of each environment' },
   '--lock': {
     value: 'place',
     about: 'where the lock of each environment is: file, or lease in a cluster (default there)',

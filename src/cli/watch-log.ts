@@ -24,11 +24,16 @@ export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): Wat
       const line = logLine(event, format);
       if (line !== null) void write(io.stdout, line);
     },
-    note: ({ message, environment = null }) => {
+    note: ({ severity, message, environment = null }) => {
       const about = environment === null ? '' : `${environment}: `;
       const text =
         format === 'json'
-          ? JSON.stringify({ at: new Date().toISOString(), level: 'warn', environment, message })
+          ? JSON.stringify({
+              at: new Date().toISOString(),
+              level: severity === 'info' ? 'info' : 'warn',
+              environment,
+              message,
+            })
           : `setpoint: ${visible(about + message)}`;
       void write(io.stderr, `${text}\n`);
     },

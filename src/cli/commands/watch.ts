@@ -1,6 +1,9 @@
 import { SetpointError, usageError } from '../../model/error.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { join } from 'node:path';
+import { readText } from '../../host/read-text.ts';
+import { listenOptions } from '../../page/listen-options.ts';
+import type { Controller } from '../../watch/controller.ts';
 import { openBranch } from '../../host/git-branch.ts';
 import type { Options } from '../../operations/options.ts';
 import { branchSource, type Source } from '../../watch/source.ts';
@@ -15,7 +18,7 @@ import { countOf, intervalOf, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
-import { DEFAULT_DATA, watchLog } from '../watch-log.ts';
+import { DEFAULT_DATA, watchLog, type WatchLog } from '../watch-log.ts';
 
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
 export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
@@ -41,11 +44,51 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       report: log.note,
     });
     controller.subscribe(log.event);
-    await controller.run();
+    const page = await pageFor(flags, controller, request.env, log.note);
+    try {
+      await controller.run();
+    } finally {
+      await page?.close();
+    }
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** The page of --listen, with metrics and health; null without it. */
+async function pageFor(
+  flags: Flags<'watch'>,
+  controller: Controller,
+  env: Io['env'],
+  note: WatchLog['note'],
+): Promise<{ close(): Promise<void> } | null> {
+  const options = listenOptions(flags, env, pemText);
+  if (options === null) return null;
+  const { servePage } = await import('../../page/serve.ts');
+  const { metricsOf } = await import('../../watch/metrics.ts');
+  const metrics = metricsOf(controller, { perEnvironment: flags.environmentMetrics !== false });
+  const page = await servePage(controller, {
+    ...options,
+    clock: SYSTEM_CLOCK,
+    metrics: metrics.text,
+    failed: ({ message }) => note({ severity: 'warning', message: `The page: ${message}` }),
+  });
+  note({ severity: 'info', message: `The page is at ${page.url}` });
+  return {
+    close: async () => {
+      await page.close();
+      metrics.close();
+    },
+  };
+}
+
+const LARGEST_PEM = 1024 * 1024;
+
+function pemText(path: string): string {
+  const read = readText(path, LARGEST_PEM);
+  if ('text' in read) return read.text;
+  throw usageError(`${path} is not a PEM file.`);
 }
 
 /** The branch of --git; undefined without it. */
