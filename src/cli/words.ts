@@ -29,4 +29,5 @@ export const SCHEMAS = [
   'doctor',
   'pull',
   'init',
+  'history',
 ] as const;
