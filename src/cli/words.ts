@@ -30,4 +30,5 @@ export const SCHEMAS = [
   'pull',
   'init',
   'history',
+  'watched',
 ] as const;

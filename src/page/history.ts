@@ -122,8 +122,8 @@ export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
   const section = planSection(plan, 'drift', { created_at: at });
   if (section.caveat === '') return sectionBodyHtml(section);
   const sentence = { ...section.sentence, rest: '' };
-  return markup`${sectionBodyHtml({ ...section, sentence })}<p class="soft">Edits of the file may be among the differences: this controller has not seen the environment in sync yet.</p>
-`;
+  return markup`<p class="soft">Edits of the file may be among the differences: this controller has not seen the environment in sync yet.</p>
+${sectionBodyHtml({ ...section, sentence })}`;
 }
 
 /** The first characters of a commit; all of them on request. */

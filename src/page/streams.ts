@@ -127,7 +127,11 @@ export class Streams {
     const parts = view.parts.filter(({ id, key }) => stream.sent.get(id) !== key);
     if (parts.length === 0 && order === stream.order) return;
     const version = versionOf(view, this.#boot);
-    const data = JSON.stringify({ parts: sources(parts), order: view.order, version });
+    const data = JSON.stringify({
+      parts: sources(parts),
+      order: order === stream.order ? null : view.order,
+      version,
+    });
     remember(stream, view);
     stream.response.write(`id: ${version}\ndata: ${data}\n\n`);
   }

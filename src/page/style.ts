@@ -121,5 +121,4 @@ ol { list-style: none; }
   #found .rows > li, #history .rows > li, [aria-labelledby=plan-title] .rows > li { grid-template-columns: 9rem minmax(0, 1fr); }
 }
 @media (forced-colors: active) { .strip path { stroke: CanvasText; } }
-@media (prefers-reduced-motion: no-preference) { .skip { transition: top .1s; } }
 `;

@@ -28,7 +28,7 @@ export function fileLocks(
  * `holders/NAME` is a heartbeat, rewritten in place. `claims/LOCK/N` is the claim of generation N, and the highest is in force: files
  * are only added at the top and removed below it, so that each generation has one holder.
  */
-class ClaimFiles implements ClaimStore<number> {
+export class ClaimFiles implements ClaimStore<number> {
   readonly pace: Pace;
   readonly #holders: string;
   readonly #claims: string;

@@ -1,6 +1,3 @@
-/** Milliseconds that a holder can count on once it has asked whether it still holds a lock, whatever happens to it after that. */
-export const WRITE_TIME = 10_000;
-
 /**
  * Locks that only one process at a time holds, each for the environment that it is named after. Who holds one may write that
  * environment; who does not, waits. A lock survives nothing of its holder: after a kill, a hang or a lost network, another process
@@ -34,7 +31,8 @@ export interface Lock {
   readonly lost: AbortSignal;
   /**
    * Asks whether this process still holds the lock, and must be called right before each write, because a process that stood still
-   * (a sleeping machine, SIGSTOP) does not know it. If it does, nobody else can take the lock within the next `WRITE_TIME`.
+   * (a sleeping machine, SIGSTOP) does not know it. If it does, nobody else can take the lock within the next ten seconds,
+   * whatever happens to this process.
    * Never throws: what cannot be told is no, and the lock is lost.
    */
   stillHeld(): Promise<boolean>;

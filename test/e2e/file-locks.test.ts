@@ -1,10 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fileLocks } from '../../src/watch/file-locks.ts';
+import { ClaimFiles, fileLocks } from '../../src/watch/file-locks.ts';
 import { isRefused, type Lock, type Locks } from '../../src/watch/locks.ts';
 import { testTime } from '../fixture/lock-time.ts';
 
@@ -97,6 +105,73 @@ it('takes a claim that was never finished for one of a dead holder', async () =>
   await taken(locks, 'prod');
   expect(readdirSync(join(folder, 'claims/lock-prod'))).toEqual(['8']);
   await locks.close();
+});
+
+it('does not take over from a claim that is long gone, whose place is free again', async () => {
+  const folder = folderHere();
+  const files = new ClaimFiles(folder, { ttl: 30_000, renewEvery: 5000, lostAfter: 20_000 });
+  await files.begin();
+  const first = await files.claim('prod', null, 'one');
+  const second = await files.claim('prod', first, 'two');
+  const third = await files.claim('prod', second, 'three');
+  expect(readdirSync(join(folder, 'claims/lock-prod'))).toEqual(['3']);
+  expect(await files.claim('prod', first, 'late')).toBeNull();
+  expect(await files.claim('prod', null, 'later')).toBeNull();
+  expect(await files.read('prod')).toEqual({ version: 3, holder: 'three' });
+  expect(await files.claim('prod', third, 'four')).toEqual({ version: 4, holder: 'four' });
+  expect(readdirSync(join(folder, 'claims/lock-prod'))).toEqual(['4']);
+});
+
+it('beats or is buried, never both', async () => {
+  const folder = folderHere();
+  const files = new ClaimFiles(folder, { ttl: 30_000, renewEvery: 5000, lostAfter: 20_000 });
+  const holder = await files.begin();
+  const seen = { kind: 'alive', text: 'of an earlier beat', ttl: 30_000 } as const;
+  expect(await files.bury(holder, seen)).toBe(false);
+  expect(await files.beat(holder)).toBe(true);
+  const sign = await files.sign(holder);
+  expect(await files.bury(holder, sign)).toBe(true);
+  expect(await files.beat(holder)).toBe(false);
+  expect(await files.sign(holder)).toEqual({ kind: 'missing' });
+});
+
+it('is free at once when the process that held it is gone from this machine (Linux)', async ({
+  skip,
+}) => {
+  skip(process.platform !== 'linux');
+  const folder = folderHere();
+  const { start } = here(folder);
+  const dead = spawnSync(process.execPath, ['-e', 'console.log(process.pid)'], {
+    encoding: 'utf8',
+  });
+  const one = start();
+  await taken(one.locks, 'prod');
+  // The heartbeat of this process, as one would have left it that has ended since.
+  const [heartbeat = ''] = readdirSync(join(folder, 'holders'));
+  const path = join(folder, 'holders', heartbeat);
+  const left = JSON.parse(readFileSync(path, 'utf8')) as { process: object };
+  const text = JSON.stringify({ ...left, process: { ...left.process, pid: Number(dead.stdout) } });
+  writeFileSync(path, text);
+  const two = start();
+  await taken(two.locks, 'prod');
+  await one.locks.close();
+  await two.locks.close();
+});
+
+it('waits for the process of another machine, whether or not its id is in use here', async () => {
+  const folder = folderHere();
+  const { start } = here(folder);
+  const one = start();
+  await taken(one.locks, 'prod');
+  const [heartbeat = ''] = readdirSync(join(folder, 'holders'));
+  const path = join(folder, 'holders', heartbeat);
+  const left = JSON.parse(readFileSync(path, 'utf8')) as { process: object };
+  const elsewhere = { ...left.process, host: 'another', pid: 4_000_000 };
+  writeFileSync(path, JSON.stringify({ ...left, process: elsewhere }));
+  const two = start();
+  expect(isRefused(await two.locks.take('prod'))).toBe(true);
+  await one.locks.close();
+  await two.locks.close();
 });
 
 it('beats once for all locks that it holds', async () => {

@@ -5,6 +5,7 @@ import { describeLocks } from '../fixture/lock-contract.ts';
 import {
   administer,
   allowedAccount,
+  apply,
   asServiceAccount,
   kubeApiserver,
   newAccount,
@@ -36,6 +37,13 @@ describe.skipIf(server === null)('a real kube-apiserver (SETPOINT_KUBE_APISERVER
       hint: expect.stringContaining('verbs: [get, create, update, delete]'),
     });
     await locks.close();
+  });
+
+  it('takes the manifests of examples/kubernetes/watch', async () => {
+    const real = server as KubeApiserver;
+    const namespace = await newNamespace(real);
+    for (const file of ['access.yml', 'service.yml', 'statefulset.yml'])
+      await apply(real, namespace, file);
   });
 
   it('leaves Leases that people can read', async () => {

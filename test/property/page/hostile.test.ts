@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { JournalRecord, WatchState } from '../../../src/model/watch.ts';
+import { planPageHtml } from '../../../src/page/action-forms.ts';
+import { badgeSvg } from '../../../src/page/badge.ts';
+import { Changes } from '../../../src/page/changes.ts';
+import { environmentHtml, environmentView } from '../../../src/page/environment-page.ts';
+import { framed } from '../../../src/page/frame.ts';
+import { listHtml, listView, sortedStates } from '../../../src/page/list-page.ts';
+import { sources } from '../../../src/page/parts.ts';
+import type { Markup } from '../../../src/render/html/markup.ts';
+import { hostile, twins } from '../../fixture/hostile.ts';
+import { attribute, documentOf, elementsOf, named, textOf } from '../../fixture/html-tree.ts';
+import { propertyRuns } from '../../fixture/property-runs.ts';
+import { everyState, LOOKED, MadeUpWatching, someHistory } from '../../fixture/watching.ts';
+
+interface Known {
+  readonly states: readonly WatchState[];
+  readonly records: readonly JournalRecord[];
+}
+
+function known(): Known {
+  const watching = new MadeUpWatching(everyState());
+  someHistory(watching);
+  return { states: everyState(), records: watching.records };
+}
+
+/** Words of closed lists are what they were; every other string stays as it was filled. */
+function withOurWords(filled: Known, original: Known): Known {
+  const states = filled.states.map((state, index) => {
+    const own = original.states[index];
+    if (own === undefined) throw new Error('A state was lost.');
+    const { mode, windows } = own.settings;
+    const settings = {
+      ...state.settings,
+      mode,
+      windows: windows === null ? null : state.settings.windows,
+    };
+    return { ...state, found: own.found, settings };
+  });
+  const records = filled.records.map((record, index) => {
+    const own = original.records[index];
+    if (record.kind === 'state' && own?.kind === 'state') return { ...record, before: own.before };
+    if (record.kind === 'write' && own?.kind === 'write') return { ...record, by: own.by };
+    return record;
+  });
+  return { states, records: records as JournalRecord[] };
+}
+
+/** Every page about an environment, and all of its live parts. */
+function pagesOf({ states, records }: Known): string[] {
+  const watching = new MadeUpWatching(states);
+  const changes = new Changes(watching);
+  const query = { text: '', state: 'any', page: 1 } as const;
+  const session = { id: 'i', formToken: 't', endsAt: 0, said: null };
+  const page = (main: Markup, title: string): string =>
+    framed({ title, main, live: null, now: LOOKED, session, canLogIn: true, here: '/' });
+  const list = listView(watching, changes, sortedStates(watching), query, LOOKED);
+  const views = states.map((state) => environmentView(watching, changes, state, records, LOOKED));
+  return [
+    page(listHtml(list, query), 'Environments'),
+    ...views.map((view, index) =>
+      page(
+        environmentHtml(view, { said: states[index]?.name ?? '', actions: null }),
+        states[index]?.name ?? '',
+      ),
+    ),
+    ...states.flatMap(({ name, plan }) =>
+      plan === null
+        ? []
+        : [
+            page(
+              planPageHtml(name, plan, { at: '', confirm: { session, digest: 'd' }, said: name }),
+              name,
+            ),
+          ],
+    ),
+    ...Object.values(sources(views.flatMap(({ parts }) => parts))).map(
+      (part) => `<!doctype html><title>part</title>${part}`,
+    ),
+  ];
+}
+
+it('pages of hostile strings have the elements of harmless ones, and link nowhere but here and to the web', () => {
+  const original = known();
+  fc.assert(
+    fc.property(fc.infiniteStream(hostile), (strings) => {
+      const [filled, twin] = twins(original, () => String(strings.next().value));
+      const pages = pagesOf(withOurWords(filled, original));
+      const harmless = pagesOf(withOurWords(twin, original));
+      // Two names that are alike are one environment.
+      const names = new Set(filled.states.map(({ name }) => name));
+      if (names.size === filled.states.length) expect(pages.length).toBe(harmless.length);
+      for (const [index, text] of pages.entries()) {
+        const tree = documentOf(text);
+        const tags = (page: string): string[] =>
+          elementsOf(documentOf(page))
+            .map(({ tagName }) => tagName)
+            .filter((tag) => tag !== 'a' && tag !== 'time')
+            .toSorted();
+        if (names.size === filled.states.length)
+          expect(new Set(tags(text))).toEqual(new Set(tags(harmless[index] ?? '')));
+        for (const link of elementsOf(tree, named('a')))
+          expect(attribute(link, 'href') ?? '').toMatch(/^(\/(?!\/)|#|https?:\/\/[^@]+$)/);
+        for (const element of elementsOf(tree))
+          for (const { name } of element.attrs) expect(name).not.toMatch(/^on|^style$|^srcdoc$/);
+        expect(elementsOf(tree, named('script')).every((one) => textOf(one) === '')).toBe(true);
+      }
+    }),
+    { numRuns: propertyRuns(10) },
+  );
+});
+
+it('a badge of a hostile name is one picture', () => {
+  const [state] = everyState();
+  fc.assert(
+    fc.property(hostile, (name) => {
+      if (state === undefined) throw new Error('There is no state.');
+      const svg = badgeSvg({ ...state, name });
+      const tags = elementsOf(documentOf(`<!doctype html><title>x</title>${svg}`)).map(
+        ({ tagName }) => tagName,
+      );
+      expect(tags.slice(tags.indexOf('svg'))).toEqual([
+        'svg',
+        'title',
+        'path',
+        'path',
+        'g',
+        'text',
+        'text',
+      ]);
+    }),
+    { numRuns: propertyRuns(300) },
+  );
+});

@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StatefulSet } from 'kubernetes-types/apps/v1.js';
+import type { Service } from 'kubernetes-types/core/v1.js';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { mistakesIn } from './manifest.ts';
+import { readText } from './read-text.ts';
+import { PACKAGE } from './workflow-file.ts';
+
+const FOLDER = 'examples/kubernetes/watch';
+const UNIT = readText('examples/systemd/setpoint-watch.service');
+/** Flags of the page. */
+const PAGE = ['--listen', '--tls-cert', '--tls-key'];
+
+const set = parse(readText(`${FOLDER}/statefulset.yml`)) as StatefulSet;
+const service = parse(readText(`${FOLDER}/service.yml`)) as Service;
+const access = parseAllDocuments(readText(`${FOLDER}/access.yml`)).map(
+  (document) => document.toJS() as NetworkPolicy & { readonly rules?: unknown },
+);
+const pod = set.spec?.template.spec;
+const container = pod?.containers[0];
+const labels = set.spec?.template.metadata?.labels;
+
+const GROUPS: Readonly<Record<string, string>> = {
+  StatefulSet: 'apps',
+  Service: 'core',
+  ServiceAccount: 'core',
+  Role: 'rbac',
+  RoleBinding: 'rbac',
+  NetworkPolicy: 'networking',
+};
+
+describe.each([...access, set, service].map((one) => [one.kind ?? '', one] as const))(
+  'the %s',
+  (kind, object) => {
+    it('is one, by the types of Kubernetes', () => {
+      const group = GROUPS[kind] ?? '';
+      expect(mistakesIn(stringify(object), [group, kind])).toEqual([]);
+      const broken = stringify({ ...object, misspelt: true });
+      expect(mistakesIn(broken, [group, kind]).join()).toMatch(/misspelt/);
+    });
+  },
+);
+
+describe('the pods', () => {
+  it('run as nobody who could harm the node, this version, on a root that is read-only', () => {
+    expect(pod).toMatchObject({
+      serviceAccountName: 'setpoint-watch',
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(container).toMatchObject({
+      image: `registry.example.com/setpoint:${PACKAGE.version}`,
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    });
+  });
+
+  it('write into their own volume alone', () => {
+    const data = container?.args?.find((one) => one.startsWith('--data='))?.slice(7);
+    const writable = container?.volumeMounts?.filter(({ readOnly }) => readOnly !== true);
+    expect(writable).toEqual([{ name: 'data', mountPath: data }]);
+    const [claim] = set.spec?.volumeClaimTemplates ?? [];
+    expect(claim).toMatchObject({ metadata: { name: 'data' } });
+    const inMemory = (pod?.volumes ?? []).filter((volume) => 'emptyDir' in volume);
+    expect(inMemory).toEqual([]);
+  });
+
+  it('are as many as there are shards', () => {
+    const shards = container?.env?.find(({ name }) => name === 'SETPOINT_SHARDS')?.value;
+    expect(shards).toBe(String(set.spec?.replicas));
+  });
+
+  it('do not let a settings file read the token of their service account', () => {
+    const folders = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_FILES')?.value;
+    const secrets = container?.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
+    expect(folders).toBe(secrets);
+    expect('/run/secrets/kubernetes.io/serviceaccount/token').not.toContain(`${folders}/`);
+    const settings = readText('examples/kubernetes/fleet.yaml');
+    const files = [...settings.matchAll(/\$\{file:([^}]+)\}/g)].map(([, path = '']) => path);
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((path) => !path.startsWith(`${folders}/`))).toEqual([]);
+  });
+
+  it('have probes on the port that they listen on', () => {
+    const listen = container?.args?.find((one) => one.startsWith('--listen='));
+    const [port] = container?.ports ?? [];
+    expect(listen).toBe(`--listen=0.0.0.0:${port?.containerPort}`);
+    const probe = (path: string) => ({ httpGet: { path, port: port?.name, scheme: 'HTTPS' } });
+    expect(container).toMatchObject({
+      startupProbe: probe('/healthz'),
+      livenessProbe: probe('/healthz'),
+      readinessProbe: probe('/readyz'),
+    });
+  });
+
+  it('are found by the Service, the policy and the monitor', () => {
+    const monitor = parse(readText(`${FOLDER}/monitor.yml`)) as {
+      readonly spec: {
+        readonly selector: { readonly matchLabels: unknown };
+        readonly endpoints: readonly { readonly port: string; readonly tlsConfig: unknown }[];
+      };
+    };
+    const policy = access.find(({ kind }) => kind === 'NetworkPolicy');
+    expect(set.spec?.selector.matchLabels).toEqual(labels);
+    expect(service.spec?.selector).toEqual(labels);
+    expect(policy?.spec?.podSelector?.matchLabels).toEqual(labels);
+    expect(monitor.spec.selector.matchLabels).toEqual(service.metadata?.labels);
+    expect(set.spec?.serviceName).toBe(service.metadata?.name);
+    const ports = service.spec?.ports?.map(({ name }) => name);
+    expect(monitor.spec.endpoints.map(({ port }) => port)).toEqual(ports);
+    expect(monitor.spec.endpoints[0]?.tlsConfig).toMatchObject({
+      serverName: service.metadata?.name,
+    });
+  });
+});
+
+it.each([
+  ['the pods', container?.args ?? []],
+  ['the unit', (/^ExecStart=\S+ (.*)$/m.exec(UNIT)?.[1] ?? '').split(' ')],
+])('%s give the command flags that it takes', (_, args) => {
+  expect(args[0]).toBe('watch');
+  const flags = args.slice(1).map((arg) => arg.split('=')[0]);
+  const known: readonly string[] = [...COMMANDS.watch.flags, ...PAGE];
+  expect(flags.length).toBeGreaterThan(2);
+  expect(flags.filter((flag) => !known.includes(flag ?? ''))).toEqual([]);
+});
+
+describe('the unit', () => {
+  it('keeps its data, and reads its keys, where systemd gives it both', () => {
+    const [, name] = /^StateDirectory=(\S+)$/m.exec(UNIT) ?? [];
+    expect(UNIT).toContain(`--data=/var/lib/${name} `);
+    expect(UNIT).toContain('SETPOINT_ALLOWED_FILES=/run/credentials/setpoint-watch.service\n');
+    expect(UNIT).toMatch(/^DynamicUser=yes$/m);
+    expect(UNIT).toMatch(/^ProtectSystem=strict$/m);
+  });
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+  it.skipIf(!hasSystemd)(
+    'is one that systemd takes, and hardened by its own measure (systemd)',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'setpoint-unit-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const path = join(folder, 'setpoint-watch.service');
+      writeFileSync(path, UNIT.replace('/usr/bin/setpoint', process.execPath));
+      const verified = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+      expect([verified.status, verified.stderr]).toEqual([0, '']);
+      const args = ['security', '--offline=yes', '--threshold=20', '--no-pager', path];
+      const judged = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+      expect([judged.status, judged.stdout]).toEqual([0, expect.stringContaining('OK')]);
+      writeFileSync(path, UNIT.replace('ProtectSystem=strict', 'ProtectSytem=strict'));
+      const broken = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+      expect(broken.stderr).toContain('ProtectSytem');
+    },
+  );
+});
