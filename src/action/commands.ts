@@ -149,7 +149,7 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     changes: environments.flatMap(({ changes }) => changes).length,
     planPath: null,
     drift: document,
-    readForPulls: inputs.openPullRequest ? () => readForPulls(document, options) : null,
+    readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
   };
 }
 

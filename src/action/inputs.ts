@@ -28,7 +28,8 @@ export interface Inputs {
   readonly rotate: readonly string[] | undefined;
   readonly allow: readonly string[] | undefined;
   readonly failOnDrift: boolean;
-  readonly openPullRequest: boolean;
+  /** drift: `dry-run` only prints what pull requests would write. */
+  readonly openPullRequest: boolean | 'dry-run';
   readonly secrets: string | null;
   readonly comment: boolean;
   readonly token: string;
@@ -88,7 +89,8 @@ export function readInputs(): Inputs {
     rotate: list('rotate'),
     allow: list('allow'),
     failOnDrift: flag('fail-on-drift'),
-    openPullRequest: flag('open-pull-request'),
+    openPullRequest:
+      getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flag('open-pull-request'),
     secrets: text('secrets'),
     comment: flag('comment', true),
     token: getInput('github-token'),

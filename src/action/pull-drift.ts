@@ -4,17 +4,23 @@ import { gitHub } from '../github/client.ts';
 import { PREFIX } from '../github/drift-branch.ts';
 import { writeDriftPulls, type ReadEnvironment } from '../github/drift-pull.ts';
 import { accessFrom, type PullRequest } from '../github/job.ts';
-import type { FileChange } from '../host/write-files.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { asSetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Variables } from '../model/ports.ts';
-import { pullEach } from '../operations/pull-each.ts';
+import { pullEach, type PulledFileChange } from '../operations/pull-each.ts';
 import type { Options } from '../operations/options.ts';
+import { patchText, pulledText } from '../render/pulled-text.ts';
+import { PLAIN } from '../render/style.ts';
+import type { Inputs } from './inputs.ts';
+import { inert } from './report.ts';
 import { hasDrifted, type StepResult } from './result.ts';
 import { pathInRepository } from './workspace-paths.ts';
 
-/** The environments that were read, and what a pull would write for those that have drifted: what is not applied yet stays. */
+/**
+ * The environments that were read, and what a pull would write for those that have drifted: what is not applied yet stays. The log
+ * has the same, masked.
+ */
 export async function readForPulls(
   document: PlanDocument,
   options: Options,
@@ -22,15 +28,18 @@ export async function readForPulls(
   const plans = document.environments.filter(({ status }) => status !== 'error');
   const drifted = plans.filter(hasDrifted);
   if (drifted.length === 0) return plans.map((plan) => ({ plan, pull: null }));
-  const files = new Map<string, readonly FileChange[]>();
-  const { environments } = await pullEach({
+  const files = new Map<string, readonly PulledFileChange[]>();
+  const pulled = await pullEach({
     ...options,
     onSelected: undefined,
+    plans,
     pulled: new Map(drifted.map((plan) => [plan.name, pendingIn(plan)])),
     onFiles: (name, changes) => files.set(name, changes),
   });
-  return plans.map((plan) => {
-    const report = environments.find(({ name }) => name === plan.name);
+  const patches = [...files.values()].flat().map(({ shown }) => patchText(shown, PLAIN));
+  process.stdout.write(inert([pulledText(pulled, PLAIN), ...patches].join('\n')));
+  return pulled.plans.map((plan) => {
+    const report = pulled.environments.find(({ name }) => name === plan.name);
     if (report === undefined) return { plan, pull: null };
     const edited = (files.get(plan.name) ?? []).map(({ path, before, text }) => ({
       path: pathInRepository(path),
@@ -55,13 +64,14 @@ export interface PublishedPulls {
 /** Opens, updates and closes the pull requests about drift. */
 export async function publishPulls(
   { drift, readForPulls: read }: StepResult,
+  inputs: Inputs | null,
   pull: PullRequest | null,
-  token: string,
   env: Variables,
 ): Promise<PublishedPulls> {
   const numbers: number[] = [];
-  if (drift === null || read === null) return { numbers, code: 0 };
+  if (drift === null || read === null || inputs === null) return { numbers, code: 0 };
   if (pull !== null) {
+    if (!drift.environments.some(hasDrifted)) return { numbers, code: 0 };
     const why = pull.fork ? ' It comes from a fork, whose token can only read.' : '';
     notice(
       `This run is for a pull request, and its settings are not those of a branch to merge into.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
@@ -71,8 +81,14 @@ export async function publishPulls(
   }
   try {
     const base = branchOf(env);
-    const access = accessFrom(env, token);
     const environments = await read();
+    if (inputs.openPullRequest === 'dry-run') {
+      notice('See the log for what they would write.', {
+        title: 'Dry run: no pull request was opened',
+      });
+      return { numbers, code: 0 };
+    }
+    const access = accessFrom(env, inputs.token);
     const github = gitHub(access, SYSTEM_CLOCK);
     const branches = branchesOf(access, SYSTEM_CLOCK);
     for await (const done of writeDriftPulls(github, branches, drift, base, environments)) {

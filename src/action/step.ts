@@ -31,7 +31,7 @@ export async function step(signals: Signals): Promise<boolean> {
   process.stdout.write(result.annotations);
   await summarize(result);
   const published = await publish(result, inputs, pull);
-  const pulls = await publishPulls(result, pull, inputs?.token ?? '', process.env);
+  const pulls = await publishPulls(result, inputs, pull, process.env);
   const code = worstExitCode([result.code, published, pulls.code]);
   const drifted = result.drift?.environments.some(hasDrifted) === true;
   setOutput('changes', result.changes);

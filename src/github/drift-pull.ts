@@ -1,4 +1,4 @@
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { EnvironmentPull } from '../model/pulled.ts';
 import { partOf } from '../model/summary.ts';
@@ -57,7 +57,12 @@ export async function* writeDriftPulls(
     document,
     base,
     viewer: once(() => github.viewer()),
-    baseTip: once(async () => branches.commit((await branches.tip(base)) ?? '')),
+    baseTip: once(async () => {
+      const tip = await branches.tip(base);
+      if (tip === null)
+        throw usageError(`GitHub has no branch ${base}.`, 'Run drift on a branch that exists.');
+      return branches.commit(tip);
+    }),
   };
   const existing = await branches.beginningWith(PREFIX);
   for (const environment of environments) {

@@ -1,7 +1,7 @@
 import { asSetpointError, errorReport } from '../model/error.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import { FORMAT_VERSION } from '../model/plan.ts';
-import type { EnvironmentPull, PullDocument } from '../model/pulled.ts';
+import { FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
+import type { EnvironmentPull, FileEdit, PullDocument } from '../model/pulled.ts';
 import { TOOL } from '../model/version.ts';
 import type { FileChange } from '../host/write-files.ts';
 import { pullEdits, textsOf } from '../pull/edits.ts';
@@ -13,26 +13,38 @@ import { interruption } from '../reconcile/interruption.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
-import { notPulled, observeForPull, type Observation } from './pull.ts';
+import { notPulled, observeForPull, shownEdit, type Observation } from './pull.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
 export interface PullEachRequest extends Options {
+  /** The plans of all environments. */
+  readonly plans: readonly EnvironmentPlan[];
   /** Which of the environments to pull, by name, each with the paths that its file keeps whatever the service has. */
   readonly pulled: ReadonlyMap<string, readonly Path[]>;
   /** Receives the files that an environment's pull would edit, as they are and as they would be. */
-  readonly onFiles: (environment: string, files: readonly FileChange[]) => void;
+  readonly onFiles: (environment: string, files: readonly PulledFileChange[]) => void;
+}
+
+/** The pulls, and the plans for whoever may read a pull request: the values of all environments are masked in each. */
+export interface EachPulled extends PullDocument {
+  readonly plans: readonly EnvironmentPlan[];
+}
+
+/** What a pull would do to a file: `shown` is the same for people, masked. */
+export interface PulledFileChange extends FileChange {
+  readonly shown: FileEdit;
 }
 
 /**
  * What a pull of each environment by itself would write. Nothing is written, and an environment that cannot be pulled does not
  * keep the others from it. The values of the references of all environments stay out of the texts, whichever are pulled.
  */
-export function pullEach(request: PullEachRequest): Promise<PullDocument> {
+export function pullEach(request: PullEachRequest): Promise<EachPulled> {
   return redacting(request, pullEachOf);
 }
 
-async function pullEachOf(request: Running<PullEachRequest>): Promise<PullDocument> {
+async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled> {
   const { files, targets } = selectLoaded(request);
   const prepared = prepareTargets(targets, request);
   const hidden = prepared.flatMap(secretsToHide);
@@ -55,7 +67,10 @@ async function pullEachOf(request: Running<PullEachRequest>): Promise<PullDocume
       const edits = pullEdits(files, read, [{ target, observed, options, kept }], source);
       request.onFiles(
         target.name,
-        [...edits.texts].map(([path, text]) => ({ path, before: before.get(path) ?? '', text })),
+        [...edits.texts].map(([path, text]) => {
+          const change = { path, before: before.get(path) ?? '', text };
+          return { ...change, shown: shownEdit(change, request.resolved) };
+        }),
       );
       const report = pullReport(target.name, shownOrigin(own), edits, source, false);
       return withReasons(report, kept);
@@ -68,6 +83,7 @@ async function pullEachOf(request: Running<PullEachRequest>): Promise<PullDocume
     kind: 'pull',
     tool: TOOL,
     files: [...before.keys()].map((file) => ({ file, status: 'unchanged' })),
+    plans: request.plans,
     environments: observations.map(pullOne),
   };
 }

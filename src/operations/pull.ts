@@ -15,7 +15,7 @@ import { TOOL } from '../model/version.ts';
 import type { LoadedFile } from '../desired/target.ts';
 import { uncommittedChanges } from '../host/git-status.ts';
 import { checkWritable } from '../host/write-aside.ts';
-import { writeFiles } from '../host/write-files.ts';
+import { writeFiles, type FileChange } from '../host/write-files.ts';
 import { pullEdits, textsOf, type ObservedTarget, type PullEdits } from '../pull/edits.ts';
 import { maskedLines } from '../pull/masked-lines.ts';
 import { pullReport } from '../pull/report.ts';
@@ -141,12 +141,20 @@ async function show(
   { texts }: PullEdits,
   { onEdit, resolved }: Running<PullRequest>,
 ): Promise<void> {
-  const lines = (text: string): ShownLine[] =>
-    maskedLines(text).map((line) => ({ ...line, shown: resolved.all.text(line.shown) }));
-  for (const [file, before] of textsOf(files)) {
-    const after = texts.get(file);
-    if (after !== undefined) await onEdit?.({ file, before: lines(before), after: lines(after) });
+  for (const [path, before] of textsOf(files)) {
+    const text = texts.get(path);
+    if (text !== undefined) await onEdit?.(shownEdit({ path, before, text }, resolved));
   }
+}
+
+/** An edit as it may be shown: what may be a secret is masked, and so is every value of a reference. */
+export function shownEdit(
+  { path, before, text }: FileChange,
+  resolved: Running<Options>['resolved'],
+): FileEdit {
+  const lines = (whole: string): ShownLine[] =>
+    maskedLines(whole).map((line) => ({ ...line, shown: resolved.all.text(line.shown) }));
+  return { file: path, before: lines(before ?? ''), after: lines(text) };
 }
 
 async function write(

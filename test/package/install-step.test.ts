@@ -78,6 +78,14 @@ const INSTALLING: Readonly<Record<string, () => Installing>> = {
     script: ofWorkflow('.github/workflows/drift.yml', 'drift', 'Install setpoint'),
     command: TOOL,
   }),
+  'drift-pull-requests.yml': () => ({
+    script: ofWorkflow(
+      'examples/github-actions/drift-pull-requests.yml',
+      'drift',
+      'Install setpoint',
+    ),
+    command: TOOL,
+  }),
   'apply.yml, plan': () => ({
     script: ofWorkflow('.github/workflows/apply.yml', 'plan', 'Install setpoint'),
     command: TOOL,

@@ -81,7 +81,7 @@ describe('the reusable workflows', () => {
       'inputs' | 'outputs',
       Record<string, unknown>
     >;
-    for (const { text, workflow } of WORKFLOWS) {
+    for (const { text, workflow } of [...WORKFLOWS, ...EXAMPLES]) {
       const steps = Object.values(workflow.jobs).flatMap(({ steps: all = [] }) => all);
       const using = steps.filter(({ uses }) => uses === TOOL);
       const given = using.flatMap(({ with: values = {} }) => Object.keys(values));

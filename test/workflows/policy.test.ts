@@ -12,6 +12,7 @@ const WRITES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   '.github/workflows/release.yml': { publish: ['id-token'], action: ['contents'] },
   'examples/github-actions/plan.yml': { plan: ['pull-requests'] },
   'examples/github-actions/drift.yml': { drift: ['issues'] },
+  'examples/github-actions/drift-pull-requests.yml': { drift: ['contents', 'pull-requests'] },
   'examples/github-actions/with-the-command.yml': { plan: ['pull-requests'] },
 };
 
@@ -101,7 +102,7 @@ describe('the tool in a workflow', () => {
   const using = ALL.filter(({ text }) => text.includes('setpoint@$SETPOINT_VERSION'));
 
   it('is this version, wherever one is named', () => {
-    expect(using.map(({ path }) => path)).toHaveLength(5);
+    expect(using.map(({ path }) => path)).toHaveLength(6);
     for (const { text, workflow } of using) {
       expect(workflow.env?.['SETPOINT_VERSION']).toBe(PACKAGE.version);
       expect(workflow.env?.['SETPOINT_INTEGRITY']).toMatch(/^(sha512-[\w+/]{86}==)?$/);

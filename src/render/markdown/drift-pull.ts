@@ -13,7 +13,7 @@ const LONGEST_REST = 15_000;
 /** The title of a pull request and of its commits: GitHub reads references and mentions in both, so it has none. */
 export function driftPullTitle(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replaceAll(/(gh)-(?=\d)/gi, '$1_');
-  return `Write the drift of ${plain.slice(0, 100)} into the settings`;
+  return `Write the drift of ${plain.slice(0, 100)} into the file`;
 }
 
 /** The body of the pull request that takes what a service has over into the files: what a merge does, and what else can be done. */
@@ -23,13 +23,13 @@ export function driftPullMarkdown(
   files: readonly string[],
   base: string,
 ): string {
-  const where = `${namesListed(files.map((file) => codeSpan(shortened(file, 200))))} on ${codeSpan(shortened(base, 200))}`;
+  const where = namesListed(files.map((file) => codeSpan(shortened(file, 200))));
   const opening =
-    `Somebody changed the service of ${label(name)}, and not the settings: ${where}. ` +
-    'These commits write what the service has into the settings, as `setpoint pull` does. Choose one:\n\n' +
-    '- **The service is right: merge this.** The settings then declare what the service has, and this drift is over. An apply has nothing to overwrite any more.\n' +
-    `- **The settings are right: apply them** as they are, with ${codeSpan(`setpoint apply -e ${shortened(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
-    '- **Neither matters:** name the path under `unmanaged` in the settings.\n\n';
+    `Somebody has changed the service of ${label(name)}. These commits write what it has now into ${where}, as \`setpoint pull\` does. ` +
+    'Choose one:\n\n' +
+    '- **The service is right: merge this.** The file then declares what the service has, and this drift is over. An apply has nothing to overwrite any more.\n' +
+    `- **The file is right: apply it** as it is on ${codeSpan(shortened(base, 200))}, with ${codeSpan(`setpoint apply -e ${shortened(name, 100)}`)}. That overwrites what the service has, and the next run closes this pull request.\n` +
+    '- **Neither matters:** name the path under `unmanaged` in the file.\n\n';
   const notWritten = [
     ...left.map(({ path, reason }) => [path, reason] as const),
     ...unknown.map(({ path, reason }) => [path, reason] as const),
@@ -45,7 +45,7 @@ export function driftPullMarkdown(
       (count) => `${count} more`,
     ),
     bulletList(
-      'Variables that the settings read once this is merged',
+      'Variables that the file reads once this is merged: set them before an apply',
       variables.map((variable, index): CommentEntry => ({
         rank: index,
         text: () =>
@@ -55,7 +55,7 @@ export function driftPullMarkdown(
     ),
   ];
   const after =
-    'Each run brings this up to date, until the two are in sync again, or until somebody else pushes to the branch. ' +
+    'Each run brings this up to date, until file and service are in sync again, or until somebody else pushes to the branch. ' +
     'If the pull request of another environment edits the same file and is merged first, this one may conflict until the next run.\n';
   return `${fitted(blocks, LONGEST_REST)}${driftMarkdown(document, LONGEST_DRIFT).trimEnd()}\n\n${after}`;
 }
@@ -68,8 +68,8 @@ export function closedMarkdown(
 ): string {
   const why =
     reason === 'in-sync'
-      ? `The service and the settings were in sync again at ${at}.`
-      : 'What differs now cannot be written into the settings.';
+      ? `File and service are in sync again, as of ${at}.`
+      : 'What differs now cannot be written into the file.';
   const branch = deletesBranch
     ? ''
     : ' The branch stays: it has commits that setpoint did not make.';
