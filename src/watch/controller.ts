@@ -59,6 +59,7 @@ export class Controller implements Watching {
   /** When the files are looked at next, on the monotonic clock. */
   #filesDue = 0;
   #woken = false;
+  #hasBegun = false;
   #sleep: AbortController | null = null;
   readonly #tools: WatchTools;
 
@@ -84,14 +85,21 @@ export class Controller implements Watching {
     };
   }
 
-  /** Watches until the signal of the request fires; what is being written then is finished. Throws if it cannot begin. */
-  async run(): Promise<void> {
-    const { request, journal, files, source, locks } = this.#options;
+  /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
+  async begin(): Promise<void> {
+    const { journal, files } = this.#options;
     await this.#restore();
     await files.refresh();
     if (files.problem !== null) throw files.problem;
     await journal.append({ kind: 'started', version: VERSION });
     await this.#take();
+    this.#hasBegun = true;
+  }
+
+  /** Watches until the signal of the request fires; what is being written then is finished. Begins first if `begin` was not called. */
+  async run(): Promise<void> {
+    const { request, journal, source, locks } = this.#options;
+    if (!this.#hasBegun) await this.begin();
     const silence = source.listen(() => {
       this.#filesDue = 0;
       this.#wake();

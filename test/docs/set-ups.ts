@@ -22,6 +22,12 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'installs from the registry; ci.yml runs npm ci, and test/package installs the package',
   ],
   [/^docker /, 'test/container runs the image'],
+  [/^setpoint watch /, 'runs until it is stopped; test/e2e/watch.test.ts runs it'],
+  [/^(install|systemctl) /, 'changes the machine; test/workflows checks the unit'],
+  [
+    /^curl .*setpoint\.example\.com/,
+    'needs a page on the network; test/e2e tries the JSON of the page',
+  ],
   [/^kubectl /, 'needs a cluster; test/workflows checks the manifest'],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];

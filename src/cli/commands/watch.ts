@@ -44,6 +44,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       report: log.note,
     });
     controller.subscribe(log.event);
+    await controller.begin();
     const page = await pageFor(flags, controller, request.env, log.note);
     try {
       await controller.run();
