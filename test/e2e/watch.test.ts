@@ -1,0 +1,187 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HistoryDocument } from '../../src/model/watch.ts';
+import { folderWith, setpoint, start, type Ended } from '../fixture/command.ts';
+import { startStore, type StoreServer } from '../fixture/store-server.ts';
+
+const TIME = 120_000;
+
+let store: StoreServer;
+let folder: ReturnType<typeof folderWith>;
+
+function settings(mode: string): string {
+  return `version: 1
+server: { url: "${store.url}", api_key: "\${env:KEY}" }
+settings: { language: en }
+watch: { mode: ${mode}, interval: 10s }
+`;
+}
+
+beforeEach(async () => {
+  store = await startStore({}, { language: 'de' });
+  folder = folderWith({ 'settings.yaml': settings('detect') });
+});
+afterEach(async () => {
+  await store.close();
+  folder.remove();
+});
+
+const ENV = { KEY: 'canary-key', PATH: process.env['PATH'] ?? '' };
+
+function run(...args: readonly string[]): Promise<Ended> {
+  return setpoint(args, { cwd: folder.path, env: ENV });
+}
+
+/** Starts a controller, and resolves with how to stop it once `isThere` holds. */
+async function watching(
+  isThere: () => boolean,
+  ...flags: readonly string[]
+): Promise<(signal: NodeJS.Signals) => Promise<Ended>> {
+  const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV });
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  while (!isThere() && !over) await new Promise((resolve) => setTimeout(resolve, 50));
+  return async (signal) => {
+    child.kill(signal);
+    return ended;
+  };
+}
+
+function journal(): string {
+  const path = join(folder.path, '.setpoint/watch/journal.jsonl');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+const accepts = (() => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const schema = (name: string): object =>
+    JSON.parse(
+      readFileSync(join(import.meta.dirname, `../../schemas/${name}.schema.json`), 'utf8'),
+    ) as object;
+  ajv.addSchema(schema('plan')).addSchema(schema('outcome'));
+  return ajv.compile(schema('history'));
+})();
+
+async function history(...args: readonly string[]): Promise<HistoryDocument> {
+  const { code, stdout, stderr } = await run('history', '-o', 'json', ...args);
+  expect([code, stderr]).toEqual([0, '']);
+  const document = JSON.parse(stdout) as HistoryDocument;
+  accepts(document);
+  expect(accepts.errors ?? []).toEqual([]);
+  return document;
+}
+
+describe('setpoint watch', () => {
+  it(
+    'finds drift and writes nothing in mode detect, and ends at a signal with exit 0',
+    { timeout: TIME },
+    async () => {
+      const stop = await watching(() => journal().includes('"kind":"state"'));
+      const { code, stdout, stderr } = await stop('SIGTERM');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/warn {2}default: drift, was not-read: 1 change/);
+      expect(stdout).not.toContain('canary');
+      expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
+      const { records } = await history('-e', 'default', 'language');
+      expect(records).toMatchObject([
+        {
+          kind: 'state',
+          status: 'drift',
+          after: null,
+          plan: { changes: [{ before: 'de', after: 'en' }] },
+        },
+      ]);
+    },
+  );
+
+  it(
+    'heals what two reads have found, and records the former value',
+    { timeout: TIME },
+    async () => {
+      writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
+      const stop = await watching(() => journal().includes('"status":"in-sync"'));
+      const { code } = await stop('SIGINT');
+      expect(code).toBe(0);
+      expect(store.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      const { records } = await history();
+      expect(records.map(({ kind }) => kind)).toEqual([
+        'stopped',
+        'state',
+        'write',
+        'writing',
+        'state',
+        'started',
+      ]);
+      expect(records[2]).toMatchObject({
+        by: 'watch',
+        outcome: {
+          status: 'applied',
+          changes: [{ before: 'de', after: 'en', result: 'verified' }],
+        },
+      });
+      const { stdout } = await run('history');
+      expect(stdout).toMatch(/healed, applied\n {4}language: "de" → "en" \(verified\)/);
+    },
+  );
+
+  it('heals nothing while an environment is suspended', { timeout: TIME }, async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
+    const suspended = await run('suspend', '-e', 'default', '--reason', 'moving', '--until', '1h');
+    expect([suspended.code, suspended.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Suspended default until \d{4}-.*Z\.\n$/),
+    ]);
+    // Two turns: an environment that may be healed is healed in the second one.
+    const reads = (): number => store.requests.length;
+    const stop = await watching(() => reads() >= 3);
+    await stop('SIGTERM');
+    expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
+    expect((await run('resume', '-e', 'default')).stdout).toBe('Resumed default.\n');
+  });
+
+  it('says what is wrong with a file before it watches, and what is wrong with flags', async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('sometimes'));
+    const broken = await run('watch', '--listen', '127.0.0.1:0');
+    expect(broken.code).toBe(3);
+    expect(broken.stderr).toMatch(/settings\.yaml:4:/);
+    expect(broken.stderr).not.toContain('The page is at');
+    for (const flags of [
+      ['--interval', '1s'],
+      ['--ref', 'main'],
+      ['--lock', 'etcd'],
+      ['-o', 'markdown'],
+    ])
+      expect((await run('watch', ...flags)).code, flags.join(' ')).toBe(3);
+    expect((await run('suspend', '-e', 'default')).stderr).toContain(
+      'A suspension needs a reason.',
+    );
+    expect((await run('history', '--data', 'nowhere')).stderr).toContain(
+      'There is no journal in nowhere.',
+    );
+  });
+});
+
+describe('apply --journal', () => {
+  it('records who wrote what on which commit, and nothing if nothing was written', async () => {
+    const env = { ...ENV, GITHUB_ACTOR: 'somebody', GITHUB_SHA: 'c0ffee' };
+    for (const expected of [1, 1]) {
+      const { code } = await setpoint(['apply', '--yes', '--journal', 'records'], {
+        cwd: folder.path,
+        env,
+      });
+      expect(code).toBe(0);
+      const { records } = await history('--data', 'records');
+      expect(records).toHaveLength(expected);
+      expect(records[0]).toMatchObject({
+        kind: 'write',
+        by: 'apply',
+        actor: 'somebody',
+        commit: 'c0ffee',
+      });
+    }
+  });
+});
