@@ -73,6 +73,21 @@ const GROUPS = [
     ],
   ],
   [
+    'Locks in Kubernetes',
+    'For watch with --lock lease. [Run the controller](../guides/controller.md) shows the manifests.',
+    [
+      [
+        'KUBERNETES_SERVICE_HOST',
+        'The address of the API server, which Kubernetes sets in each pod.',
+      ],
+      ['KUBERNETES_SERVICE_PORT', 'Its port.'],
+      [
+        'SETPOINT_SERVICE_ACCOUNT',
+        'The folder of the token, ca.crt and namespace of the service account, if the manifest mounts them elsewhere than Kubernetes does.',
+      ],
+    ],
+  ],
+  [
     'Of the machine and the pipeline',
     '',
     [

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono/tiny';
-import { bodyLimit } from 'hono/body-limit';
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { asSetpointError } from '../model/error.ts';
 import { markup } from '../render/html/markup.ts';
 import { loginHtml, planPageHtml } from './action-forms.ts';
@@ -22,12 +22,6 @@ const LARGEST_FORM = 16 * 1024;
 /** What changes something: logging in and out, and actions. Each needs a request from a page of ours, or a tool's token. */
 export function actionRoutes(app: Hono<Binding>, served: Served): void {
   const { access, clock } = served;
-  app.use(
-    bodyLimit({
-      maxSize: LARGEST_FORM,
-      onError: (call) => call.text('The request is too large.\n', 413),
-    }),
-  );
   app.get('/login', (call) => {
     if (!access.canLogIn) return call.notFound();
     const next = localPath(new URL(call.req.url).searchParams.get('next'));
@@ -37,13 +31,19 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     const isTool = call.get('visitor').kind === 'tool';
     const { origin, 'sec-fetch-site': site } = call.env.incoming.headers;
     const isSilent = origin === undefined && site === undefined;
-    if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) return next();
+    if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) {
+      const form = await formOf(call.env.incoming);
+      if (form === null)
+        return call.text('The request is too large.\n', 413, { Connection: 'close' });
+      call.set('form', form);
+      return next();
+    }
     const hint = 'Go to the page itself and try again there.';
     return refusalAnswer(served, call, 403, 'The request comes from another site.', hint);
   });
   app.post('/login', async (call) => {
     if (!access.canLogIn) return call.notFound();
-    const form = await formOf(call);
+    const form = call.get('form');
     const next = localPath(form.get('next'));
     const refused = access.tried(form.get('token') ?? '', call.env.incoming);
     if (refused === null) {
@@ -76,8 +76,16 @@ function localPath(text: string | null): string {
   return isOurs ? url.pathname + url.search : '/';
 }
 
-async function formOf(call: Call): Promise<URLSearchParams> {
-  return new URLSearchParams(await call.req.text());
+/** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
+async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length;
+    if (size > LARGEST_FORM) return null;
+    chunks.push(chunk as Buffer);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString());
 }
 
 async function act(served: Served, call: Call): Promise<Response> {
@@ -93,7 +101,7 @@ async function act(served: Served, call: Call): Promise<Response> {
     );
   if (kind === 'anybody')
     return refusalAnswer(served, call, 401, 'Log in first.', 'Actions need the token.');
-  const form = await formOf(call);
+  const form = call.get('form');
   if (session !== null && !isSame(form.get('form_token') ?? '', session.formToken))
     return refusalAnswer(
       served,

@@ -27,7 +27,8 @@ export interface Served {
 
 export interface Binding {
   readonly Bindings: HttpBindings;
-  readonly Variables: { readonly visitor: Visitor };
+  /** `form` is what a POST has sent. */
+  readonly Variables: { readonly visitor: Visitor; readonly form: URLSearchParams };
 }
 export type Call = Context<Binding>;
 

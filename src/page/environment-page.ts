@@ -104,7 +104,8 @@ ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></di
     if (found === 'not-read' || status === 'not-read')
       return 'It has not been read since this controller knows it.';
     const count = changesIn(state);
-    const what = count === 0 ? label.words : counted(count, 'change');
+    const { words } = stateLabel({ status: found, plan: state.plan });
+    const what = count === 0 ? words : counted(count, 'change');
     return [
       `${what.charAt(0).toUpperCase()}${what.slice(1)} since `,
       ageHtml(since, at),

@@ -8,7 +8,7 @@ import { sectionBodyHtml } from '../render/html/section.ts';
 import { outcomeSection, planSection } from '../render/section.ts';
 import type { Label } from '../render/change.ts';
 import { visible } from '../render/visible.ts';
-import { timeHtml } from './times.ts';
+import { clockText, timeHtml } from './times.ts';
 import { STATUS_LABELS } from './watch-label.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
@@ -32,7 +32,7 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
       return rowHtml(
         STATUS_LABELS.suspended,
         markup`<p>${record.reason}</p>\n`,
-        softHtml(at, record.until === null ? null : `until ${record.until}`),
+        softHtml(at, record.until === null ? null : `until ${clockText(record.until)}`),
       );
     case 'resumed':
       return rowHtml(RESUMED, softHtml(at));
@@ -82,7 +82,7 @@ function stateHtml(record: StateEvent & { readonly at: string }, at: Markup): Ma
     markup`<p>was ${STATUS_LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
     softHtml(
       at,
-      after === null || status === 'in-sync' ? null : `made after the read at ${after}`,
+      after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,
       commitHtml(commit),
     ),
     plan === null ? null : foldHtml('What was found', foundPlanHtml(plan, record.at)),

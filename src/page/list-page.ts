@@ -172,7 +172,7 @@ function rowHtml(state: WatchState, now: number): Markup {
 <td role="cell" data-head="State">${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}${
     status === 'not-read'
       ? null
-      : markup`<span class="soft since">since ${ageHtml(since, now)}</span>`
+      : markup`<span class="soft since">since ${ageHtml(state.suspended?.at ?? since, now)}</span>`
   }</td>
 <td role="cell" data-head="Last reads">${stripHtml(reads)}</td>
 <td role="cell" data-head="Changes" class="number">${changes === 0 ? '–' : grouped(changes)}</td>

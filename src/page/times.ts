@@ -27,6 +27,12 @@ export function timeHtml(at: string, now: number): Markup {
   return markup`<time datetime="${iso}">${secondText(iso)}</time> <span class="soft">(${ageHtml(at, now)})</span>`;
 }
 
+/** A time in UTC to the second, as text. */
+export function clockText(at: string): string {
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? at : secondText(new Date(time).toISOString());
+}
+
 function minuteText(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -22,11 +22,12 @@ const LARGEST_ANSWER = 1024 * 1024;
 const WITHIN = 4_000;
 
 /** Null if this process does not run in a cluster, or its pod mounts no token. */
-export function clusterHere(
-  variables: Variables,
-  folder: string = SERVICE_ACCOUNT,
-): Cluster | null {
-  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = variables;
+export function clusterHere(variables: Variables): Cluster | null {
+  const {
+    KUBERNETES_SERVICE_HOST: host = '',
+    KUBERNETES_SERVICE_PORT: port = '443',
+    SETPOINT_SERVICE_ACCOUNT: folder = SERVICE_ACCOUNT,
+  } = variables;
   if (host === '' || readOptional(join(folder, 'token'), LARGEST_FILE) === null) return null;
   return {
     origin: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
@@ -149,7 +150,9 @@ export class LeaseApi {
     if (this.#network?.ca !== ca) {
       void this.#network?.pool.close();
       const connect = { ca, rejectUnauthorized: true, timeout: WITHIN };
-      this.#network = { ca, pool: new Pool(this.#cluster.origin, { connect, connections: 4 }) };
+      // Without a limit of its own undici asks node:http for one, which the command leaves out.
+      const options = { connect, connections: 4, maxHeaderSize: 16_384 };
+      this.#network = { ca, pool: new Pool(this.#cluster.origin, options) };
     }
     return this.#network.pool;
   }

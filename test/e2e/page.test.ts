@@ -479,6 +479,13 @@ describe('an action', () => {
     expect(watching.asked).toEqual(['read canary']);
   });
 
+  it.each(['', 'Content-Length: 0\r\n'])('needs no body: %j', async (header) => {
+    const { page, watching } = await near();
+    const head = `POST /environments/canary/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n${header}`;
+    expect(await rawly(page.url, `${head}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(watching.asked).toEqual(['plan canary']);
+  });
+
   it('that fails says why, and what to do', async () => {
     const { post, logIn, watching, failures } = await near();
     watching.readNow = async () => {
@@ -646,6 +653,14 @@ describe('bounds', () => {
       `POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${'4000\r\n' + 'x'.repeat(0x4000) + '\r\n1\r\nx\r\n'}0\r\n\r\n`,
     );
     expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
+    const endless = connect(Number(new URL(page.url).port), '127.0.0.1');
+    endless.write(
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    endless.on('error', () => {});
+    const pour = setInterval(() => endless.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`), 5);
+    await new Promise((resolve) => endless.on('close', resolve));
+    clearInterval(pour);
   });
 
   it('a head of more than 8 KiB is refused', async () => {

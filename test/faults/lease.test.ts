@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { clusterHere } from '../../src/watch/lease-api.ts';
 import { leaseLocks } from '../../src/watch/lease-locks.ts';
 import { isRefused, type Lock, type Locks } from '../../src/watch/locks.ts';
-import { leaseServer, type LeaseFault, type LeaseServer } from '../fixture/lease-server.ts';
+import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';
 import { testTime } from '../fixture/lock-time.ts';
 
 async function world() {
@@ -17,14 +17,6 @@ async function world() {
   return { server, time, start };
 }
 
-function clusterOf({ origin, folder }: LeaseServer) {
-  const { hostname, port } = new URL(origin);
-  const variables = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  const cluster = clusterHere(variables, folder);
-  if (cluster === null) throw new Error('no cluster');
-  return cluster;
-}
-
 async function taken(locks: Locks, name: string): Promise<Lock> {
   const result = await locks.take(name);
   if (isRefused(result)) throw new Error(`${name} is held by ${result.heldBy}`);
@@ -33,9 +25,11 @@ async function taken(locks: Locks, name: string): Promise<Lock> {
 
 it('finds no cluster where there is none, or without a token', async () => {
   const { folder } = await leaseServer();
-  expect(clusterHere({}, folder)).toBeNull();
-  expect(clusterHere({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, join(folder, 'other'))).toBeNull();
-  expect(clusterHere({ KUBERNETES_SERVICE_HOST: 'fd00::1' }, folder)).toMatchObject({
+  expect(clusterHere({ SETPOINT_SERVICE_ACCOUNT: folder })).toBeNull();
+  expect(clusterHere(podVariables('https://10.0.0.1', join(folder, 'other')))).toBeNull();
+  expect(
+    clusterHere({ KUBERNETES_SERVICE_HOST: 'fd00::1', SETPOINT_SERVICE_ACCOUNT: folder }),
+  ).toMatchObject({
     origin: 'https://[fd00::1]:443',
     namespace: 'agents',
   });
@@ -169,6 +163,30 @@ it('keeps its heartbeat when somebody else labels it, and loses it when somebody
   await time.pass(5000);
   expect(lock.lost.reason).toMatchObject({ message: expect.stringMatching(/somebody removed/) });
   await locks.close();
+});
+
+it('buries nobody who has beaten since it was looked at', async () => {
+  const { server, time, start } = await world();
+  const [one, two] = [start(), start()];
+  await taken(one.locks, 'prod');
+  one.process.stop();
+  await two.locks.take('prod');
+  await time.pass(15_000);
+  server.fault = (method, name) => {
+    const lease = server.leases.get(name);
+    if (method === 'DELETE' && lease !== undefined) {
+      const metadata = { ...lease.metadata, resourceVersion: 'beaten' };
+      server.leases.set(name, { ...lease, metadata });
+    }
+    return null;
+  };
+  expect(isRefused(await two.locks.take('prod'))).toBe(true);
+  const heartbeats = [...server.leases.keys()].filter((key) => key.includes('-controller-'));
+  expect(heartbeats).toHaveLength(2);
+  server.fault = () => null;
+  await one.process.goOn();
+  await one.locks.close();
+  await two.locks.close();
 });
 
 it('respects the holder of another program as long as it renews the Lease', async () => {

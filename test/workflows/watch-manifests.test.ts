@@ -14,8 +14,6 @@ import { PACKAGE } from './workflow-file.ts';
 
 const FOLDER = 'examples/kubernetes/watch';
 const UNIT = readText('examples/systemd/setpoint-watch.service');
-/** Flags of the page. */
-const PAGE = ['--listen', '--tls-cert', '--tls-key'];
 
 const set = parse(readText(`${FOLDER}/statefulset.yml`)) as StatefulSet;
 const service = parse(readText(`${FOLDER}/service.yml`)) as Service;
@@ -78,7 +76,11 @@ describe('the pods', () => {
     expect(shards).toBe(String(set.spec?.replicas));
   });
 
-  it('do not let a settings file read the token of their service account', () => {
+  it('do not let a settings file read the token of their service account, nor the one of the page', () => {
+    const variables = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_VARIABLES');
+    const held = (container?.env ?? []).filter(({ valueFrom }) => valueFrom !== undefined);
+    expect(held).toMatchObject([{ name: 'SETPOINT_WATCH_TOKEN' }]);
+    expect(variables?.value).toBe('SETPOINT_API_KEY');
     const folders = container?.env?.find(({ name }) => name === 'SETPOINT_ALLOWED_FILES')?.value;
     const secrets = container?.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
     expect(folders).toBe(secrets);
@@ -128,7 +130,7 @@ it.each([
 ])('%s give the command flags that it takes', (_, args) => {
   expect(args[0]).toBe('watch');
   const flags = args.slice(1).map((arg) => arg.split('=')[0]);
-  const known: readonly string[] = [...COMMANDS.watch.flags, ...PAGE];
+  const known: readonly string[] = COMMANDS.watch.flags;
   expect(flags.length).toBeGreaterThan(2);
   expect(flags.filter((flag) => !known.includes(flag ?? ''))).toEqual([]);
 });

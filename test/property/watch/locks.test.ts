@@ -7,9 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clusterHere } from '../../../src/watch/lease-api.ts';
 import { allowedAccount, kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
-import { leaseServer } from '../../fixture/lease-server.ts';
+import { clusterOf, leaseServer } from '../../fixture/lease-server.ts';
 import { writeUnderLocks, type WriterLine, type WriterTask } from '../../fixture/lock-writer.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
@@ -66,11 +65,7 @@ const PLACES = {
     pace: { ttl: 600, renewEvery: 60, lostAfter: 350 },
   }),
   'as Leases': async () => {
-    const { origin, folder } = await leaseServer();
-    const { hostname, port } = new URL(origin);
-    const variables = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-    const cluster = clusterHere(variables, folder);
-    if (cluster === null) throw new Error('no cluster');
+    const cluster = clusterOf(await leaseServer());
     return { place: { cluster }, pace: { ttl: 1000, renewEvery: 100, lostAfter: 600 } };
   },
   'as Leases of a real kube-apiserver (SETPOINT_KUBE_APISERVER)': async () => ({
