@@ -92,7 +92,10 @@ export async function publishPulls(
     const github = gitHub(access, SYSTEM_CLOCK);
     const branches = branchesOf(access, SYSTEM_CLOCK);
     for await (const done of writeDriftPulls(github, branches, drift, base, environments)) {
-      if (done.number !== null) numbers.push(done.number);
+      if (done.number !== null) {
+        numbers.push(done.number);
+        process.stdout.write(inert(`Pull request #${done.number}: ${done.environment}\n`));
+      }
       if (done.note === null) continue;
       const annotate = done.note.level === 'notice' ? notice : warning;
       annotate(done.note.text, { title: `Pull request for ${done.environment}` });

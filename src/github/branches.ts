@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import { connect } from './client.ts';
-import { isGone, isRefused } from './github-error.ts';
+import { gitHubError, isGone } from './github-error.ts';
 import type { Access } from './job.ts';
 
 /** A commit, by the ids of what it consists of. */
@@ -55,7 +55,10 @@ export interface Branches {
   createBranch(branch: string, sha: string): Promise<boolean>;
   /** False if the branch is not where it was, or the commit does not continue it. */
   moveBranch(branch: string, from: string, to: string): Promise<boolean>;
-  deleteBranch(branch: string): Promise<void>;
+  /** Whether the history of a commit has another one. */
+  contains(commit: string, other: string): Promise<boolean>;
+  /** Deletes a branch if it is at a commit. */
+  deleteBranch(branch: string, from: string): Promise<void>;
   /** The pull requests from a branch of this repository, the newest first. Of the closed ones, the newest 100. */
   pulls(branch: string, state: 'open' | 'closed'): Promise<readonly PullOfBranch[]>;
   createPull(pull: {
@@ -74,6 +77,10 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
     const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
     const found = await octokit.request(route, { ...repo, ref: `heads/${branch}` }).catch(ifGone);
     return found === null ? null : sha(found.data.object.sha);
+  };
+  const repositoryId = async (): Promise<string> => {
+    const { repository } = await octokit.graphql<{ repository: { id: string } }>(REPOSITORY, repo);
+    return repository.id;
   };
   return {
     tip,
@@ -150,11 +157,25 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
         },
       );
     },
-    deleteBranch: async (branch) => {
-      const route = 'DELETE /repos/{owner}/{repo}/git/refs/{ref}';
-      const deleted = octokit.request(route, { ...repo, ref: `heads/${branch}` });
+    contains: async (commit, other) => {
+      if (commit === other) return true;
+      const route = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+      const range = { basehead: `${commit}...${other}`, per_page: 1 };
+      const { data } = await octokit.request(route, { ...repo, ...range });
+      return data.status === 'behind' || data.status === 'identical';
+    },
+    // REST deletes whatever is there; this mutation takes the commit that must be.
+    deleteBranch: async (branch, from) => {
+      const ref = {
+        name: `refs/heads/${branch}`,
+        beforeOid: from,
+        afterOid: '0'.repeat(from.length),
+      };
+      const deleted = repositoryId().then((repositoryId) =>
+        octokit.graphql(DELETE_REF, { repositoryId, refUpdates: [ref] }),
+      );
       await deleted.catch(async (thrown: unknown) => {
-        if (!isRefused(thrown) || (await tip(branch)) !== null) throw thrown;
+        if ((await tip(branch)) === from) throw gitHubError(thrown);
       });
     },
     pulls: async (branch, state) => {
@@ -186,6 +207,11 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
     },
   };
 }
+
+const REPOSITORY =
+  'query ($owner: String!, $repo: String!) { repository(owner: $owner, name: $repo) { id } }';
+const DELETE_REF =
+  'mutation ($repositoryId: ID!, $refUpdates: [RefUpdate!]!) { updateRefs(input: { repositoryId: $repositoryId, refUpdates: $refUpdates }) { clientMutationId } }';
 
 function ifGone(thrown: unknown): null {
   if (isGone(thrown)) return null;

@@ -156,13 +156,13 @@ async function push(
       continue;
     }
     const own = ownCommit(await branches.commit(sha));
-    if (own === null) return 'foreign';
-    // Without a pull request, the same edits on an older base may be a branch that was merged.
-    if (own.edits === edits.digest && (reviewed || own.base === edits.base.sha)) return 'done';
-    if (reviewed) {
-      const commit = await commitEdits(branches, edits, driftPullTitle(name), { sha, own });
-      if (await branches.moveBranch(branch, sha, commit)) return 'done';
-    } else await branches.deleteBranch(branch);
+    // What was merged is on the base: the branch can begin there again.
+    const merged = !reviewed && (await branches.contains(edits.base.sha, sha));
+    if (own === null && !merged) return 'foreign';
+    if (own?.edits === edits.digest && !merged) return 'done';
+    const head = own === null || merged ? null : { sha, own };
+    const commit = await commitEdits(branches, edits, driftPullTitle(name), head);
+    if (await branches.moveBranch(branch, sha, commit)) return 'done';
   }
   throw new SetpointError('contended', `The branch ${branch} was moved again and again.`, {
     hint: 'Run it again; let one run at a time work on an environment.',
@@ -195,18 +195,19 @@ async function finish(
   const sha = await branches.tip(branch);
   if (sha === null) return { environment: name, number: null, note: null };
   const isOurs = ownCommit(await branches.commit(sha)) !== null;
+  const base = isOurs ? null : await branches.tip(world.base);
+  const isFree = isOurs || (base !== null && (await branches.contains(base, sha)));
   const { own, other } = await openPulls(world, name);
   if (own !== null && own.base !== world.base)
     return { environment: name, number: own.number, note: null };
   if (own !== null) {
-    await github.createComment(own.number, closedMarkdown(reason, isOurs, document));
+    await github.createComment(own.number, closedMarkdown(reason, isFree, document));
     // Its first line no longer is the marker: one that somebody closed keeps it.
     const [, ...rest] = own.body.split(/\r?\n/);
     const body = [markerOf('closed-drift-pull', name), ...rest].join('\n');
     await branches.updatePull(own.number, { state: 'closed', body });
   }
-  if (isOurs && other === null && (await branches.tip(branch)) === sha)
-    await branches.deleteBranch(branch);
+  if (isFree && other === null) await branches.deleteBranch(branch, sha);
   return { environment: name, number: null, note: null };
 }
 

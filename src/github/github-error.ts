@@ -91,12 +91,6 @@ export function isGone(thrown: unknown): boolean {
   return thrown instanceof SetpointError && isFailure(thrown.cause) && thrown.cause.status === 404;
 }
 
-/** Whether GitHub understood the request and did not do it: what it names exists already, is gone, or has moved. */
-export function isRefused(thrown: unknown): boolean {
-  if (!(thrown instanceof SetpointError) || !isFailure(thrown.cause)) return false;
-  return [404, 409, 422].includes(thrown.cause.status);
-}
-
 /**
  * Milliseconds to wait before a request is sent once more; null if it must not be. What GitHub rejected for the number of requests
  * was not done; what failed may have been, so that it is repeated only if it is `repeatable`.
@@ -125,7 +119,7 @@ function notAnswered(failure: Failure): SetpointError {
 
 function errorMeaning(failure: Failure): ErrorMeaning {
   const { status } = failure;
-  const ofBranches = /\/(?:git|pulls)(?:\/|$)/.test(pathOf(failure))
+  const ofBranches = /\/repos\/[^/]+\/[^/]+\/(?:git|pulls)(?:\/|$)/.test(pathOf(failure))
     ? OF_BRANCHES[status]
     : undefined;
   return status >= 500 ? FAILED : (ofBranches ?? MEANINGS[status] ?? OTHER);

@@ -242,6 +242,16 @@ describe('commits of somebody else', () => {
     expect(pulls()).toHaveLength(1);
   });
 
+  it('end with the pull request and its branch: then there is a new one', async () => {
+    await run([drifted(file('fr'))]);
+    const theirs = github.git.push(BRANCH, { 'settings.yaml': file('of a person') });
+    await run([drifted(file('fr'))]);
+    Object.assign(pulls()[0] ?? {}, { state: 'closed', headSha: theirs });
+    github.git.heads.delete(BRANCH);
+    expect(numbers(await run([drifted(file('fr'))]))).toEqual([2]);
+    expect(filesOf(BRANCH)['settings.yaml']).toBe(file('fr'));
+  });
+
   it('that are pushed while the branch is being updated are not lost', async () => {
     await run([drifted(file('fr'))]);
     let theirs = '';

@@ -515,6 +515,13 @@ describe('a repository that fails', () => {
     expect((await errorOf(branch.tip())).code).toBe('interrupted');
   });
 
+  it('needs no home, as in a container', async () => {
+    const first = commit({ 'settings.yaml': 'a' });
+    const branch = await follow({ env: { PATH: process.env['PATH'] } });
+    expect((await branch.tip()).commit).toBe(first);
+    expect(filesUnder(await branch.files(first))).toEqual({ 'settings.yaml': 'a' });
+  });
+
   it('without git', async () => {
     const error = await errorOf(follow({ env: { PATH: folder.path, HOME: folder.path } }));
     expect(error.message).toContain('git is not installed');
