@@ -7,6 +7,7 @@ import { requireFit } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
+import { plannedAlike, remember } from './planned-alike.ts';
 import { classified } from './three-way.ts';
 
 /** What an environment is planned by, apart from what the service has. */
@@ -50,11 +51,19 @@ export function planEnvironment<O extends ObservedState | null>(
   observed: O,
   sandboxes: SandboxPlan,
 ): Planned<O> {
-  const { desired, base, allowed } = terms;
   if (observed === null) {
     const plan = { settings: NO_SETTINGS, sandboxes };
     return { plan, observed, warnings: warningsOf(plan), refusals: [] };
   }
+  const known = plannedAlike(terms, observed, sandboxes);
+  if (known !== null) return { ...known, observed };
+  const planned = planObserved(terms, observed, sandboxes);
+  remember(terms, planned);
+  return { ...planned, observed };
+}
+
+function planObserved(terms: PlanTerms, observed: ObservedState, sandboxes: SandboxPlan): Planned {
+  const { desired, base, allowed } = terms;
   requireFit(desired, observed);
   const found = { settings: planSettings(desired, observed, terms), sandboxes };
   const plan = base === null ? found : classified(found, desired, base, observed, terms);

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { planEnvironment, type PlanTerms } from '../../../src/plan/plan-environment.ts';
+import { NOTHING_KNOWN } from '../../../src/plan/plan-settings.ts';
+import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
+import { observedOf } from '../../fixture/observed.ts';
+import { declared } from './declared.ts';
+
+const RECORD = { language: 'en', llm_api_key_set: true, search_api_key_set: false };
+const SETTINGS = 'language: en\nllm_api_key: "${env:A}"';
+
+const { rotation } = NOTHING_KNOWN;
+const allowed: PlanTerms['allowed'] = [];
+
+function terms(settings: string, more: Partial<PlanTerms> = {}, blocks = ''): PlanTerms {
+  const desired = declared(settings, { A: 'a', B: 'b', A_TOO: 'a' }, blocks);
+  const { fingerprints } = NOTHING_KNOWN;
+  return { desired, base: null, rotation, allowed, fingerprints, ...more };
+}
+
+const observed = observedOf(RECORD);
+const first = planEnvironment(terms(SETTINGS), observed, NO_SANDBOXES);
+
+describe('the plan of an environment that is observed as another one', () => {
+  it.each(['', '# a comment'])('is the same object if it declares the same', (blocks) => {
+    const found = planEnvironment(terms(SETTINGS, {}, blocks), observed, NO_SANDBOXES);
+    expect(found.plan).toBe(first.plan);
+    expect(found.observed).toBe(observed);
+  });
+
+  it.each<[string, PlanTerms]>([
+    ['another value', terms(SETTINGS.replace('en', 'de'))],
+    ['one field less', terms('language: en')],
+    ['one field more', terms(`${SETTINGS}\nllm_model: m`)],
+    ['a list', terms(`${SETTINGS}\nmcp_config: { sse_servers: [] }`)],
+    ['another secret', terms(SETTINGS.replace('A', 'B'))],
+    ['the same secret by another name', terms(SETTINGS.replace('A', 'A_TOO'))],
+    ['a secret without a value', terms(SETTINGS.replace('A', 'MISSING'))],
+    ['guards', terms(SETTINGS, {}, 'guards: { frozen: "for now" }')],
+    ['an unmanaged field', terms(SETTINGS, {}, 'unmanaged: [language]')],
+    ['an earlier file', terms(SETTINGS, { base: declared('language: de') })],
+    ['a rotation', terms(SETTINGS, { rotation: 'all' })],
+    ['a guard that is lifted', terms(SETTINGS, { allowed: ['max-changes'] })],
+    ['a fingerprint', terms(SETTINGS, { fingerprints: { compare: () => 'same' } })],
+    ['another fingerprint', terms(SETTINGS, { fingerprints: { compare: () => 'different' } })],
+  ])('is its own with %s', (_, other) => {
+    const alone = planEnvironment(other, observedOf(RECORD), NO_SANDBOXES);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const found = planEnvironment(other, observed, NO_SANDBOXES);
+      expect({ ...found, observed: null }).toEqual({ ...alone, observed: null });
+      expect(found.plan).not.toBe(first.plan);
+    }
+  });
+
+  it('is its own if another secret was last written to its service', () => {
+    const service = observedOf({ ...RECORD, language: 'en' });
+    const known = (last: 'none' | 'different') =>
+      terms(SETTINGS, { fingerprints: { compare: () => last } });
+    for (const last of ['none', 'different', 'none', 'different'] as const) {
+      const { plan } = planEnvironment(known(last), service, NO_SANDBOXES);
+      expect(plan.settings.changes).toHaveLength(last === 'different' ? 1 : 0);
+    }
+  });
+
+  it('has the places of its own file where it changes something', () => {
+    const service = observedOf({ ...RECORD, language: 'de' });
+    const lines = ['', '# a line\n# and another'].map((blocks) => {
+      const { plan } = planEnvironment(terms(SETTINGS, {}, blocks), service, NO_SANDBOXES);
+      return plan.settings.changes[0]?.source?.line ?? 0;
+    });
+    expect(lines[1]).toBeGreaterThan(lines[0] ?? 0);
+  });
+});
