@@ -116,6 +116,7 @@ export type JournalEvent =
   | WriteEvent
   | (Named & { readonly kind: 'suspended'; readonly reason: string; readonly until: string | null })
   | (Named & { readonly kind: 'resumed' })
+  | ClockSetEvent
   | (Named & { readonly kind: 'healing-stopped'; readonly path: string; readonly reason: string })
   | NoticeEvent;
 
@@ -158,6 +159,12 @@ export interface WriteEvent extends Named {
   readonly actor: string | null;
   readonly url: string | null;
   readonly outcome: EnvironmentOutcome;
+}
+
+/** The clock of the machine was set by some milliseconds, forward or back, within an hour of a heal: what counts is the time in between. */
+export interface ClockSetEvent extends Named {
+  readonly kind: 'clock-set';
+  readonly by: number;
 }
 
 /** Somebody was told, or could not be: at most once for each state and receiver. */

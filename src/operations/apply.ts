@@ -11,6 +11,7 @@ import {
   type EnvironmentPlan,
   type PlanDocument,
 } from '../model/plan.ts';
+import type { WriteFailure } from '../model/ports.ts';
 import { outcomeTally } from '../model/summary.ts';
 import { redacted } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
@@ -19,7 +20,7 @@ import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { alreadyMade, type Approved } from '../plan/approval.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
-import type { Reconciled } from '../reconcile/contract.ts';
+import type { Reconciled, ReconcileInput } from '../reconcile/contract.ts';
 import { inOrder } from '../reconcile/in-parallel.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { settingsActuator } from '../service/settings.ts';
@@ -47,6 +48,8 @@ export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>,
   readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
   /** Approves each write, by the environment's name; asked one at a time. Absent: every plan is approved. */
   readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
+  /** Asked right before each request that writes: with an error, which the outcome then has, nothing more is sent. */
+  readonly beforeWrite?: (() => Promise<SetpointError | null>) | undefined;
   /** Abandons what is in flight; its state in the outcome is then unknown. */
   readonly abandon?: AbortSignal | undefined;
 }
@@ -127,10 +130,10 @@ async function applyTarget(
         ...(await planInput(prepared, open, request, planning)),
         approved,
         ifEmpty: request.ifEmpty,
-        actuators: {
+        actuators: asking(request.beforeWrite, {
           settings: settingsActuator(open.connection, open.limits),
           sandboxes: sandboxActuator(open.connection),
-        },
+        }),
         announce: async (planned) =>
           request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
@@ -146,6 +149,27 @@ async function applyTarget(
   } catch (thrown) {
     return failedOutcome(prepared, asSetpointError(thrown));
   }
+}
+
+/** Actuators that ask before each request. */
+function asking(
+  beforeWrite: ApplyRequest['beforeWrite'],
+  actuators: ReconcileInput['actuators'],
+): ReconcileInput['actuators'] {
+  if (beforeWrite === undefined) return actuators;
+  const { settings, sandboxes } = actuators;
+  const ask = async <A>(send: () => Promise<A>): Promise<A | WriteFailure> => {
+    const error = await beforeWrite();
+    return error === null ? send() : { kind: 'not-applied', retry: false, reached: false, error };
+  };
+  return {
+    settings: { store: (write) => ask(() => settings.store(write)) },
+    sandboxes: {
+      start: (spec) => ask(() => sandboxes.start(spec)),
+      resume: (id) => ask(() => sandboxes.resume(id)),
+      pause: (id) => ask(() => sandboxes.pause(id)),
+    },
+  };
 }
 
 function outcomeOf(

@@ -54,6 +54,7 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
         markup`<p>${record.event}, to ${record.receiver}</p>\n`,
         softHtml(at),
       );
+    case 'clock-set':
     case 'files':
     case 'started':
     case 'stopped':

@@ -17,9 +17,14 @@ export function historyText({ records, path }: HistoryDocument, style: Style): s
 /** What was about to be written is shown only if nothing says what became of it. */
 function isShown(record: JournalRecord, index: number, all: readonly JournalRecord[]): boolean {
   if (record.kind !== 'writing') return true;
-  const isEnd = (other: JournalRecord): boolean =>
-    other.kind === 'write' && other.environment === record.environment;
-  return !all.slice(0, index).some(isEnd);
+  const next = all
+    .slice(0, index)
+    .findLast(
+      (other) =>
+        (other.kind === 'writing' || (other.kind === 'write' && other.by === 'watch')) &&
+        other.environment === record.environment,
+    );
+  return next?.kind !== 'write';
 }
 
 function recordLines(record: JournalRecord, path: Path | null, style: Style): string[] {
@@ -39,7 +44,7 @@ function wordsOf(record: JournalRecord, path: Path | null, style: Style): string
     case 'write':
       return writeLines(record, path, style);
     case 'writing':
-      return [`about to write ${record.paths.map(visible).join(', ')}`];
+      return [`began to write ${record.paths.map(visible).join(', ')}; how it ended is not known`];
     case 'healing-stopped':
       return ['healing has stopped', visible(record.reason)];
     case 'suspended':
@@ -49,6 +54,10 @@ function wordsOf(record: JournalRecord, path: Path | null, style: Style): string
       ];
     case 'resumed':
       return ['resumed'];
+    case 'clock-set': {
+      const seconds = counted(Math.round(Math.abs(record.by) / 1000), 'second');
+      return [`the clock was set ${record.by > 0 ? 'forward' : 'back'} by ${seconds}`];
+    }
     case 'notice':
       return [`told ${visible(record.receiver)}: ${record.event} (${record.result})`];
     case 'files':

@@ -1,43 +1,15 @@
-import { asSetpointError } from '../model/error.ts';
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
-import type { Clock } from '../model/ports.ts';
+import { asSetpointError, usageError } from '../model/error.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
 import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
-import type { JournalEvent, JournalRecord, WatchState } from '../model/watch.ts';
-import type { PlanRequest } from '../operations/options.ts';
+import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { sessionNetworks } from '../operations/session.ts';
-import type { Environment } from './environment.ts';
-import type { Journal } from './journal.ts';
-import { restored } from './journal-lines.ts';
-import type { Locks } from './locks.ts';
-import type { Roster } from './roster.ts';
-import type { CurrentFiles, Source } from './source.ts';
-import type { Suspensions } from './suspensions.ts';
+import { Keeper } from './keeper.ts';
+import { Recall } from './recall.ts';
+import { Roster } from './roster.ts';
 import type { WatchTools } from './watched.ts';
-import type { Health, Listener, ReadEnd, Watching } from './watching.ts';
-
-export interface WatchOptions {
-  /** How environments are read; its files and names are those of `files`. */
-  readonly request: PlanRequest;
-  readonly source: Source;
-  readonly files: CurrentFiles;
-  readonly journal: Journal;
-  readonly roster: Roster;
-  readonly suspensions: Suspensions;
-  readonly locks: Locks;
-  readonly clock: Clock;
-  /** A number from 0 to 1. */
-  readonly random: () => number;
-  /** Milliseconds between two reads of an environment that does not say. */
-  readonly interval: number;
-  /** How many environments are read or healed at a time. */
-  readonly parallel: number;
-  readonly approved?: PlanDocument | undefined;
-  /** Gives up what is being written; the signal of the request lets it finish. */
-  readonly abandon: AbortSignal;
-  /** What is wrong with the controller itself, and what is right again. */
-  readonly report: (line: ControllerNote) => void;
-}
+import type { WatchOptions } from './watch-options.ts';
+import type { Health, Listener, Watching } from './watching.ts';
 
 export interface ControllerNote {
   readonly severity: 'info' | 'warning';
@@ -51,7 +23,7 @@ const TURN = 5_000;
 /** Keeps watch over environments: reads each again and again, keeps what it finds, and heals what may be healed. */
 export class Controller implements Watching {
   readonly #options: WatchOptions;
-  readonly #listeners = new Set<Listener>();
+  readonly #keeper: Keeper;
   readonly #networks = sessionNetworks();
   readonly #stop = new AbortController();
   readonly #startedAt: number;
@@ -61,14 +33,21 @@ export class Controller implements Watching {
   #woken = false;
   #hasBegun = false;
   #sleep: AbortController | null = null;
-  readonly #tools: WatchTools;
+  readonly #roster: Roster;
+  /** What was begun and has not ended: turns, and what people asked for. */
+  readonly #turns = new Set<Promise<void>>();
+  readonly #applies = new Set<Promise<void>>();
+  /** What is wrong with what says who is suspended. */
+  #suspensionsProblem: string | null = null;
 
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
     this.#options = options;
+    this.#keeper = new Keeper(options.journal, options.report);
     this.#startedAt = clock.now();
     this.#turnedAt = this.#startedAt;
-    this.#tools = {
+    const recall = new Recall(options.journal);
+    const tools: WatchTools = {
       request,
       networks: this.#networks,
       clock,
@@ -79,16 +58,23 @@ export class Controller implements Watching {
       signal: this.#stop.signal,
       abandon: options.abandon,
       commit: () => files.commit,
-      keep: (environment, event) => this.#keep(environment, event),
-      ended: (environment, read) => this.#tell(environment, read),
-      warn: (message, environment) => this.#warn(message, environment),
+      keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
+      recall: (name) => recall.of(name),
+      lookAgain: async (environment) => {
+        this.#roster.resume(await options.suspensions.refresh());
+        environment.suspended = options.suspensions.of(environment.name, clock.now());
+      },
+      ended: (environment, read) => this.#keeper.tell(environment, read),
+      warn: (message, environment) => this.#keeper.warn(message, environment),
     };
+    this.#roster = new Roster(tools);
   }
 
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
   async begin(): Promise<void> {
-    const { journal, files } = this.#options;
+    const { journal, files, suspensions } = this.#options;
     await this.#restore();
+    await suspensions.refresh();
     await files.refresh();
     if (files.problem !== null) throw files.problem;
     await journal.append({ kind: 'started', version: VERSION });
@@ -98,7 +84,7 @@ export class Controller implements Watching {
 
   /** Watches until the signal of the request fires; what is being written then is finished. Begins first if `begin` was not called. */
   async run(): Promise<void> {
-    const { request, journal, source, locks } = this.#options;
+    const { request, source, locks } = this.#options;
     if (!this.#hasBegun) await this.begin();
     const silence = source.listen(() => {
       this.#filesDue = 0;
@@ -110,20 +96,16 @@ export class Controller implements Watching {
     };
     request.signal?.addEventListener('abort', stop);
     if (request.signal?.aborted === true) stop();
-    const turns = new Set<Promise<void>>();
     try {
       while (!this.#stop.signal.aborted) {
         this.#turnedAt = this.#options.clock.now();
         await this.#refresh();
-        this.#begin(turns);
-        await this.#rest(turns);
+        this.#begin();
+        await this.#rest();
       }
-      await Promise.all(turns);
-      await journal.append({
-        kind: 'stopped',
-        version: VERSION,
-        reason: String(request.signal?.reason ?? ''),
-      });
+      await Promise.all([...this.#turns, ...this.#applies]);
+      const reason = String(request.signal?.reason ?? '');
+      await this.#keeper.note({ kind: 'stopped', version: VERSION, reason });
     } finally {
       silence();
       request.signal?.removeEventListener('abort', stop);
@@ -133,11 +115,11 @@ export class Controller implements Watching {
   }
 
   states(): readonly WatchState[] {
-    return this.#options.roster.environments();
+    return this.#roster.environments();
   }
 
   state(name: string): WatchState | undefined {
-    return this.#options.roster.find(name)?.environment;
+    return this.#roster.find(name)?.environment;
   }
 
   get health(): Health {
@@ -147,7 +129,8 @@ export class Controller implements Watching {
       turnedAt: this.#turnedAt,
       turnsEvery: TURN,
       ready: this.states().every(({ found }) => found !== 'not-read'),
-      queued: this.#options.roster.due().length,
+      queued: this.#roster.due().length,
+      working: this.#turns.size + this.#applies.size,
       commit: files.commit,
       filesProblem: files.problem?.message ?? null,
       shard: request.shard ?? null,
@@ -155,8 +138,7 @@ export class Controller implements Watching {
   }
 
   subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#keeper.subscribe(listener);
   }
 
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {
@@ -167,102 +149,133 @@ export class Controller implements Watching {
   }
 
   async readNow(name: string): Promise<void> {
-    this.#options.roster.named(name).due = Number.NEGATIVE_INFINITY;
+    this.#roster.named(name).due = Number.NEGATIVE_INFINITY;
     this.#wake();
   }
 
   async planNow(name: string): Promise<EnvironmentPlan> {
-    return this.#options.roster.named(name).plan(this.#tools);
+    return this.#roster.named(name).plan();
   }
 
   async applyNow(name: string, digest: string): Promise<string> {
+    const watched = this.#roster.named(name);
+    if (this.#stop.signal.aborted)
+      throw usageError('The controller is stopping.', 'Apply it later.');
+    const applied = watched.apply(digest);
+    const ended = applied.then(
+      () => {},
+      () => {},
+    );
+    this.#applies.add(ended);
     try {
-      return await this.#options.roster.named(name).apply(digest, this.#tools);
+      return await applied;
     } finally {
+      this.#applies.delete(ended);
       this.#wake();
     }
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    const { environment } = this.#options.roster.named(name);
+    const { environment } = this.#roster.named(name);
     const { suspensions, clock } = this.#options;
-    await suspensions.change([name], { at: new Date(clock.now()).toISOString(), reason, until });
-    environment.suspended = suspensions.of(name, clock.now());
-    await this.#keep(environment, { kind: 'suspended', environment: name, reason, until });
+    const now = clock.now();
+    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
+    environment.suspended = suspensions.of(name, now);
+    await this.#keeper.keep(
+      environment,
+      { kind: 'suspended', environment: name, reason, until },
+      now,
+    );
     this.#wake();
   }
 
   async resume(name: string): Promise<void> {
-    const { environment } = this.#options.roster.named(name);
-    await this.#options.suspensions.change([name], null);
+    const { environment } = this.#roster.named(name);
+    const now = this.#options.clock.now();
+    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
+    await this.#options.suspensions.change([name], null, now);
     environment.suspended = null;
-    environment.stopped = null;
-    environment.heals = [];
-    await this.#keep(environment, { kind: 'resumed', environment: name });
+    environment.resume();
     this.#wake();
   }
 
   async #restore(): Promise<void> {
-    const { lines, damaged } = await this.#options.journal.read();
-    const known = restored(lines);
-    this.#options.roster.restore(known);
+    const { memory: known, damaged } = await this.#options.journal.remember();
+    this.#roster.restore(known);
     if (damaged > 0)
-      this.#warn(
+      this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
       );
     for (const name of known.inFlight)
-      this.#warn('The last controller ended during a write; the service is read again.', name);
+      this.#keeper.warn(
+        'The last controller ended during a write; the service is read again.',
+        name,
+      );
   }
 
   /** Reads the files and who is suspended again, if they may have changed. */
   async #refresh(): Promise<void> {
-    const { files, suspensions, journal, clock } = this.#options;
+    const { files, clock } = this.#options;
     if (clock.monotonic() < this.#filesDue) return;
     this.#filesDue = clock.monotonic() + TURN;
-    await suspensions
-      .refresh()
-      .catch((thrown: unknown) => this.#warn(asSetpointError(thrown).message));
-    for (const environment of this.#options.roster.environments())
-      environment.suspended = suspensions.of(environment.name, clock.now());
-    if (!(await files.refresh())) return;
+    const before = files.problem;
+    const isOther = await files.refresh();
+    if (isOther && files.problem === null) await this.#take();
+    await this.#lookAtSuspensions();
+    if (!isOther) return;
     const problem = files.problem?.message ?? null;
-    if (problem === null) await this.#take();
-    else
-      this.#warn(
+    if (problem !== null)
+      this.#keeper.warn(
         `The settings files of now cannot be used; those before stay in force. ${problem}`,
       );
-    await journal
-      .append({ kind: 'files', commit: files.commit, environments: files.targets.length, problem })
-      .catch((thrown: unknown) => this.#warn(asSetpointError(thrown).message));
+    else if (before !== null) this.#keeper.inform('The settings files can be used again.');
+    await this.#keeper.note({
+      kind: 'files',
+      commit: files.commit,
+      environments: files.targets.length,
+      problem,
+    });
+  }
+
+  async #lookAtSuspensions(): Promise<void> {
+    const { suspensions, clock } = this.#options;
+    try {
+      this.#roster.resume(await suspensions.refresh());
+      this.#suspensionsProblem = null;
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      if (message !== this.#suspensionsProblem) this.#keeper.warn(message);
+      this.#suspensionsProblem = message;
+    }
+    for (const environment of this.#roster.environments())
+      environment.suspended = suspensions.of(environment.name, clock.now());
   }
 
   async #take(): Promise<void> {
-    for (const gone of this.#options.roster.take(this.#options.files.targets)) {
+    for (const gone of this.#roster.take(this.#options.files.targets)) {
       const { name } = gone.environment;
       await gone
-        .release()
-        .catch((thrown: unknown) => this.#warn(asSetpointError(thrown).message, name));
+        .leave()
+        .catch((thrown: unknown) => this.#keeper.warn(asSetpointError(thrown).message, name));
     }
   }
 
   /** Begins the turns of the environments that are due, those that waited longest first. */
-  #begin(turns: Set<Promise<void>>): void {
-    const free = Math.max(0, this.#options.parallel - turns.size);
-    for (const watched of this.#options.roster.due().slice(0, free)) {
-      watched.busy = true;
-      const turn = watched.turn(this.#tools).finally(() => {
-        watched.busy = false;
-        turns.delete(turn);
+  #begin(): void {
+    const free = Math.max(0, this.#options.parallel - this.#turns.size);
+    for (const watched of this.#roster.due().slice(0, free)) {
+      const turn = watched.turn().finally(() => {
+        this.#turns.delete(turn);
         this.#wake();
       });
-      turns.add(turn);
+      this.#turns.add(turn);
     }
   }
 
   /** Sleeps until an environment is due, a turn ends, a file changes, or the next turn of the loop at the latest. */
-  async #rest(turns: Set<Promise<void>>): Promise<void> {
+  async #rest(): Promise<void> {
     const { clock, parallel } = this.#options;
-    const next = turns.size < parallel ? this.#options.roster.untilDue(TURN) : TURN;
+    const next = this.#turns.size < parallel ? this.#roster.untilDue(TURN) : TURN;
     if (!this.#woken && next > 0 && !this.#stop.signal.aborted) {
       this.#sleep = new AbortController();
       await clock.sleep(next, this.#sleep.signal);
@@ -274,23 +287,5 @@ export class Controller implements Watching {
   #wake(): void {
     this.#woken = true;
     this.#sleep?.abort();
-  }
-
-  async #keep(environment: Environment, event: JournalEvent): Promise<JournalRecord> {
-    const record = await this.#options.journal.append(event);
-    this.#tell(environment, record);
-    return record;
-  }
-
-  #tell(environment: Environment, event: ReadEnd | JournalRecord): void {
-    for (const listener of this.#listeners) listener(environment, event);
-  }
-
-  #warn(message: string, environment?: string): void {
-    this.#options.report({
-      severity: 'warning',
-      message,
-      ...(environment === undefined ? {} : { environment }),
-    });
   }
 }

@@ -13,6 +13,7 @@ import type {
   WatchStatus,
 } from '../model/watch.ts';
 import { WATCH_STATUSES } from '../model/watch.ts';
+import { moved } from './heals.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {
@@ -111,11 +112,24 @@ export class Environment implements WatchState {
   wrote(paths: readonly string[], at: number): void {
     const now = new Date(at).toISOString();
     this.lastApply = now;
-    this.heals = [...this.healsSince(at - HOUR), { at: now, paths }];
+    const recent = this.heals.filter((heal) => Date.parse(heal.at) > at - HOUR);
+    this.heals = [...recent, { at: now, paths }];
   }
 
-  healsSince(at: number): readonly Heal[] {
-    return this.heals.filter((heal) => Date.parse(heal.at) > at);
+  /** Takes that what was about to be written was not sent. */
+  notWritten(): void {
+    this.heals = this.heals.slice(0, -1);
+  }
+
+  /** Takes that the clock was set by some milliseconds. */
+  clockSet(by: number): void {
+    this.heals = moved(this.heals, by);
+  }
+
+  /** Takes that somebody lets healing go on. */
+  resume(): void {
+    this.stopped = null;
+    this.heals = [];
   }
 
   get remembered(): Remembered {

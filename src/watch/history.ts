@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { SetpointError } from '../model/error.ts';
-import { isWithin, type Path } from '../model/path.ts';
+import { isWithin, parsePath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { TOOL } from '../model/version.ts';
 import type { HistoryDocument, JournalRecord } from '../model/watch.ts';
@@ -34,11 +34,20 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
 }
 
 function isAbout(record: JournalRecord, path: Path): boolean {
-  const changes =
-    record.kind === 'state'
-      ? (record.plan?.changes ?? [])
-      : record.kind === 'write'
-        ? record.outcome.changes
-        : [];
-  return changes.some((change) => isWithin(change.path, path));
+  return pathsOf(record).some((one) => isWithin(one, path));
+}
+
+function pathsOf(record: JournalRecord): readonly Path[] {
+  switch (record.kind) {
+    case 'state':
+      return (record.plan?.changes ?? []).map((change) => change.path);
+    case 'write':
+      return record.outcome.changes.map((change) => change.path);
+    case 'writing':
+      return record.paths.flatMap((text) => [parsePath(text) ?? []]);
+    case 'healing-stopped':
+      return [parsePath(record.path) ?? []];
+    default:
+      return [];
+  }
 }

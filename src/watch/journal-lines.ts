@@ -1,5 +1,6 @@
-import type { JournalRecord, WatchStatus } from '../model/watch.ts';
+import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../model/watch.ts';
 import type { Remembered } from './environment.ts';
+import { moved } from './heals.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -8,28 +9,13 @@ export interface Checkpoint {
   readonly kind: 'checkpoint';
   readonly environments: readonly Remembered[];
   readonly notices: readonly JournalRecord[];
+  readonly inFlight: readonly string[];
 }
 
 export type JournalLine = JournalRecord | Checkpoint;
 
 export function isRecordLine(line: JournalLine): line is JournalRecord {
   return line.kind !== 'checkpoint';
-}
-
-/** The lines that can be read. One that was cut off, or that another version wrote in another form, is damaged. */
-export function parseLines(text: string): {
-  readonly lines: readonly JournalLine[];
-  readonly damaged: number;
-} {
-  const lines: JournalLine[] = [];
-  let damaged = 0;
-  for (const line of text.split('\n')) {
-    if (line === '') continue;
-    const parsed = parsedLine(line);
-    if (parsed === null) damaged += 1;
-    else lines.push(parsed);
-  }
-  return { lines, damaged };
 }
 
 const KINDS: ReadonlySet<unknown> = new Set([
@@ -40,13 +26,15 @@ const KINDS: ReadonlySet<unknown> = new Set([
   'state',
   'writing',
   'write',
+  'clock-set',
   'suspended',
   'resumed',
   'healing-stopped',
   'notice',
 ] satisfies JournalLine['kind'][]);
 
-function parsedLine(line: string): JournalLine | null {
+/** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
+export function parsedLine(line: string): JournalLine | null {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null) return null;
@@ -58,31 +46,43 @@ function parsedLine(line: string): JournalLine | null {
   }
 }
 
-/** What the lines of a journal, the oldest first, say of each environment. */
+/** What the lines of a journal say of each environment. */
 export interface Restored {
   readonly environments: ReadonlyMap<string, Remembered>;
   /** What was told of the states that environments are in, the oldest first. */
   readonly notices: readonly JournalRecord[];
-  /** Environments to which a write had begun, and did not end. */
+  /** Environments to which a write had begun, and did not end before the last start. */
   readonly inFlight: readonly string[];
 }
 
-export function restored(lines: readonly JournalLine[]): Restored {
-  const environments = new Map<string, Remembered>();
-  const inFlight = new Set<string>();
-  let notices: JournalRecord[] = [];
-  const change = (name: string, part: Partial<Remembered>): void => {
-    environments.set(name, { ...(environments.get(name) ?? unknown(name)), ...part });
-  };
-  for (const line of lines) {
+/** What a journal says, taken line by line, the oldest first. */
+export class Memory implements Restored {
+  readonly environments = new Map<string, Remembered>();
+  notices: JournalRecord[] = [];
+  readonly #inFlight = new Set<string>();
+
+  get inFlight(): readonly string[] {
+    return [...this.#inFlight];
+  }
+
+  /** What a file begins with that goes on after these lines. */
+  checkpoint(at: string): Checkpoint {
+    const { environments, notices, inFlight } = this;
+    const known = [...environments.values()];
+    return { v: 1, at, kind: 'checkpoint', environments: known, notices, inFlight };
+  }
+
+  take(line: JournalLine): void {
     switch (line.kind) {
       case 'checkpoint':
-        environments.clear();
-        for (const one of line.environments) environments.set(one.name, one);
-        notices = [...line.notices];
+        this.environments.clear();
+        for (const one of line.environments) this.environments.set(one.name, one);
+        this.notices = [...line.notices];
+        this.#inFlight.clear();
+        for (const name of line.inFlight) this.#inFlight.add(name);
         break;
       case 'state':
-        change(line.environment, {
+        this.#change(line.environment, {
           found: line.status,
           since: line.at,
           digest: line.digest,
@@ -92,39 +92,70 @@ export function restored(lines: readonly JournalLine[]): Restored {
           ...(line.status === 'in-sync' ? { lastInSync: line.at } : {}),
         });
         break;
-      case 'writing': {
-        const heals = environments.get(line.environment)?.heals ?? [];
-        change(line.environment, {
+      case 'writing':
+        this.#change(line.environment, {
           lastApply: line.at,
-          heals: [...heals, { at: line.at, paths: line.paths }],
+          heals: [...this.#healsUntil(line), { at: line.at, paths: line.paths }],
         });
-        inFlight.add(line.environment);
+        this.#inFlight.add(line.environment);
         break;
-      }
       case 'write':
-        change(line.environment, { lastApply: line.at });
-        inFlight.delete(line.environment);
+        this.#written(line);
+        break;
+      case 'clock-set':
+        this.#change(line.environment, { heals: moved(this.#healsOf(line.environment), line.by) });
         break;
       case 'healing-stopped':
-        change(line.environment, {
+        this.#change(line.environment, {
           stopped: { at: line.at, path: line.path, reason: line.reason },
         });
         break;
       case 'resumed':
-        change(line.environment, { stopped: null, heals: [] });
+        this.#change(line.environment, { stopped: null, heals: [] });
         break;
       case 'notice':
-        notices.push(line);
+        this.notices.push(line);
         break;
       case 'started':
+        // It has said which writes the one before it had left.
+        this.#inFlight.clear();
+        break;
       case 'stopped':
       case 'files':
       case 'suspended':
         break;
     }
   }
-  return { environments, notices, inFlight: [...inFlight] };
+
+  #written({ environment, by, at, outcome }: WriteEvent & { readonly at: string }): void {
+    if (by === 'apply') {
+      this.#change(environment, { lastApply: at });
+      return;
+    }
+    this.#inFlight.delete(environment);
+    if (outcome.requests.post > 0) this.#change(environment, { lastApply: at });
+    else this.#change(environment, { heals: this.#healsOf(environment).slice(0, -1) });
+  }
+
+  #healsOf(name: string): readonly Heal[] {
+    return this.environments.get(name)?.heals ?? [];
+  }
+
+  #healsUntil({ environment, at }: Named): readonly Heal[] {
+    return this.#healsOf(environment).filter((heal) => Date.parse(heal.at) > Date.parse(at) - HOUR);
+  }
+
+  #change(name: string, part: Partial<Remembered>): void {
+    this.environments.set(name, { ...(this.environments.get(name) ?? unknown(name)), ...part });
+  }
 }
+
+interface Named {
+  readonly environment: string;
+  readonly at: string;
+}
+
+const HOUR = 3_600_000;
 
 function unknown(name: string): Remembered {
   const found: WatchStatus = 'not-read';

@@ -1,8 +1,10 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { SetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../model/watch.ts';
-import { isRecordLine, parseLines, type Checkpoint, type JournalLine } from './journal-lines.ts';
+import { isRecordLine, Memory, parsedLine, type JournalLine } from './journal-lines.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -20,58 +22,54 @@ export const JOURNAL_LIMITS: JournalLimits = {
 };
 
 const CURRENT = 'journal.jsonl';
-const ROTATED = /^journal-[\dTZ-]+-\d+\.jsonl$/;
+const ROTATED = /^journal-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-\d+\.jsonl$/;
 
 /**
  * What happened to environments, one line of JSON each, in a folder. Each append is durable once it resolves. Several processes may append to it: a line
- * is written at once, at the end, and one that was cut off by a kill is left as it is and not read. A new file begins with what
- * must be known of all environments, so that old files can be removed.
+ * is written at once, at the end, and one that was cut off by a kill is left as it is and not read. A new file begins with what the
+ * files before say of all environments, so that these can be removed.
  */
 export class Journal {
   readonly #folder: string;
-  readonly #limits: JournalLimits;
-  /** What a new file begins with; null if this process does not begin one. */
-  readonly #checkpoint: (() => Checkpoint) | null;
+  /** When a new file is begun; null if this process begins none. */
+  readonly #limits: JournalLimits | null;
   readonly #now: () => number;
   #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
   #writing = false;
   #begun: number | null = null;
 
-  constructor(
-    folder: string,
-    now: () => number,
-    checkpoint: (() => Checkpoint) | null = null,
-    limits: JournalLimits = JOURNAL_LIMITS,
-  ) {
+  constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
     this.#folder = folder;
     this.#now = now;
-    this.#checkpoint = checkpoint;
     this.#limits = limits;
   }
 
-  /** Appends an event as it is now; resolves once it is on the disk. Throws output-failed if it cannot be. */
-  append(event: JournalEvent): Promise<JournalRecord> {
-    const record: JournalRecord = { v: 1, at: new Date(this.#now()).toISOString(), ...event };
+  /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
+  append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
+    const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
     return new Promise((resolve, reject) => {
       const done = (error: SetpointError | null): void => {
         if (error === null) resolve(record);
         else reject(error);
       };
-      this.#waiting.push({ line: `${JSON.stringify(record)}\n`, done });
+      this.#waiting.push({ line: lineOf(record), done });
       if (!this.#writing) void this.#writeAll();
     });
   }
 
-  /** Everything that can be read, the oldest first, and how many lines cannot. */
-  async read(): Promise<{ readonly lines: readonly JournalLine[]; readonly damaged: number }> {
-    const lines: JournalLine[] = [];
-    let damaged = 0;
-    for (const name of await this.#files()) {
-      const parsed = parseLines(await readFile(join(this.#folder, name), 'utf8'));
-      lines.push(...parsed.lines);
-      damaged += parsed.damaged;
-    }
-    return { lines, damaged };
+  /** What it says of each environment, and how many lines of the files that say it cannot be read. */
+  async remember(): Promise<{ readonly memory: Memory; readonly damaged: number }> {
+    return this.#steadily(async (names) => {
+      const memory = new Memory();
+      let damaged = 0;
+      for (const name of names.slice(await this.#lastBegun(names))) {
+        for await (const line of this.#lines(name)) {
+          if (line === null) damaged += 1;
+          else memory.take(line);
+        }
+      }
+      return { memory, damaged };
+    });
   }
 
   /** The records that are asked for, the latest first. */
@@ -79,12 +77,20 @@ export class Journal {
     isAskedFor: (record: JournalRecord) => boolean,
     limit: number,
   ): Promise<readonly JournalRecord[]> {
-    const { lines } = await this.read();
-    return lines
-      .toReversed()
-      .filter((line) => isRecordLine(line))
-      .filter(isAskedFor)
-      .slice(0, limit);
+    return this.#steadily(async (names) => {
+      const found: JournalRecord[] = [];
+      for (const name of names.toReversed()) {
+        const ofFile: JournalRecord[] = [];
+        for await (const line of this.#lines(name)) {
+          if (line === null || !isRecordLine(line) || !isAskedFor(line)) continue;
+          ofFile.push(line);
+          if (ofFile.length > 2 * limit) ofFile.splice(0, limit);
+        }
+        found.push(...ofFile.toReversed());
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    });
   }
 
   async #writeAll(): Promise<void> {
@@ -103,8 +109,7 @@ export class Journal {
 
   async #write(lines: readonly string[]): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const begins = (await this.#rotate()) ? this.#checkpoint?.() : undefined;
-    const all = begins === undefined ? lines : [`${JSON.stringify(begins)}\n`, ...lines];
+    const begins = await this.#rotate();
     const file = await open(join(this.#folder, CURRENT), 'a+', 0o600);
     try {
       const { size } = await file.stat();
@@ -112,34 +117,77 @@ export class Journal {
       if (size > 0) await file.read(last, 0, 1, size - 1);
       // What was cut off stays, and is not joined to what follows.
       const torn = size > 0 && last[0] !== NEWLINE;
-      const text = Buffer.from(`${torn ? '\n' : ''}${all.join('')}`);
+      const text = Buffer.from(`${torn ? '\n' : ''}${begins ?? ''}${lines.join('')}`);
       const { bytesWritten } = await file.write(text);
       if (bytesWritten < text.length) throw new Error('only a part was written');
       await file.sync();
+      if (size === 0) await syncFolder(this.#folder);
     } finally {
       await file.close();
     }
+    if (begins !== null) await this.#removeOldest();
   }
 
-  /** Begins a new file if the current one is too long or too old; whether the next line is the first of a file. */
-  async #rotate(): Promise<boolean> {
-    if (this.#checkpoint === null) return false;
+  /** Begins a new file if the current one is too long or too old; returns the line that the new one begins with. */
+  async #rotate(): Promise<string | null> {
+    const limits = this.#limits;
+    if (limits === null) return null;
     const path = join(this.#folder, CURRENT);
     const found = await stat(path).catch(() => null);
+    const now = this.#now();
     if (found === null || found.size === 0) {
-      this.#begun = this.#now();
-      return false;
+      this.#begun = now;
+      return null;
     }
     this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
-    if (found.size < this.#limits.bytes && this.#now() - this.#begun < this.#limits.age)
-      return false;
-    const stamp = new Date(this.#now()).toISOString().replaceAll(/[:.]/g, '-');
-    await rename(path, join(this.#folder, `journal-${stamp}-${process.pid}.jsonl`));
-    this.#begun = this.#now();
+    if (found.size < limits.bytes && now - this.#begun < limits.age) return null;
+    const before = (await this.#files()).filter((name) => name !== CURRENT);
+    await rename(path, join(this.#folder, nextName(before.at(-1), now))).catch(unlessMissing);
+    this.#begun = now;
+    const { memory } = await this.remember();
+    return lineOf(memory.checkpoint(new Date(now).toISOString()));
+  }
+
+  async #removeOldest(): Promise<void> {
     const rotated = (await this.#files()).filter((name) => name !== CURRENT);
-    for (const name of rotated.slice(0, Math.max(0, rotated.length - this.#limits.files)))
+    const kept = this.#limits?.files ?? rotated.length;
+    for (const name of rotated.slice(0, Math.max(0, rotated.length - kept)))
       await rm(join(this.#folder, name), { force: true });
-    return true;
+  }
+
+  /** Which of the files is the last one that begins with all that must be known of those before. */
+  async #lastBegun(names: readonly string[]): Promise<number> {
+    for (let index = names.length - 1; index > 0; index -= 1) {
+      for await (const line of this.#lines(names[index] ?? '')) {
+        if (line?.kind === 'checkpoint') return index;
+        break;
+      }
+    }
+    return 0;
+  }
+
+  /** The lines of a file; null for one that cannot be read. */
+  async *#lines(name: string): AsyncGenerator<JournalLine | null> {
+    const input = createReadStream(join(this.#folder, name));
+    try {
+      for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+        if (line !== '') yield parsedLine(line);
+    } finally {
+      input.destroy();
+    }
+  }
+
+  /** Reads the files, again if another process has begun a new one meanwhile. */
+  async #steadily<T>(read: (names: readonly string[]) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const names = await this.#files();
+      const result = await read(names).catch((thrown: unknown) => {
+        if (attempt < ATTEMPTS && isMissing(thrown)) return null;
+        throw this.#unreadable(thrown);
+      });
+      const same = (await this.#files()).join('/') === names.join('/');
+      if (result !== null && (same || attempt >= ATTEMPTS)) return result;
+    }
   }
 
   /** The files, the oldest first. */
@@ -150,16 +198,62 @@ export class Journal {
   }
 
   #failed(cause: unknown): SetpointError {
-    const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     return new SetpointError(
       'output-failed',
-      `The journal in ${this.#folder} cannot be written${code}.`,
+      `The journal in ${this.#folder} cannot be written${codeOf(cause)}.`,
       {
         hint: 'Check the folder: its disk may be full, or it may not be writable.',
         cause,
       },
     );
   }
+
+  #unreadable(cause: unknown): SetpointError {
+    return new SetpointError(
+      'file-unreadable',
+      `The journal in ${this.#folder} cannot be read${codeOf(cause)}.`,
+      { hint: 'Check who may read the folder and its files.', cause },
+    );
+  }
 }
 
 const NEWLINE = 0x0a;
+const ATTEMPTS = 5;
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+}
+
+/** What it throws if something else than a missing file is the matter: another process may have begun a new file first. */
+function unlessMissing(thrown: unknown): void {
+  if (!isMissing(thrown)) throw thrown;
+}
+
+/** Line separators of Unicode would end a line for some readers. */
+function lineOf(line: JournalLine): string {
+  const text = JSON.stringify(line);
+  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}
+
+/** A name that comes after the last one, also if the clock was set back. */
+function nextName(last: string | undefined, now: number): string {
+  const [, text = ''] = ROTATED.exec(last ?? '') ?? [];
+  const before = Date.parse(text.replace(/T(\d\d)-(\d\d)-(\d\d)-/, 'T$1:$2:$3.'));
+  const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
+  const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
+  return `journal-${stamp}-${process.pid}.jsonl`;
+}
+
+/** A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => null);
+  try {
+    await folder?.sync().catch(() => {});
+  } finally {
+    await folder?.close();
+  }
+}

@@ -77,6 +77,8 @@ function entryOf(record: JournalRecord): Entry | null {
     }
     case 'resumed':
       return info('resumed', {});
+    case 'clock-set':
+      return info(`the clock was set by ${Math.round(record.by / 1000)} s`, { by: record.by });
     case 'healing-stopped': {
       const { path, reason } = record;
       return {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Clock } from '../model/ports.ts';
 import type { PlanRequest } from '../operations/options.ts';
 import { commitOf } from '../host/git-status.ts';
-import { Controller, type WatchOptions } from './controller.ts';
+import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal.ts';
-import { Roster } from './roster.ts';
 import { CurrentFiles, filesSource, type Source } from './source.ts';
 import { Suspensions } from './suspensions.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 export interface ControllerRequest extends Pick<
   WatchOptions,
@@ -25,21 +25,14 @@ export interface ControllerRequest extends Pick<
 
 /** A controller over a data folder; `run` starts it. */
 export function openController(options: ControllerRequest): Controller {
-  const { request, data, clock, interval, limits = JOURNAL_LIMITS, random = Math.random } = options;
-  const roster = new Roster({ clock, interval, random });
+  const { request, data, clock, limits = JOURNAL_LIMITS, random = Math.random } = options;
   const source = options.source ?? filesSource(request, (path) => commitOf(path, request.env));
   return new Controller({
     ...options,
     random,
     source,
-    roster,
     files: new CurrentFiles(source),
-    journal: new Journal(
-      data,
-      () => clock.now(),
-      () => roster.checkpoint(),
-      limits,
-    ),
+    journal: new Journal(data, () => clock.now(), limits),
     suspensions: new Suspensions(data),
   });
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
+import { lockPath } from '../desired/schema-lock.ts';
 import type { Target } from '../desired/target.ts';
 import type { GitBranch } from '../host/git-branch.ts';
 import { filesOf } from '../operations/load.ts';
@@ -46,13 +47,17 @@ export class CurrentFiles implements Files {
       const stamp = await this.#source.stamp();
       if (stamp === this.#stamp) return false;
       const { targets, commit } = await this.#source.load();
-      this.#stamp = stamp;
+      // Half of a file that is being written may be a file.
+      const after = await this.#source.stamp();
+      if (after !== stamp && this.#stamp !== null) return false;
+      this.#stamp = after;
       this.targets = targets;
       this.commit = commit;
       this.problem = null;
       return true;
     } catch (thrown) {
       this.problem = asSetpointError(thrown);
+      this.#stamp = '';
       return this.problem.message !== before;
     }
   }
@@ -101,24 +106,23 @@ export function filesSource(
   options: Options,
   commitOf: (path: string) => Promise<string | null>,
 ): Source {
-  /** Files besides those of -f that the last load read: bases and locks. */
+  const named = filesOf(options);
+  /** Files besides those of -f that the last load read: their bases. */
   let others: readonly string[] = [];
+  const besides = [
+    ...named.map(lockPath),
+    ...(options.policy === undefined ? [] : [options.policy]),
+  ];
   return {
-    stamp: async () => {
-      const named = [
-        ...filesOf(options),
-        ...(options.policy === undefined ? [] : [options.policy]),
-      ];
-      return JSON.stringify(await Promise.all([...named, ...others].map(stampOf)));
-    },
+    stamp: async () =>
+      JSON.stringify(await Promise.all([...named, ...besides, ...others].map(stampOf))),
     load: async () => {
       const targets = await loadSession(options);
       const [first] = targets;
       others = [...new Set(targets.flatMap(({ base }) => base?.file.path ?? []))];
       return { targets, commit: first === undefined ? null : await commitOf(first.file) };
     },
-    listen: (changed) =>
-      listenTo([...new Set(filesOf(options).map((path) => dirname(path)))], changed),
+    listen: (changed) => listenTo([...new Set(named.map((path) => dirname(path)))], changed),
   };
 }
 

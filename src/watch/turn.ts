@@ -1,15 +1,15 @@
-import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { EnvironmentPlan, ErrorReport, PlanDocument } from '../model/plan.ts';
 import type { Clock } from '../model/ports.ts';
-import type { JournalEvent, JournalRecord } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import type { PlanRequest } from '../operations/options.ts';
 import { approvalOf, applyLoaded, planLoaded, type Sharing } from '../operations/session.ts';
 import { digestOf, type Environment } from './environment.ts';
 import { competing, mayHeal } from './healing.ts';
 import type { Lock } from './locks.ts';
+import type { Records } from './records.ts';
 
 /** What the turn of an environment works with. */
 export interface TurnTools {
@@ -22,8 +22,8 @@ export interface TurnTools {
   readonly signal: AbortSignal;
   /** Aborts when the controller must not even wait for a write in flight. */
   readonly abandon: AbortSignal;
-  /** Keeps an event; resolves once it is on the disk. Throws if it cannot be. */
-  readonly keep: (environment: Environment, event: JournalEvent) => Promise<JournalRecord>;
+  /** Looks again whether an environment is suspended. Throws if that cannot be told. */
+  readonly lookAgain: (environment: Environment) => Promise<void>;
 }
 
 /** An environment as the files declare it, and what they declared when it was last in sync, if that is something else. */
@@ -33,8 +33,12 @@ export interface Declared {
   readonly commit: string | null;
 }
 
-/** The shortest time between two reads that count as two, in milliseconds. */
-export const APART = 5_000;
+/** What a write needs besides: the lock, the way into the journal, and whether the environment is still watched. */
+export interface WriteTools extends TurnTools {
+  readonly lock: Lock;
+  readonly records: Records;
+  readonly isGone: () => boolean;
+}
 
 /** Reads an environment as it is now. Errors are in the plan. */
 export async function readEnvironment(
@@ -44,66 +48,85 @@ export async function readEnvironment(
   return planLoaded(target, { ...request, digests: false, signal }, { networks, earlier });
 }
 
+/** Why something was not done. */
+export type Problem = Pick<ErrorReport, 'code' | 'message'>;
+
 /** What became of an environment that may be healed. `again`: it should be read again soon. */
 export type Healed =
-  | { readonly kind: 'not-healed'; readonly reason: string; readonly again: boolean }
-  | { readonly kind: 'healed'; readonly outcome: EnvironmentOutcome };
+  | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Problem | null }
+  | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
 
 /** Heals what the last read found, if that may be done now. `repeated` is whether the read before had found the same. */
 export async function heal(
   environment: Environment,
   declared: Declared,
-  lock: Lock,
   repeated: boolean,
-  tools: TurnTools,
+  tools: WriteTools,
 ): Promise<Healed> {
-  const now = tools.clock.now();
-  const not = mayHeal(environment, repeated, now);
-  if (not !== null) return { kind: 'not-healed', ...not };
+  const { clock, records } = tools;
+  const not = mayHeal(environment, repeated, clock.now());
+  if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
+  const now = clock.now();
   const other = competing(environment, now);
   if (other !== null) {
+    await records.now({ kind: 'healing-stopped', environment: environment.name, ...other }, now);
     environment.stopped = { at: new Date(now).toISOString(), ...other };
-    await tools.keep(environment, {
-      kind: 'healing-stopped',
-      environment: environment.name,
-      ...other,
-    });
-    return { kind: 'not-healed', reason: other.reason, again: false };
+    return { kind: 'not-healed', again: false, problem: null };
   }
-  const outcome = await write(environment, declared, lock, environment.digest, tools);
-  return { kind: 'healed', outcome };
+  const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
+  const { outcome, begun } = await write(environment, declared, environment.digest, {
+    ...tools,
+    stillMay,
+  });
+  if (begun || outcome.error === null) return { kind: 'written', outcome };
+  const { code } = outcome.error;
+  // Somebody was quicker, or changed the service meanwhile: what it is now is read first.
+  const isOther = code === 'declined' || code === 'contended';
+  return {
+    kind: 'not-healed',
+    again: isOther,
+    problem: isOther ? null : outcome.error,
+  };
 }
 
 /**
- * Applies what the file declares, if the plan right before the write is the one of this digest, and the lock is still held. It is kept that
- * a write begins before it does, and how it ended.
+ * Applies what the file declares, if the plan right before the write is the one of this digest. Right before each request that writes it is
+ * asked whether the environment may still be written and the lock is still held. It is kept that a write begins before it does, and
+ * how it ended. `begun`: something was sent, or might have been. Throws if that a write begins cannot be kept; then nothing was sent.
  */
 export async function write(
   environment: Environment,
   declared: Declared,
-  lock: Lock,
   digest: string,
-  tools: TurnTools,
-): Promise<EnvironmentOutcome> {
+  tools: WriteTools & { readonly stillMay: () => boolean },
+): Promise<{ readonly outcome: EnvironmentOutcome; readonly begun: boolean }> {
   const { name } = environment;
   const { commit } = declared;
-  const { request, networks, clock, approved } = tools;
+  const { request, networks, clock, approved, lock, records } = tools;
   let planned: EnvironmentPlan | null = null;
   let begun = false;
   let problem: SetpointError | null = null;
-  const begin = async (): Promise<boolean> => {
-    if (planned === null || digestOf(planned) !== digest) return false;
-    if (environment.suspended !== null) return false;
-    const paths = planned.changes.map(({ path }) => formatPath(path));
+  const begin = async (): Promise<SetpointError | null> => {
+    await tools.lookAgain(environment);
+    if (environment.suspended !== null || tools.isGone() || !tools.stillMay())
+      return new SetpointError('declined', `${name} may not be written any more.`);
+    const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
+    const now = clock.now();
+    await records.now({ kind: 'writing', environment: name, paths, commit }, now);
+    environment.wrote(paths, now);
+    begun = true;
+    return null;
+  };
+  const beforeWrite = async (): Promise<SetpointError | null> => {
     try {
-      await tools.keep(environment, { kind: 'writing', environment: name, paths, commit });
+      const not = begun ? null : await begin();
+      if (not !== null) return not;
     } catch (thrown) {
       problem = asSetpointError(thrown);
-      return false;
+      return problem;
     }
-    environment.wrote(paths, clock.now());
-    begun = true;
-    return lock.stillHeld();
+    if (tools.abandon.aborted) return new SetpointError('interrupted', 'Stopped before the write.');
+    return (await lock.stillHeld()) ? null : lostLock(lock);
   };
   const outcome = await applyLoaded(
     declared.target,
@@ -113,23 +136,26 @@ export async function write(
       onPlan: async (plan) => {
         planned = plan;
       },
-      confirm: begin,
+      confirm: async () => planned !== null && digestOf(planned) === digest,
+      beforeWrite,
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
     },
     { networks, earlier: declared.earlier },
   );
   if (begun) {
-    await tools.keep(environment, {
-      kind: 'write',
-      environment: name,
-      by: 'watch',
-      commit,
-      actor: null,
-      url: null,
-      outcome,
-    });
+    if (outcome.requests.post === 0) environment.notWritten();
+    records.add(
+      { kind: 'write', environment: name, by: 'watch', commit, actor: null, url: null, outcome },
+      clock.now(),
+    );
+    await records.flush();
   }
   if (problem !== null) throw problem;
-  return outcome;
+  return { outcome, begun };
+}
+
+function lostLock({ name, lost }: Lock): SetpointError {
+  if (lost.aborted) return asSetpointError(lost.reason);
+  return new SetpointError('lock-lost', `The lock of ${name} was given up.`);
 }

@@ -1,13 +1,21 @@
-import { asSetpointError, usageError } from '../model/error.ts';
+import { asSetpointError, usageError, type SetpointError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import type { JournalEvent, WatchSettings } from '../model/watch.ts';
+import type { JournalEvent, JournalRecord, WatchSettings } from '../model/watch.ts';
 import { labelsOf } from '../desired/blocks/labels.ts';
 import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Remembered } from './environment.ts';
 import { isRefused, type Lock, type Locks } from './locks.ts';
+import { Records } from './records.ts';
 import { untilNextRead } from './schedule.ts';
-import { APART, heal, readEnvironment, write, type Declared, type TurnTools } from './turn.ts';
+import {
+  heal,
+  readEnvironment,
+  write,
+  type Declared,
+  type Problem,
+  type TurnTools,
+} from './turn.ts';
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
@@ -19,12 +27,24 @@ export interface WatchTools extends TurnTools {
   readonly random: () => number;
   /** The commit of the files that are in force. */
   readonly commit: () => string | null;
+  /** Keeps an event; resolves once it is on the disk. Throws output-failed if it cannot be. */
+  readonly keep: (
+    environment: Environment,
+    event: JournalEvent,
+    at: number,
+  ) => Promise<JournalRecord>;
+  /** What the journal says of an environment by now. */
+  readonly recall: (name: string) => Promise<Remembered | undefined>;
   readonly ended: (environment: Environment, read: ReadEnd) => void;
   readonly warn: (message: string, environment: string) => void;
 }
 
 /** How long after the first read that finds a difference the second one is made, in milliseconds. */
 const CONFIRM = 15_000;
+/** The shortest time between two reads that count as two, in milliseconds. */
+const APART = 5_000;
+/** From how many milliseconds on the clock was set, and did not only drift. */
+const CLOCK_SET = 10_000;
 
 /** One environment under watch: when it is read next, its lock, and what was found and is not kept yet. */
 export class Watched {
@@ -32,43 +52,53 @@ export class Watched {
   /** When it is read next, on the monotonic clock. */
   due: number;
   busy = false;
+  readonly #tools: WatchTools;
+  readonly #records: Records;
   #target: Target;
   /** What was declared when the service was last in sync. */
   #inSync: Target | null = null;
   #lock: Lock | null = null;
-  /** Kept as soon as the journal can be written again. */
-  readonly #unkept: JournalEvent[] = [];
+  /** Whether somebody else may have written the environment since its state was restored. */
+  #stale = false;
+  /** When a read of this process found first what the last one found, on the monotonic clock. */
+  #foundAt: number | null = null;
+  /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
+  #ahead: number;
+  #gone = false;
+  #warned: string | null = null;
 
-  constructor(environment: Environment, target: Target, due: number) {
+  constructor(environment: Environment, target: Target, due: number, tools: WatchTools) {
+    const { clock } = tools;
     this.environment = environment;
     this.due = due;
     this.#target = target;
+    this.#tools = tools;
+    this.#ahead = clock.now() - clock.monotonic();
+    this.#records = new Records((event, at) => tools.keep(environment, event, at));
   }
 
   /** Takes what the files declare now. */
-  declare(target: Target, interval: number): void {
+  declare(target: Target): void {
     this.#target = target;
     const { environment } = this;
-    environment.settings = settingsOf(target, interval);
+    environment.settings = settingsOf(target, this.#tools.interval);
     environment.labels = Object.fromEntries(labelsOf(target.labels));
   }
 
   /** Reads the environment, heals what may be healed, and says when it is read next. Never throws: what went wrong is in its state, or warned of. */
-  async turn(tools: WatchTools): Promise<void> {
+  async turn(): Promise<void> {
     const { environment } = this;
-    const { clock, interval, random } = tools;
+    const { clock, interval, random, signal } = this.#tools;
     let soon = false;
+    this.busy = true;
     try {
-      const lock = await this.#lockFrom(tools);
-      await this.#keepAll(tools);
-      const repeated = await this.#read(tools);
-      if (lock !== null && !tools.signal.aborted) {
-        const healed = await heal(environment, this.#declared(tools), lock, repeated, tools);
-        if (healed.kind === 'healed') await this.#read(tools);
-        else soon = healed.again;
-      }
+      const [lock, problem] = await this.#lockNow();
+      const repeated = await this.#read();
+      await this.#records.flush();
+      if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, repeated);
+      else this.#warn(problem);
     } catch (thrown) {
-      tools.warn(asSetpointError(thrown).message, environment.name);
+      this.#warn(asSetpointError(thrown));
     }
     const every = environment.settings.interval ?? interval;
     const wait = soon
@@ -76,86 +106,160 @@ export class Watched {
       : untilNextRead(every, environment.failures, random());
     this.due = clock.monotonic() + wait;
     environment.nextRead = new Date(clock.now() + wait).toISOString();
+    await this.#end();
   }
 
   /** A plan as it is now; nothing is kept of it. */
-  plan(tools: WatchTools): Promise<EnvironmentPlan> {
-    return readEnvironment(this.#declared(tools), tools);
+  plan(): Promise<EnvironmentPlan> {
+    return readEnvironment(this.#declared(), this.#tools);
   }
 
   /** Applies the plan of a digest that a person saw. Resolves to what became of it, in a sentence. Throws if it cannot begin. */
-  async apply(digest: string, tools: WatchTools): Promise<string> {
+  async apply(digest: string): Promise<string> {
     const { environment } = this;
     const { name } = environment;
-    const lock = await this.#lockFrom(tools);
-    if (lock === null)
-      throw usageError(
-        `${name} is written by ${environment.heldBy ?? 'another controller'}.`,
-        'Apply it there.',
-      );
     if (this.busy) throw usageError(`${name} is being read.`, 'Try again in a moment.');
     this.busy = true;
     try {
-      const outcome = await write(environment, this.#declared(tools), lock, digest, tools);
+      const [lock, problem] = await this.#lockNow();
+      if (problem !== null) throw problem;
+      if (lock === null)
+        throw usageError(
+          `${name} is written by ${environment.heldBy ?? 'another controller'}.`,
+          'Apply it there.',
+        );
+      const tools = this.#writeTools(lock);
+      const { outcome } = await write(environment, this.#declared(), digest, {
+        ...tools,
+        stillMay: () => true,
+      });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;
     } finally {
-      this.busy = false;
       this.due = Number.NEGATIVE_INFINITY;
+      await this.#end();
     }
   }
 
-  async release(): Promise<void> {
-    await this.#lock?.release();
+  /** Gives the lock up, once what is being written is finished, because the files do not declare the environment any more. */
+  async leave(): Promise<void> {
+    this.#gone = true;
+    if (!this.busy) await this.#release();
+  }
+
+  async #end(): Promise<void> {
+    this.busy = false;
+    if (this.#gone) await this.#release().catch((thrown) => this.#warn(asSetpointError(thrown)));
+  }
+
+  async #release(): Promise<void> {
+    const lock = this.#lock;
     this.#lock = null;
+    await lock?.release();
   }
 
   /** Reads an environment; whether an earlier read, some time before, had found the same. */
-  async #read(tools: WatchTools): Promise<boolean> {
+  async #read(): Promise<boolean> {
     const { environment } = this;
-    const { clock } = tools;
-    const declared = this.#declared(tools);
+    const { clock, signal, ended } = this.#tools;
+    const declared = this.#declared();
     const began = clock.monotonic();
-    const plan = await readEnvironment(declared, tools);
+    const plan = await readEnvironment(declared, this.#tools);
     // What a stop interrupted says nothing of the service.
-    if (tools.signal.aborted && plan.status === 'error') return false;
-    const now = clock.now();
+    if (signal.aborted && plan.status === 'error') return false;
+    const [now, passing] = [clock.now(), clock.monotonic()];
     const event = environment.read(plan, now, declared.commit);
     if (environment.found === 'in-sync') this.#inSync = declared.target;
-    const seconds = (clock.monotonic() - began) / 1000;
-    tools.ended(environment, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
-    if (event === null) return now - Date.parse(environment.since) >= APART;
-    if (environment.heldBy === null) {
-      this.#unkept.push(event);
-      await this.#keepAll(tools);
+    const seconds = (passing - began) / 1000;
+    ended(environment, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
+    if (event !== null && environment.heldBy === null) this.#records.add(event, now);
+    if (event !== null || this.#foundAt === null) this.#foundAt = passing;
+    return passing - this.#foundAt >= APART;
+  }
+
+  /** Heals what the last read found; whether it is to be read again soon. */
+  async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
+    await this.#mindClock();
+    const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
+    if (healed.kind === 'not-healed') {
+      this.#warn(healed.problem);
+      return healed.again;
     }
+    this.#warn(null);
+    await this.#read();
+    await this.#records.flush();
     return false;
   }
 
-  /** Keeps what could not be kept before, in its order. Throws if the journal cannot be written. */
-  async #keepAll(tools: WatchTools): Promise<void> {
-    for (let [event] = this.#unkept; event !== undefined; [event] = this.#unkept) {
-      await tools.keep(this.environment, event);
-      this.#unkept.shift();
+  /** If the clock was set, the times of heals move with it: what counts is how long ago they were. */
+  async #mindClock(): Promise<void> {
+    const { environment } = this;
+    const { clock } = this.#tools;
+    const now = clock.now();
+    const ahead = now - clock.monotonic();
+    const by = Math.round(ahead - this.#ahead);
+    if (Math.abs(by) < CLOCK_SET) return;
+    if (environment.heals.length > 0)
+      await this.#records.now({ kind: 'clock-set', environment: environment.name, by }, now);
+    environment.clockSet(by);
+    this.#ahead = ahead;
+  }
+
+  /** The lock of the environment, taken if it can be; null if somebody else holds it, or it cannot be told. */
+  async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
+    try {
+      return [await this.#lockFrom(), null];
+    } catch (thrown) {
+      return [null, asSetpointError(thrown)];
     }
   }
 
-  /** The lock of the environment, taken if it can be; null if somebody else holds it. */
-  async #lockFrom({ locks }: WatchTools): Promise<Lock | null> {
-    if (this.#lock !== null && !this.#lock.lost.aborted) return this.#lock;
-    this.#lock = null;
-    const taken = await locks.take(this.environment.name);
-    this.environment.heldBy = isRefused(taken) ? taken.heldBy : null;
-    if (!isRefused(taken)) this.#lock = taken;
+  async #lockFrom(): Promise<Lock | null> {
+    const { environment } = this;
+    const { locks, recall } = this.#tools;
+    if (this.#lock?.lost.aborted === true) {
+      this.#lock = null;
+      this.#stale = true;
+    }
+    if (this.#lock === null) {
+      const taken = await locks.take(environment.name);
+      if (isRefused(taken)) {
+        environment.heldBy = taken.heldBy;
+        this.#stale = true;
+        return null;
+      }
+      this.#lock = taken;
+    }
+    if (this.#stale) {
+      const known = await recall(environment.name);
+      if (known !== undefined) environment.restore(known);
+      this.#foundAt = null;
+      this.#stale = false;
+    }
+    environment.heldBy = null;
     return this.#lock;
   }
 
-  #declared({ commit }: WatchTools): Declared {
+  #writeTools(lock: Lock) {
+    return { ...this.#tools, lock, records: this.#records, isGone: () => this.#gone };
+  }
+
+  #declared(): Declared {
     const earlier = this.#inSync ?? undefined;
     return {
       target: this.#target,
       earlier: earlier === this.#target ? undefined : earlier,
-      commit: commit(),
+      commit: this.#tools.commit(),
     };
+  }
+
+  /** Warns of a problem once, until it is another one or none. */
+  #warn(problem: Problem | null): void {
+    // That the journal cannot be written is told once for all environments.
+    if (problem?.code === 'output-failed') return;
+    const message = problem?.message ?? null;
+    if (message !== null && message !== this.#warned)
+      this.#tools.warn(message, this.environment.name);
+    this.#warned = message;
   }
 }
 

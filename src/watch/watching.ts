@@ -44,6 +44,8 @@ export interface Health {
   readonly ready: boolean;
   /** Environments that are due and wait for their turn. */
   readonly queued: number;
+  /** Environments that are being read or written. */
+  readonly working: number;
   readonly commit: string | null;
   /** Why the files of now are not used; null if they are. */
   readonly filesProblem: string | null;

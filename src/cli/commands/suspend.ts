@@ -1,5 +1,5 @@
 import { usageError } from '../../model/error.ts';
-import type { Suspension } from '../../model/watch.ts';
+import type { JournalEvent, Suspension } from '../../model/watch.ts';
 import { namesListed } from '../../model/wording.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { visible } from '../../render/visible.ts';
@@ -49,15 +49,18 @@ async function change(
   const names = namesIn(flags.env) ?? [];
   if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
   const data = flags.data ?? DEFAULT_DATA;
-  await new Suspensions(data).change(names, suspension);
-  const journal = new Journal(data, () => SYSTEM_CLOCK.now());
-  for (const environment of names) {
-    await journal.append(
-      suspension === null
-        ? { kind: 'resumed', environment }
-        : { kind: 'suspended', environment, reason: suspension.reason, until: suspension.until },
-    );
-  }
+  const now = SYSTEM_CLOCK.now();
+  const journal = new Journal(data, () => now);
+  const events = names.map((environment): JournalEvent =>
+    suspension === null
+      ? { kind: 'resumed', environment }
+      : { kind: 'suspended', environment, reason: suspension.reason, until: suspension.until },
+  );
+  const keep = (): Promise<unknown> => Promise.all(events.map((event) => journal.append(event)));
+  // Nothing is healed that should not be, also if the journal cannot be written.
+  if (suspension === null) await keep();
+  await new Suspensions(data).change(names, suspension, now);
+  if (suspension !== null) await keep();
   const listed = visible(namesListed(names));
   const done = suspension === null ? `Resumed ${listed}.` : `Suspended ${listed} ${until}.`;
   if (flags.quiet !== true) await write(io.stdout, `${done}\n`);

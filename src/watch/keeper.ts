@@ -1,0 +1,64 @@
+import { asSetpointError } from '../model/error.ts';
+import type { JournalEvent, JournalRecord } from '../model/watch.ts';
+import type { ControllerNote } from './controller.ts';
+import type { Environment } from './environment.ts';
+import type { Journal } from './journal.ts';
+import type { Listener, ReadEnd } from './watching.ts';
+
+/** What a controller keeps of environments in its journal, and whom it tells. */
+export class Keeper {
+  readonly #journal: Journal;
+  readonly #report: (note: ControllerNote) => void;
+  readonly #listeners = new Set<Listener>();
+  /** What is wrong with the journal; it is told once for all environments. */
+  #problem: string | null = null;
+
+  constructor(journal: Journal, report: (note: ControllerNote) => void) {
+    this.#journal = journal;
+    this.#report = report;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(environment: Environment, event: ReadEnd | JournalRecord): void {
+    for (const listener of this.#listeners) listener(environment, event);
+  }
+
+  /** Keeps what is about an environment, and tells of it once it is on the disk. Throws output-failed if it cannot be kept. */
+  async keep(environment: Environment, event: JournalEvent, at: number): Promise<JournalRecord> {
+    const record = await this.#appended(event, at);
+    this.tell(environment, record);
+    return record;
+  }
+
+  /** Keeps what is about the controller itself, as far as it can be. */
+  async note(event: JournalEvent): Promise<void> {
+    await this.#appended(event).catch(() => {});
+  }
+
+  warn(message: string, environment?: string): void {
+    const about = environment === undefined ? {} : { environment };
+    this.#report({ severity: 'warning', message, ...about });
+  }
+
+  inform(message: string): void {
+    this.#report({ severity: 'info', message });
+  }
+
+  async #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
+    try {
+      const record = await this.#journal.append(event, at);
+      if (this.#problem !== null) this.inform('The journal can be written again.');
+      this.#problem = null;
+      return record;
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      if (message !== this.#problem) this.warn(`${message} Nothing is healed until it can be.`);
+      this.#problem = message;
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { Remembered } from './environment.ts';
+import type { Journal } from './journal.ts';
+import type { Memory } from './journal-lines.ts';
+
+/** What a journal says of environments by now. Those that ask at the same time share one reading, which begins after they asked. */
+export class Recall {
+  readonly #journal: Journal;
+  #reading: Promise<unknown> = Promise.resolve();
+  #next: Promise<Memory> | null = null;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  async of(name: string): Promise<Remembered | undefined> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = null;
+      const reading = this.#journal.remember();
+      this.#reading = reading.catch(() => {});
+      return reading.then(({ memory }) => memory);
+    });
+    return (await this.#next).environments.get(name);
+  }
+}

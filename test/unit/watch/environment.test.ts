@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { WatchSettings } from '../../../src/model/watch.ts';
+import { digestOf, Environment, statusOf } from '../../../src/watch/environment.ts';
+import { change, environment as plan } from '../../fixture/documents.ts';
+
+const SETTINGS: WatchSettings = {
+  mode: 'detect',
+  interval: 60_000,
+  windows: null,
+  maxHealsPerHour: 3,
+};
+const T0 = Date.UTC(2026, 2, 1, 12);
+
+function fresh(): Environment {
+  return new Environment('production', SETTINGS, new Date(T0).toISOString());
+}
+
+const failed = (message: string, code: 'unreachable' | 'rate-limited' = 'unreachable') =>
+  plan({ error: { code, message, hint: 'x' } });
+
+describe('what a plan says of an environment', () => {
+  it.each([
+    ['in-sync', plan()],
+    ['drift', plan({ changes: [change()] })],
+    ['drift', plan({ changes: [change({ class: 'drift' }), change({ class: 'pending' })] })],
+    ['pending', plan({ changes: [change({ class: 'pending' })] })],
+    ['conflict', plan({ changes: [change({ class: 'pending' }), change({ class: 'conflict' })] })],
+    ['error', failed('no')],
+  ])('is %s', (status, of) => expect(statusOf(of)).toBe(status));
+});
+
+describe('a digest', () => {
+  it('is the same if a person would be told the same', () => {
+    const one = plan({ changes: [change({ source: null })], origin: 'https://a' });
+    const other = plan({
+      changes: [change({ source: { file: 'x', line: 1, column: 1 } })],
+      origin: 'https://b',
+    });
+    expect(digestOf(one)).toBe(digestOf(other));
+  });
+
+  it('does not follow the text of an error, which may hold a time', () => {
+    expect(digestOf(failed('at 12:00'))).toBe(digestOf(failed('at 12:05')));
+    expect(digestOf(failed('x'))).not.toBe(digestOf(failed('x', 'rate-limited')));
+  });
+
+  it.each([
+    ['another value', plan({ changes: [change({ before: 'de' })] })],
+    ['another path', plan({ changes: [change({ path: ['llm_model'] })] })],
+    ['another class', plan({ changes: [change({ class: 'pending' })] })],
+    ['one change more', plan({ changes: [change(), change({ path: ['agent'] })] })],
+  ])('is another one for %s', (_, other) => {
+    expect(digestOf(other)).not.toBe(digestOf(plan({ changes: [change()] })));
+  });
+
+  it('is empty in sync', () => expect(digestOf(plan())).toBe(''));
+});
+
+describe('a read', () => {
+  it('is an event only if it found something else', () => {
+    const one = fresh();
+    expect(one.read(plan(), T0, 'c1')).toMatchObject({ before: 'not-read', status: 'in-sync' });
+    expect(one.read(plan(), T0 + 1, 'c1')).toBeNull();
+    expect(one.read(plan({ changes: [change()] }), T0 + 2, 'c2')).toMatchObject({
+      before: 'in-sync',
+      status: 'drift',
+      after: new Date(T0 + 1).toISOString(),
+      commit: 'c2',
+    });
+    expect(one.read(plan({ changes: [change()] }), T0 + 3, 'c2')).toBeNull();
+    expect(one.since).toBe(new Date(T0 + 2).toISOString());
+  });
+
+  it('counts failures in a row', () => {
+    const one = fresh();
+    for (let at = 0; at < 3; at += 1) one.read(failed('x'), T0 + at, null);
+    expect(one.failures).toBe(3);
+    one.read(plan(), T0 + 4, null);
+    expect(one.failures).toBe(0);
+  });
+
+  it('keeps the origin that was read while the service does not answer', () => {
+    const one = fresh();
+    one.read(plan(), T0, null);
+    one.read({ ...failed('x'), origin: null, dialect: null, release: null }, T0 + 1, null);
+    expect(one).toMatchObject({ origin: 'https://agents.example.com', dialect: 'settings-v0' });
+  });
+
+  it('is one of the last hundred marks, the latest last', () => {
+    const one = fresh();
+    expect(one.reads).toEqual([]);
+    for (let at = 0; at < 250; at += 1)
+      one.read(at % 2 === 0 ? plan() : plan({ changes: [change()] }), T0 + at, null);
+    expect(one.reads).toHaveLength(100);
+    expect(one.reads[0]).toEqual({ at: new Date(T0 + 150).toISOString(), status: 'in-sync' });
+    expect(one.reads.at(-1)).toEqual({ at: new Date(T0 + 249).toISOString(), status: 'drift' });
+  });
+});
+
+it('a suspended environment says so, and still what was found', () => {
+  const one = fresh();
+  one.read(plan({ changes: [change()] }), T0, null);
+  one.suspended = { at: new Date(T0).toISOString(), reason: 'x', until: null };
+  expect([one.status, one.found]).toEqual(['suspended', 'drift']);
+});

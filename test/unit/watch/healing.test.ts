@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { WatchSettings, WatchState } from '../../../src/model/watch.ts';
+import { Environment } from '../../../src/watch/environment.ts';
+import { competing, mayHeal } from '../../../src/watch/healing.ts';
+import { change, environment as plan } from '../../fixture/documents.ts';
+
+const T0 = Date.UTC(2026, 2, 1, 12);
+const MINUTE = 60_000;
+
+function drifted(settings: Partial<WatchSettings> = {}): Environment {
+  const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 3, ...settings };
+  const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+  one.read(plan(), T0 - MINUTE, null);
+  one.read(plan({ changes: [change()] }), T0, null);
+  return one;
+}
+
+const reasonOf = (state: WatchState, repeated = true): string | undefined =>
+  mayHeal(state, repeated, T0)?.reason;
+
+describe('healing', () => {
+  it('is done after two reads', () => {
+    expect(mayHeal(drifted(), true, T0)).toBeNull();
+    expect(mayHeal(drifted(), false, T0)).toMatchObject({ again: true });
+  });
+
+  it('is not done in mode detect, out of windows, suspended, or once it has stopped', () => {
+    const suspended = drifted();
+    suspended.suspended = { at: '', reason: 'x', until: null };
+    const stopped = drifted();
+    stopped.stopped = { at: '', path: 'language', reason: 'x' };
+    expect(reasonOf(drifted({ mode: 'detect' }))).toBe('Its mode is detect.');
+    expect(reasonOf(drifted({ windows: [] }))).toBe('No window is open.');
+    expect(reasonOf(suspended)).toBe('It is suspended.');
+    expect(reasonOf(stopped)).toBe('Healing has stopped.');
+  });
+
+  it.each([
+    ['drift', true],
+    ['pending', true],
+    ['conflict', true],
+    ['in-sync', false],
+    ['not-read', false],
+    ['unknown', false],
+    ['refused', false],
+    ['error', false],
+  ] as const)('of what is %s: %s', (found, heals) => {
+    const one = drifted();
+    one.found = found;
+    expect(mayHeal(one, true, T0) === null).toBe(heals);
+  });
+
+  it('stops before one path is healed once more in an hour than it may be', () => {
+    const one = drifted();
+    for (const minute of [0, 20]) one.wrote(['language'], T0 + minute * MINUTE);
+    one.wrote(['llm_model'], T0 + 30 * MINUTE);
+    expect(competing(one, T0 + 40 * MINUTE)).toBeNull();
+    one.wrote(['language', 'llm_model'], T0 + 40 * MINUTE);
+    expect(competing(one, T0 + 50 * MINUTE)).toMatchObject({
+      path: 'language',
+      reason: expect.stringContaining('language was healed 3 times within an hour'),
+    });
+    // The first one is an hour ago.
+    expect(competing(one, T0 + 60 * MINUTE)).toBeNull();
+  });
+
+  it('says the value that somebody sets, and never one that is a secret', () => {
+    const one = drifted({ maxHealsPerHour: 1 });
+    one.wrote(['language'], T0);
+    expect(competing(one, T0 + 1)?.reason).toContain('"fr"');
+    one.read(plan({ changes: [change({ sensitive: true, before: 'SECRET' })] }), T0 + 2, null);
+    expect(competing(one, T0 + 3)?.reason).not.toContain('SECRET');
+  });
+
+  it('counts the time that passed, if the clock is set', () => {
+    for (const by of [-48, -1, 1, 48].map((hours) => hours * 60 * MINUTE)) {
+      const one = drifted();
+      for (const minute of [0, 1, 2]) one.wrote(['language'], T0 + minute * MINUTE);
+      one.clockSet(by);
+      expect(competing(one, T0 + by + 3 * MINUTE)?.path).toBe('language');
+      expect(competing(one, T0 + by + 61 * MINUTE)).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,283 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JournalEvent } from '../../../src/model/watch.ts';
+import { Journal } from '../../../src/watch/journal.ts';
+import { change, environment as plan, outcome } from '../../fixture/documents.ts';
+
+const T0 = Date.UTC(2026, 2, 1, 12);
+const MINUTE = 60_000;
+const iso = (at: number): string => new Date(at).toISOString();
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'setpoint-journal-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+function state(name: string, status: 'drift' | 'in-sync', digest: string = status): JournalEvent {
+  const found = status === 'drift' ? plan({ name, changes: [change()] }) : null;
+  return {
+    kind: 'state',
+    environment: name,
+    status,
+    before: 'not-read',
+    digest,
+    after: null,
+    commit: 'c1',
+    plan: found,
+  };
+}
+
+const writing = (environment: string, ...paths: string[]): JournalEvent => ({
+  kind: 'writing',
+  environment,
+  paths,
+  commit: 'c1',
+});
+
+const wrote = (environment: string, post = 1, by: 'watch' | 'apply' = 'watch'): JournalEvent => ({
+  kind: 'write',
+  environment,
+  by,
+  commit: 'c1',
+  actor: null,
+  url: null,
+  outcome: outcome({ name: environment, requests: { get: 3, post } }),
+});
+
+/** A journal with these events, a minute apart. */
+async function journalOf(
+  events: readonly JournalEvent[],
+  limits: ConstructorParameters<typeof Journal>[2] = null,
+) {
+  const path = folder();
+  let at = T0 - MINUTE;
+  const journal = new Journal(path, () => at, limits);
+  for (const event of events) {
+    at += MINUTE;
+    await journal.append(event);
+  }
+  return { path, journal };
+}
+
+async function restoredOf(...events: JournalEvent[]) {
+  const { journal } = await journalOf(events);
+  const { memory } = await journal.remember();
+  return { of: (name: string) => memory.environments.get(name), memory };
+}
+
+describe('what a journal restores', () => {
+  it('is the last state of each environment', async () => {
+    const { of } = await restoredOf(
+      state('a', 'in-sync'),
+      state('b', 'drift'),
+      state('a', 'drift'),
+    );
+    expect(of('a')).toMatchObject({
+      found: 'drift',
+      digest: 'drift',
+      since: iso(T0 + 2 * MINUTE),
+      lastInSync: iso(T0),
+      plan: { name: 'a' },
+    });
+    expect(of('b')).toMatchObject({ found: 'drift', since: iso(T0 + MINUTE), lastInSync: null });
+    expect(of('c')).toBeUndefined();
+  });
+
+  it('are heals, of the last hour before the latest', async () => {
+    const rest = Array.from({ length: 58 }, () => state('b', 'drift'));
+    const { of } = await restoredOf(writing('a', 'language'), ...rest, writing('a', 'agent'));
+    expect(of('a')?.heals.map(({ paths }) => paths)).toEqual([['language'], ['agent']]);
+    const { of: later } = await restoredOf(writing('a', 'x'), ...rest, ...rest, writing('a', 'y'));
+    expect(later('a')?.heals.map(({ paths }) => paths)).toEqual([['y']]);
+  });
+
+  it('is no heal of what was not sent after all', async () => {
+    const { of } = await restoredOf(
+      writing('a', 'x'),
+      wrote('a'),
+      writing('a', 'y'),
+      wrote('a', 0),
+    );
+    expect(of('a')?.heals.map(({ paths }) => paths)).toEqual([['x']]);
+  });
+
+  it('is a write that did not end, until a start has said so', async () => {
+    const { memory } = await restoredOf(writing('a', 'x'), writing('b', 'x'), wrote('b'));
+    expect(memory.inFlight).toEqual(['a']);
+    const { memory: later } = await restoredOf(writing('a', 'x'), {
+      kind: 'started',
+      version: '1',
+    });
+    expect(later.inFlight).toEqual([]);
+  });
+
+  it('is not the end of a write by another apply', async () => {
+    const { memory, of } = await restoredOf(writing('a', 'x'), wrote('a', 1, 'apply'));
+    expect(memory.inFlight).toEqual(['a']);
+    expect(of('a')?.lastApply).toBe(iso(T0 + MINUTE));
+  });
+
+  it('is that healing has stopped, until it is resumed', async () => {
+    const stopped: JournalEvent = {
+      kind: 'healing-stopped',
+      environment: 'a',
+      path: 'x',
+      reason: 'y',
+    };
+    const { of } = await restoredOf(writing('a', 'x'), stopped);
+    expect(of('a')).toMatchObject({ stopped: { path: 'x', reason: 'y' }, heals: [{}] });
+    const { of: later } = await restoredOf(writing('a', 'x'), stopped, {
+      kind: 'resumed',
+      environment: 'a',
+    });
+    expect(later('a')).toMatchObject({ stopped: null, heals: [] });
+  });
+
+  it('moves heals with the clock', async () => {
+    const by = 48 * 60 * MINUTE;
+    const { of } = await restoredOf(writing('a', 'x'), { kind: 'clock-set', environment: 'a', by });
+    expect(of('a')?.heals).toEqual([{ at: iso(T0 + by), paths: ['x'] }]);
+  });
+
+  it('is not changed by what is about the controller, or kept elsewhere', async () => {
+    const { memory } = await restoredOf(
+      { kind: 'stopped', version: '1', reason: 'SIGTERM' },
+      { kind: 'files', commit: null, environments: 1, problem: null },
+      { kind: 'suspended', environment: 'a', reason: 'x', until: null },
+    );
+    expect([memory.environments.size, memory.notices, memory.inFlight]).toEqual([0, [], []]);
+  });
+
+  it('are notices, in their order', async () => {
+    const notice: JournalEvent = {
+      kind: 'notice',
+      environment: 'a',
+      event: 'opened',
+      receiver: 'team',
+      digest: 'd',
+      result: 'sent',
+    };
+    const { memory } = await restoredOf(notice, { ...notice, event: 'resolved' });
+    expect(memory.notices).toMatchObject([{ event: 'opened' }, { event: 'resolved' }]);
+  });
+});
+
+describe('a journal that was cut', () => {
+  it('at any byte says what its whole lines say, and takes more', async () => {
+    const { path } = await journalOf([
+      state('a', 'drift'),
+      writing('a', 'ü', '\u2028'),
+      wrote('a'),
+    ]);
+    const bytes = readFileSync(join(path, 'journal.jsonl'));
+    const ends = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([place]) => place);
+    const cut = folder();
+    for (let length = 0; length <= bytes.length; length += 1) {
+      writeFileSync(join(cut, 'journal.jsonl'), bytes.subarray(0, length));
+      const journal = new Journal(cut, () => T0);
+      // The last line is whole with its last byte, also without the end of the line.
+      const whole = ends.filter((end) => end <= length).length;
+      const isTorn = length > 0 && !ends.includes(length) && !ends.includes(length - 1);
+      const before = await journal.remember();
+      expect([length, before.damaged]).toEqual([length, isTorn ? 1 : 0]);
+      await journal.append(state('b', 'in-sync'));
+      const { memory, damaged } = await journal.remember();
+      expect([length, damaged]).toEqual([length, isTorn ? 1 : 0]);
+      expect(memory.environments.get('a')?.found).toBe(whole > 0 ? 'drift' : undefined);
+      expect(memory.inFlight).toEqual(whole === 2 ? ['a'] : []);
+      expect(memory.environments.get('b')?.found).toBe('in-sync');
+    }
+  });
+
+  it('or overwritten, is read all the same', async () => {
+    const { path, journal } = await journalOf([state('a', 'drift')]);
+    appendFileSync(join(path, 'journal.jsonl'), Buffer.from([0, 255, 10, 123, 10]));
+    appendFileSync(join(path, 'journal.jsonl'), '{"v":2,"at":"x","kind":"state"}\n[]\nnull\n');
+    const { memory, damaged } = await journal.remember();
+    expect([memory.environments.get('a')?.found, damaged]).toEqual(['drift', 5]);
+  });
+});
+
+const SMALL = { bytes: 4_000, age: 60 * 60 * MINUTE, files: 2 };
+
+describe('a journal that is long', () => {
+  it('begins new files, removes the oldest, and forgets no state', async () => {
+    const events = Array.from({ length: 60 }, (_, index) =>
+      state(`e${index % 7}`, index % 2 === 0 ? 'drift' : 'in-sync', `d${index}`),
+    );
+    const { path, journal } = await journalOf(
+      [state('early', 'drift'), writing('early', 'x'), ...events],
+      SMALL,
+    );
+    expect(readdirSync(path)).toHaveLength(3);
+    const { memory, damaged } = await journal.remember();
+    expect([memory.environments.size, damaged, memory.inFlight]).toEqual([8, 0, ['early']]);
+    expect(memory.environments.get('early')).toMatchObject({ found: 'drift', heals: [{}] });
+    expect(memory.environments.get('e3')?.digest).toBe('d59');
+    const latest = await journal.history((record) => record.kind === 'state', 3);
+    expect(latest).toMatchObject([{ digest: 'd59' }, { digest: 'd58' }, { digest: 'd57' }]);
+  });
+
+  it('keeps the order of its files when the clock is set back', async () => {
+    const path = folder();
+    let at = T0;
+    const journal = new Journal(path, () => at, { ...SMALL, bytes: 100, files: 50 });
+    for (let index = 0; index < 12; index += 1) {
+      at -= 24 * 60 * MINUTE;
+      await journal.append(state('a', 'drift', `d${index}`));
+    }
+    const { memory } = await journal.remember();
+    expect(memory.environments.get('a')?.digest).toBe('d11');
+    expect(readdirSync(path)).toHaveLength(12);
+  });
+
+  it('forgets nothing of another process that appends to the same', async () => {
+    const path = folder();
+    const one = new Journal(path, () => T0, SMALL);
+    const other = new Journal(path, () => T0, SMALL);
+    for (let index = 0; index < 40; index += 1)
+      await Promise.all([
+        one.append(state('a', 'drift', `a${index}`)),
+        other.append(state('b', 'drift', `b${index}`)),
+      ]);
+    const { memory, damaged } = await one.remember();
+    expect(damaged).toBe(0);
+    expect(memory.environments.get('a')?.digest).toBe('a39');
+    expect(memory.environments.get('b')?.digest).toBe('b39');
+  });
+
+  it('begins a new file after its age', async () => {
+    const path = folder();
+    let at = Date.now();
+    const journal = new Journal(path, () => at, { bytes: 1e9, age: 10 * MINUTE, files: 9 });
+    await journal.append(state('a', 'drift'));
+    at += 9 * MINUTE;
+    await journal.append(state('a', 'in-sync'));
+    expect(readdirSync(path)).toHaveLength(1);
+    at += 2 * MINUTE;
+    await journal.append(state('a', 'drift'));
+    expect(readdirSync(path)).toHaveLength(2);
+  });
+});
+
+it('a journal that cannot be written says so, and takes records again once it can', async () => {
+  const path = folder();
+  writeFileSync(join(path, 'file'), '');
+  const journal = new Journal(join(path, 'file'), () => T0);
+  await expect(journal.append(state('a', 'drift'))).rejects.toMatchObject({
+    code: 'output-failed',
+  });
+  rmSync(join(path, 'file'));
+  await journal.append(state('a', 'drift'));
+  expect((await journal.remember()).memory.environments.size).toBe(1);
+});
