@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Script } from 'node:vm';
+import { USUAL_FLAGS } from '../host/quick-end.ts';
 
 /** The chunks of this build: V8 itself compares a form with its text by the length alone. Filled in by scripts/build.mjs. */
 const BUILD = '%BUILD%';
@@ -65,10 +66,7 @@ export async function keepForms(
   // The home of a job in a pipeline is gone before the next run.
   if (scripts.size === 0 || home === null || (env['CI'] ?? '') !== '') return;
   const { setFlagsFromString } = await import('node:v8');
-  // What host/quick-end.ts has changed: V8 takes a form only under the flags that it was made under.
-  for (const flag of ['--no-liftoff-only', '--wasm-tier-up', '--wasm-dynamic-tiering'])
-    setFlagsFromString(flag);
-  setFlagsFromString('--wasm-lazy-compilation');
+  for (const flag of USUAL_FLAGS) setFlagsFromString(flag);
   try {
     const all = join(home, 'setpoint');
     const folder = join(all, BUILD);

@@ -12,6 +12,7 @@ import { counted } from '../model/wording.ts';
 import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
+import { optimizeInSmallPieces } from '../host/quick-end.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
 import type { Parts } from '../operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
@@ -142,6 +143,7 @@ function reporterTo<D>(
       });
       const parts: Parts<Head, E> = {
         begin: async (head, total) => {
+          if (total >= MANY) optimizeInSmallPieces();
           for (const printer of printers) await printer.begin(head, total);
         },
         environment: async (part) => {
@@ -187,6 +189,9 @@ function reporterTo<D>(
 /** The modes of files. Another user, that of node_exporter, reads metrics. */
 const PRIVATE = 0o600;
 const SHARED = 0o644;
+
+/** From this number of environments on, a run takes long enough for V8 to optimise. */
+const MANY = 100;
 
 /** Environments whose errors are printed, unless the output is verbose: a summary counts the others. */
 const MOST_ERRORS = 20;

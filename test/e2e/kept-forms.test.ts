@@ -24,10 +24,19 @@ vm.Script = class extends vm.Script {
   }
 };`;
 
+/** More environments than a run plans without collecting memory, and none that is sent a request. */
+const MANY = JSON.stringify({
+  version: 1,
+  server: { url: 'https://agents.example.com', api_key: '${env:MISSING}' },
+  settings: { language: 'en' },
+  environments: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`e${index}`, {}])),
+});
+
 /** The built command without the compiled forms of the build, and a home for it. */
 function install() {
   const folder = folderWith({
     'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n',
+    'many.yaml': MANY,
     'preload.cjs': PRELOAD,
   });
   onTestFinished(() => folder.remove());
@@ -40,11 +49,11 @@ function install() {
   return {
     home,
     cache: join(home, '.cache'),
-    run: (command: string, env: Record<string, string> = {}): string[] => {
-      const args = ['--require', './preload.cjs', join(bin, 'setpoint.cjs'), command];
+    run: (command: string, env: Record<string, string> = {}, status = 0): string[] => {
+      const args = ['--require', './preload.cjs', join(bin, 'setpoint.cjs'), ...command.split(' ')];
       const options = { cwd: folder.path, env: { HOME: home, ...env }, encoding: 'utf8' } as const;
-      const { status, stderr } = spawnSync(process.execPath, args, options);
-      expect(status, stderr).toBe(0);
+      const { status: ended, stderr } = spawnSync(process.execPath, args, options);
+      expect(ended, stderr).toBe(status);
       return stderr.split('\n').filter((line) => /\.cjs (kept|compiled)$/.test(line));
     },
   };
@@ -75,6 +84,12 @@ it.skipIf(process.platform === 'win32')(
     expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
   },
 );
+
+it.skipIf(process.platform === 'win32')('what a run over many environments keeps is taken', () => {
+  const { run } = install();
+  expect(run('plan -f many.yaml', {}, 3)).toEqual(COMPILED);
+  expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
+});
 
 it.skipIf(process.platform === 'win32').each([
   ['NODE_DISABLE_COMPILE_CACHE is set', { NODE_DISABLE_COMPILE_CACHE: '1' }],

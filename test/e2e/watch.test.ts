@@ -40,11 +40,8 @@ async function watching(
   ...flags: readonly string[]
 ): Promise<(signal: NodeJS.Signals) => Promise<Ended>> {
   const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV });
-  let over = false;
-  void ended.then(() => {
-    over = true;
-  });
-  while (!isThere() && !over) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!isThere() && child.exitCode === null && child.signalCode === null)
+    await new Promise((resolve) => setTimeout(resolve, 50));
   return async (signal) => {
     child.kill(signal);
     return ended;

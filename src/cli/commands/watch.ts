@@ -72,7 +72,7 @@ async function pageFor(
   const page = await servePage(controller, {
     ...options,
     clock: SYSTEM_CLOCK,
-    metrics: metrics.text,
+    metrics: () => metrics.text(),
     failed: ({ message }) => note({ severity: 'warning', message: `The page: ${message}` }),
   });
   note({ severity: 'info', message: `The page is at ${page.url}` });
