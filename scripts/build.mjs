@@ -140,6 +140,7 @@ const lean = {
     const from = importer.replaceAll('\\', '/');
     if (id === 'undici')
       return join(root, `scripts/undici-${from.endsWith('/proxy.ts') ? 'proxy' : 'core'}.mjs`);
+    if (id === 'prom-client') return join(root, 'scripts/prom-client-core.mjs');
     // As a module of its own: of a CommonJS one the bundler would copy each byte as a member.
     if (id.endsWith('/llhttp_simd-wasm.js') && from.endsWith('/quick-end.ts')) return '\0parser';
     // For processors of another age: read from the package if it is needed.

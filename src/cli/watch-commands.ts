@@ -25,6 +25,7 @@ export const WATCH_COMMANDS = {
       '--tls-key',
       '--allow-actions',
       '--no-environment-metrics',
+      '--notify',
       '--approved',
       '--policy',
       '--wait',

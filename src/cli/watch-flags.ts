@@ -24,6 +24,11 @@ export const WATCH_FLAGS = {
   '--allow-actions': {
     about: 'let those who log in on the page read, plan, apply, suspend and resume',
   },
+  '--notify': {
+    value: 'file',
+    about: 'who is told of what is found, and how: a file from outside the branch',
+    completion: 'files',
+  },
   '--no-environment-metrics': { about: 'metrics without series of each environment' },
   '--lock': {
     value: 'place',

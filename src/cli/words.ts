@@ -31,4 +31,6 @@ export const SCHEMAS = [
   'init',
   'history',
   'watched',
+  'notify',
+  'notices',
 ] as const;

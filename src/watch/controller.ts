@@ -4,7 +4,9 @@ import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
 import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { sessionNetworks } from '../operations/session.ts';
+import { isAbout } from './journal-lines.ts';
 import { Keeper } from './keeper.ts';
+import type { NoticeJournal } from './notices/notice-journal.ts';
 import { Recall } from './recall.ts';
 import { Roster } from './roster.ts';
 import type { WatchTools } from './watched.ts';
@@ -34,6 +36,8 @@ export class Controller implements Watching {
   #hasBegun = false;
   #sleep: AbortController | null = null;
   readonly #roster: Roster;
+  /** What people were told before this start. */
+  #told: readonly JournalRecord[] = [];
   /** What was begun and has not ended: turns, and what people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
@@ -141,11 +145,13 @@ export class Controller implements Watching {
     return this.#keeper.subscribe(listener);
   }
 
+  /** The notices of its journal, once it has begun. */
+  get notices(): NoticeJournal {
+    return { told: this.#told, keep: (event) => this.#keeper.keepNotice(event, this.#roster) };
+  }
+
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {
-    return this.#options.journal.history(
-      (record) => 'environment' in record && record.environment === name,
-      limit,
-    );
+    return this.#options.journal.history(isAbout(name), limit);
   }
 
   async readNow(name: string): Promise<void> {
@@ -202,6 +208,7 @@ export class Controller implements Watching {
   async #restore(): Promise<void> {
     const { memory: known, damaged } = await this.#options.journal.remember();
     this.#roster.restore(known);
+    this.#told = known.notices;
     if (damaged > 0)
       this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,

@@ -1,6 +1,7 @@
 import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../model/watch.ts';
 import type { Remembered } from './environment.ts';
 import { moved } from './heals.ts';
+import { ToldStates } from './notices/told.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -13,6 +14,11 @@ export interface Checkpoint {
 }
 
 export type JournalLine = JournalRecord | Checkpoint;
+
+/** Whether a record is about an environment. */
+export function isAbout(name: string): (record: JournalRecord) => boolean {
+  return (record) => 'environment' in record && record.environment === name;
+}
 
 export function isRecordLine(line: JournalLine): line is JournalRecord {
   return line.kind !== 'checkpoint';
@@ -58,8 +64,13 @@ export interface Restored {
 /** What a journal says, taken line by line, the oldest first. */
 export class Memory implements Restored {
   readonly environments = new Map<string, Remembered>();
-  notices: JournalRecord[] = [];
+  #told = new ToldStates();
   readonly #inFlight = new Set<string>();
+
+  /** As few records as tell the same. */
+  get notices(): readonly JournalRecord[] {
+    return this.#told.records();
+  }
 
   get inFlight(): readonly string[] {
     return [...this.#inFlight];
@@ -77,7 +88,8 @@ export class Memory implements Restored {
       case 'checkpoint':
         this.environments.clear();
         for (const one of line.environments) this.environments.set(one.name, one);
-        this.notices = [...line.notices];
+        this.#told = new ToldStates();
+        for (const notice of line.notices) this.#told.take(notice);
         this.#inFlight.clear();
         for (const name of line.inFlight) this.#inFlight.add(name);
         break;
@@ -114,7 +126,7 @@ export class Memory implements Restored {
         this.#change(line.environment, { stopped: null, heals: [] });
         break;
       case 'notice':
-        this.notices.push(line);
+        this.#told.take(line);
         break;
       case 'started':
         // It has said which writes the one before it had left.

@@ -1,5 +1,5 @@
 import { asSetpointError } from '../model/error.ts';
-import type { JournalEvent, JournalRecord } from '../model/watch.ts';
+import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import type { ControllerNote } from './controller.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
@@ -31,6 +31,17 @@ export class Keeper {
   async keep(environment: Environment, event: JournalEvent, at: number): Promise<JournalRecord> {
     const record = await this.#appended(event, at);
     this.tell(environment, record);
+    return record;
+  }
+
+  /** Keeps a notice, and tells of it if its environment is still watched. Throws output-failed if it cannot be kept. */
+  async keepNotice(
+    event: NoticeEvent,
+    roster: { find(name: string): { readonly environment: Environment } | undefined },
+  ): Promise<JournalRecord> {
+    const record = await this.#appended(event);
+    const watched = roster.find(event.environment);
+    if (watched !== undefined) this.tell(watched.environment, record);
     return record;
   }
 

@@ -23,9 +23,9 @@ export interface MetricsOptions {
 
 export interface Metrics {
   /** All of them as they are now, in OpenMetrics, with the content type. */
-  text(): Promise<{ readonly type: string; readonly text: string }>;
+  readonly text: () => Promise<{ readonly type: string; readonly text: string }>;
   /** Stops counting. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** The metrics of a running controller. What they say of environments is read when they are asked for, and not kept. */

@@ -1,5 +1,4 @@
 import { usageError } from '../model/error.ts';
-import type { JournalRecord } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { Environment, type Remembered } from './environment.ts';
 import type { Restored } from './journal-lines.ts';
@@ -14,16 +13,13 @@ export class Roster {
   readonly #tools: WatchTools;
   #watched: ReadonlyMap<string, Watched> = new Map();
   #remembered = new Map<string, Remembered>();
-  /** What was told of the states that environments are in. */
-  notices: readonly JournalRecord[] = [];
 
   constructor(tools: WatchTools) {
     this.#tools = tools;
   }
 
-  restore({ environments, notices }: Restored): void {
+  restore({ environments }: Pick<Restored, 'environments'>): void {
     this.#remembered = new Map(environments);
-    this.notices = notices;
   }
 
   /** Takes what the files declare: new environments are read within their interval, known ones soon. Returns those that are gone. */

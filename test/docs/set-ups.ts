@@ -28,6 +28,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^curl [^]*setpoint\.example\.com/,
     'needs a page on the network; test/e2e tries the JSON of the page',
   ],
+  [/^promtool |^cd examples\/prometheus$/, 'needs Prometheus; test/workflows tests the rules'],
+  [/prometheus\/node-exporter/, 'a folder of node_exporter; test/e2e writes and checks the file'],
   [/^kubectl /, 'needs a cluster; test/workflows checks the manifest'],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,6 +6,7 @@ import { metricsOf } from '../../src/watch/metrics.ts';
 import { change, environment } from '../fixture/documents.ts';
 import { folderWith } from '../fixture/command.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
+import { freePort } from '../fixture/free-port.ts';
 import { hasProgram } from '../fixture/program.ts';
 import { fakeWatching, watchState } from '../fixture/fake-watching.ts';
 
@@ -36,14 +35,6 @@ async function prometheusOn(target: string): Promise<string> {
     await ended;
   });
   return `http://127.0.0.1:${port}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 interface Series {

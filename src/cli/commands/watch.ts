@@ -5,6 +5,7 @@ import { readText } from '../../host/read-text.ts';
 import { listenOptions } from '../../page/listen-options.ts';
 import type { Controller } from '../../watch/controller.ts';
 import { openBranch } from '../../host/git-branch.ts';
+import type { Notices } from '../../watch/notices/notices.ts';
 import type { Options } from '../../operations/options.ts';
 import { branchSource, type Source } from '../../watch/source.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
@@ -44,17 +45,34 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       report: log.note,
     });
     controller.subscribe(log.event);
+    const notices = await noticesFor(flags, request.env, log.note);
     await controller.begin();
     const page = await pageFor(flags, controller, request.env, log.note);
+    const told = new AbortController();
+    const telling = notices?.(controller).run(told.signal);
     try {
       await controller.run();
     } finally {
+      told.abort();
+      await telling;
       await page?.close();
     }
     return 0;
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** Who is told by --notify, read before anything is watched; null without it. */
+async function noticesFor(
+  { notify }: Flags<'watch'>,
+  env: Options['env'],
+  report: WatchLog['note'],
+): Promise<((controller: Controller) => Notices) | null> {
+  if (notify === undefined) return null;
+  const { noticesFrom } = await import('../watch-notices.ts');
+  const made = noticesFrom(notify, env, SYSTEM_CLOCK);
+  return (controller) => made({ watching: controller, journal: controller.notices, report });
 }
 
 /** The page of --listen, with metrics and health; null without it. */

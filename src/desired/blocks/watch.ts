@@ -37,7 +37,8 @@ export function watchOf(node: Node | undefined): WatchSettings {
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-function milliseconds(text: string | undefined): number | null {
+/** The time that a number with s, m or h is, in milliseconds; null for any other text. */
+export function milliseconds(text: string | undefined): number | null {
   const [, count, unit] = /^(\d{1,5})([smh])$/.exec(text ?? '') ?? [];
   return count === undefined ? null : Number(count) * UNITS[unit as keyof typeof UNITS];
 }
@@ -45,7 +46,7 @@ function milliseconds(text: string | undefined): number | null {
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 /** A window as the schema lets it be written; null for any other text. */
-function windowOf(node: Node): Window | null {
+export function windowOf(node: Node): Window | null {
   const text = textOf(node) ?? '';
   const match = /^(?:([A-Za-z,-]+) )?(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?$/.exec(text);
   if (match === null) return null;
@@ -100,7 +101,12 @@ function check(holder: MapNode, path: FilePath): PlacedFinding[] {
   return findings;
 }
 
-function windowProblem({ from, to, zone }: Window): { message: string; hint: string } | null {
+/** Why a window is none; null if it is one. */
+export function windowProblem({
+  from,
+  to,
+  zone,
+}: Window): { message: string; hint: string } | null {
   if (from === to)
     return {
       message: 'This window is empty.',

@@ -1,0 +1,51 @@
+import { visible } from '../../render/visible.ts';
+import type { WatchState, WatchStatus } from '../../model/watch.ts';
+import type { Item } from './message.ts';
+
+/** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */
+export interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly generatorURL?: string;
+}
+
+/** The names are those of the rules in examples/prometheus. */
+const NAMES: Readonly<Partial<Record<WatchStatus, string>>> = {
+  unknown: 'SetpointUnknown',
+  pending: 'SetpointPending',
+  drift: 'SetpointDrift',
+  conflict: 'SetpointConflict',
+  refused: 'SetpointRefused',
+  error: 'SetpointFailing',
+};
+
+/** An alert that fires until `endsAt` unless it is sent again before. */
+export function alertOf({ name, words, details, link, due }: Item, endsAt: number): Alert {
+  const { state } = due;
+  return {
+    labels: labelsOf(state),
+    annotations: {
+      summary: visible(`${name} ${words}`),
+      ...(details.length === 0 ? {} : { description: details.map(visible).join('\n') }),
+    },
+    startsAt: state.since,
+    endsAt: new Date(endsAt).toISOString(),
+    ...(link === null ? {} : { generatorURL: link }),
+  };
+}
+
+/** Which alert a status is; the same labels are the same alert for Alertmanager. */
+function labelsOf({ name, found, labels }: WatchState): Readonly<Record<string, string>> {
+  const own = Object.entries(labels).map(([key, value]) => [
+    `label_${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}`,
+    value,
+  ]);
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    alertname: NAMES[found] ?? 'Setpoint',
+    environment: name,
+    severity: found === 'error' ? 'critical' : 'warning',
+  };
+}

@@ -1,0 +1,100 @@
+import { matches } from '../../model/glob.ts';
+import { selects } from '../../model/selector.ts';
+import type { NoticeKind, WatchState } from '../../model/watch.ts';
+import { isOpen } from '../schedule.ts';
+import type { Receiver } from './receiver.ts';
+import type { Episode, Told, ToldStates } from './told.ts';
+
+/** A notice that a receiver should get now. */
+export interface Due {
+  readonly state: WatchState;
+  readonly event: NoticeKind;
+  /** Of the state that is told of; of one that is resolved, the last that was told. */
+  readonly digest: string;
+}
+
+/** Reads in a row that must fail before somebody is told. */
+const FAILING = 3;
+
+/**
+ * What a receiver should be told now, at a time in milliseconds since 1970: what the states are, compared with what it was told of them. So what
+ * has come and gone while nothing could be told is not told, and what was told is not told again.
+ */
+export function decide(
+  receiver: Receiver,
+  states: readonly WatchState[],
+  told: Pick<ToldStates, 'of'>,
+  now: number,
+): readonly Due[] {
+  if (receiver.quiet.length > 0 && isOpen(receiver.quiet, now)) return [];
+  return states
+    .filter((state) => concerns(receiver, state) && isKnownHere(state))
+    .flatMap((state) => dueOf(receiver, state, told.of(receiver.name, state.name), now))
+    .filter(({ event }) => receiver.events.has(event));
+}
+
+/** Whether a receiver is told of an environment at all. */
+export function concerns(
+  { environments, selector }: Pick<Receiver, 'environments' | 'selector'>,
+  { name, labels }: WatchState,
+): boolean {
+  const named = environments === null || matches(name, environments);
+  return named && selects(selector, new Map(Object.entries(labels)));
+}
+
+/** Only who holds the lock tells, and only of what it has read itself; nobody tells of what is suspended. */
+function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolean {
+  return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
+}
+
+function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
+  const due = (event: NoticeKind, digest: string): Due => ({ state, event, digest });
+  return [
+    ...(state.found === 'error' ? [] : ofDifference(receiver, state, told.difference, now, due)),
+    ...ofFailing(receiver, state, told.failing, now, due),
+  ];
+}
+
+type Make = (event: NoticeKind, digest: string) => Due;
+
+/** While an environment cannot be read, what differed stays as it was. */
+function ofDifference(
+  receiver: Receiver,
+  { found, digest, lastInSync }: WatchState,
+  told: Episode | null,
+  now: number,
+  due: Make,
+): Due[] {
+  const open = told !== null && !endedUntold(receiver, told, lastInSync) ? told : null;
+  if (!receiver.statuses.has(found)) return open === null ? [] : [due('resolved', latest(open))];
+  if (open === null) return [due('opened', digest)];
+  if (!open.digests.has(digest) && receiver.events.has('changed')) return [due('changed', digest)];
+  return isReminded(receiver, open, now) ? [due('reminder', digest)] : [];
+}
+
+function ofFailing(
+  receiver: Receiver,
+  { found, digest, failures, lastInSync }: WatchState,
+  former: Episode | null,
+  now: number,
+  due: Make,
+): Due[] {
+  if (!receiver.statuses.has('error')) return [];
+  const told = former !== null && !endedUntold(receiver, former, lastInSync) ? former : null;
+  if (found !== 'error') return told === null ? [] : [due('resolved', latest(told))];
+  if (told === null) return failures >= FAILING ? [due('failing', digest)] : [];
+  return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
+}
+
+/** Whether what was told has ended since, and the receiver does not want to hear that. */
+function endedUntold({ events }: Receiver, { at }: Episode, lastInSync: string | null): boolean {
+  return !events.has('resolved') && lastInSync !== null && Date.parse(lastInSync) > at;
+}
+
+function isReminded({ reminder }: Receiver, { at }: Episode, now: number): boolean {
+  return reminder !== null && now - at >= reminder;
+}
+
+function latest({ digests }: Episode): string {
+  return [...digests].at(-1) ?? '';
+}

@@ -1,0 +1,42 @@
+import { formatPath } from '../../model/path.ts';
+import { TOOL } from '../../model/version.ts';
+import type { Due } from './decide.ts';
+import { countsOf, messageOf } from './message.ts';
+
+/** Changes that are named of each environment. */
+const MOST_PATHS = 100;
+
+/** All notices as JSON; schemas/notices.schema.json is its schema. It has no values of settings. */
+export function jsonPayload(all: readonly Due[], page: string | null, at: number): unknown {
+  return {
+    format_version: '1.0',
+    kind: 'notices',
+    tool: TOOL,
+    sent_at: new Date(at).toISOString(),
+    notices: all.map((due) => noticeOf(due, page)),
+  };
+}
+
+function noticeOf(due: Due, page: string | null): unknown {
+  const { event, digest, state } = due;
+  const [item] = messageOf([due], page).items;
+  const { name, labels, found, since, after, commit, plan } = state;
+  const error = plan?.error ?? null;
+  return {
+    event,
+    environment: name,
+    labels,
+    status: found,
+    since,
+    after,
+    commit,
+    digest,
+    summary: item?.words ?? '',
+    changes: countsOf(state),
+    paths: (plan?.changes ?? []).slice(0, MOST_PATHS).map(({ path }) => formatPath(path)),
+    unknown: plan?.unknown.length ?? 0,
+    rules: [...new Set((plan?.refusals ?? []).map(({ rule }) => rule))],
+    error: error === null ? null : { code: error.code, message: error.message },
+    link: item?.link ?? null,
+  };
+}

@@ -1,0 +1,136 @@
+import { formatPath } from '../../model/path.ts';
+import { counted, grouped } from '../../model/wording.ts';
+import { WATCH_STATUSES, type WatchState, type WatchStatus } from '../../model/watch.ts';
+import type { Due } from './decide.ts';
+
+/** What is said of one environment. Names, paths and errors are foreign text: each form makes them inert in its own way. */
+export interface Item {
+  readonly due: Due;
+  readonly name: string;
+  /** What follows the name, in words of our own. */
+  readonly words: string;
+  /** Paths, rules and the text of an error; each may be foreign. */
+  readonly details: readonly string[];
+  /** The page of the environment; null without one. */
+  readonly link: string | null;
+}
+
+/** What a receiver is told at once. */
+export interface Message {
+  /** In words of our own; empty if one environment says it all. */
+  readonly title: string;
+  /** The worst first. */
+  readonly items: readonly Item[];
+  /** How many more there are than `items` has. */
+  readonly more: number;
+  /** The page of all; null without one. */
+  readonly link: string | null;
+}
+
+/** Environments that a message of words names. */
+const MOST_ITEMS = 20;
+const MOST_PATHS = 5;
+const LONGEST_DETAIL = 200;
+
+/** All that is due to a receiver as one message. It names paths, and no value. */
+export function messageOf(all: readonly Due[], page: string | null): Message {
+  const worst = all.toSorted((one, other) => gravity(other) - gravity(one));
+  const items = worst.slice(0, MOST_ITEMS).map((due) => itemOf(due, page));
+  return {
+    title: all.length === 1 ? '' : titleOf(all),
+    items,
+    more: all.length - items.length,
+    link: page === null ? null : `${page}/`,
+  };
+}
+
+/** What is resolved comes last. */
+function gravity({ event, state }: Due): number {
+  return event === 'resolved' ? -1 : WATCH_STATUSES.indexOf(state.found);
+}
+
+function titleOf(all: readonly Due[]): string {
+  const counts = new Map<string, number>();
+  for (const { event, state } of all) {
+    const what = event === 'resolved' ? 'resolved' : IN_COUNTS[state.found];
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
+  return `${counted(all.length, 'environment')}: ${parts.join(', ')}`;
+}
+
+const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
+  'in-sync': 'in sync',
+  suspended: 'suspended',
+  'not-read': 'not read',
+  unknown: 'not comparable',
+  pending: 'with edits that are not applied',
+  drift: 'drift',
+  conflict: 'in conflict',
+  refused: 'refused',
+  error: 'not readable',
+};
+
+function itemOf(due: Due, page: string | null): Item {
+  const { state } = due;
+  const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
+  return { due, name: state.name, words: wordsOf(due), details: detailsOf(due), link };
+}
+
+const SENTENCES: Readonly<Record<WatchStatus, string>> = {
+  'in-sync': 'is in sync',
+  suspended: 'is suspended',
+  'not-read': 'has not been read',
+  unknown: 'has values that cannot be compared',
+  pending: 'has edits in the file that are not applied',
+  drift: 'was changed on the service',
+  conflict: 'was changed in the file and on the service',
+  refused: 'differs, and an apply would be refused',
+  error: 'cannot be read',
+};
+
+function wordsOf({ event, state }: Due): string {
+  const { found, failures, since } = state;
+  switch (event) {
+    case 'opened':
+      return SENTENCES[found];
+    case 'changed':
+      return `${SENTENCES[found]}, otherwise than before`;
+    case 'failing':
+      return `could not be read ${failures} times in a row`;
+    case 'reminder':
+      return `still ${SENTENCES[found]}, since ${since}`;
+    case 'resolved':
+      return found === 'in-sync'
+        ? 'is in sync again'
+        : `can be read again, and ${SENTENCES[found]}`;
+  }
+}
+
+function detailsOf({ event, state: { plan } }: Due): string[] {
+  if (event === 'resolved' || plan === null) return [];
+  if (plan.error !== null) return [shortened(plan.error.message)];
+  const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
+  const paths = plan.changes.map(({ action, path }) => `${action} ${formatPath(path)}`);
+  const unknown = plan.unknown.map(({ path }) => `unknown ${formatPath(path)}`);
+  const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
+  return [...refused, ...bounded([...paths, ...unknown])];
+}
+
+function bounded(paths: readonly string[]): string[] {
+  const shown = paths.slice(0, MOST_PATHS).map(shortened);
+  const more = paths.length - shown.length;
+  return more > 0 ? [...shown, `${grouped(more)} more`] : shown;
+}
+
+function shortened(text: string): string {
+  if (text.length <= LONGEST_DETAIL) return text;
+  return `${text.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** The changes of an environment by action, for forms that count. */
+export function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { action } of plan?.changes ?? []) counts[action] = (counts[action] ?? 0) + 1;
+  return counts;
+}

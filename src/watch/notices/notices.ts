@@ -1,0 +1,215 @@
+import { asSetpointError } from '../../model/error.ts';
+import type { Clock } from '../../model/ports.ts';
+import { counted } from '../../model/wording.ts';
+import type { NoticeEvent } from '../../model/watch.ts';
+import type { ControllerNote } from '../controller.ts';
+import type { Watching } from '../watching.ts';
+import { alertsNow, RESEND } from './alerts.ts';
+import { decide, type Due } from './decide.ts';
+import { keepsWatch } from './heartbeat.ts';
+import type { IssueKeeper } from './issue-keeper.ts';
+import type { NoticeJournal } from './notice-journal.ts';
+import { payloadOf, requestTo } from './payload.ts';
+import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
+import type { Sender, SendResult } from './send.ts';
+import { ToldStates } from './told.ts';
+import { SPACING, Turns } from './turns.ts';
+
+export interface NoticeOptions {
+  readonly watching: Pick<Watching, 'states' | 'health'>;
+  readonly settings: NotifySettings;
+  readonly journal: NoticeJournal;
+  readonly sender: Sender;
+  readonly issues: IssueKeeper;
+  readonly clock: Clock;
+  /** What is wrong with a receiver, and what is right again. */
+  readonly report: (note: ControllerNote) => void;
+}
+
+/** How often it is looked for what is due, in milliseconds. */
+const TICK = 2_000;
+
+/**
+ * Tells receivers what they should know. A message to a person is kept as begun before it is sent, so that it is sent once at most, also if
+ * the process is killed at any moment: then one may be lost, and none is sent twice.
+ */
+export class Notices {
+  readonly #options: NoticeOptions;
+  readonly #told = new ToldStates();
+  readonly #turns: readonly Turns[];
+  #beatAt = Number.NEGATIVE_INFINITY;
+  readonly #under = new Set<Promise<void>>();
+
+  constructor(options: NoticeOptions) {
+    this.#options = options;
+    for (const record of options.journal.told) this.#told.take(record);
+    this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
+  }
+
+  /** Tells until the signal fires; what is being sent then is finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, sender } = this.#options;
+    while (!signal.aborted) {
+      this.tick();
+      await clock.sleep(TICK, signal);
+    }
+    await this.idle();
+    await sender.close();
+  }
+
+  /** Begins what is due now. */
+  tick(): void {
+    this.#beat();
+    for (const turns of this.#turns) {
+      if (turns.busy) continue;
+      turns.busy = true;
+      this.#begin(
+        this.#turn(turns).finally(() => {
+          turns.busy = false;
+        }),
+      );
+    }
+  }
+
+  /** Resolves once nothing is being sent. */
+  async idle(): Promise<void> {
+    while (this.#under.size > 0) await Promise.all(this.#under);
+  }
+
+  #begin(work: Promise<void>): void {
+    const done = work
+      .catch((thrown: unknown) => this.#warn(asSetpointError(thrown).message))
+      .finally(() => this.#under.delete(done));
+    this.#under.add(done);
+  }
+
+  async #turn(turns: Turns): Promise<void> {
+    const { to } = turns.receiver;
+    if (to.form === 'alertmanager') await this.#alert(turns, to);
+    else await this.#tell(turns, to);
+  }
+
+  async #tell(turns: Turns, to: Webhook | Issues): Promise<void> {
+    const { watching, clock } = this.#options;
+    const { receiver } = turns;
+    const found = decide(receiver, watching.states(), this.#told, clock.now());
+    const due = turns.toSend(found, clock.monotonic());
+    if (due.length === 0) return;
+    const isPerson = to.form !== 'github-issue';
+    const begun = isPerson ? await this.#keepBegun(turns, due) : due;
+    if (begun.length === 0) return;
+    const result = await this.#send(to, begun);
+    await this.#conclude(turns, begun, result, isPerson);
+  }
+
+  /** Keeps that notices are begun; those of which it cannot be kept are not sent. */
+  async #keepBegun(turns: Turns, due: readonly Due[]): Promise<readonly Due[]> {
+    const kept = await Promise.allSettled(
+      due.map((one) => this.#keep(turns.receiver, one, 'begun')),
+    );
+    const failed = kept.find((one) => one.status === 'rejected');
+    if (failed !== undefined) {
+      turns.pause(this.#options.clock.monotonic(), SPACING);
+      this.#warn(`Nobody is told: ${asSetpointError(failed.reason).message}`);
+    }
+    return due.filter((_, index) => kept[index]?.status === 'fulfilled');
+  }
+
+  #send(to: Webhook | Issues, due: readonly Due[]): Promise<SendResult> {
+    const { sender, settings, clock, issues } = this.#options;
+    if (to.form === 'github-issue') {
+      const statesOf = (isResolved: boolean) =>
+        due.filter(({ event }) => (event === 'resolved') === isResolved).map(({ state }) => state);
+      return issues(to, statesOf(false), statesOf(true));
+    }
+    return sender.send(requestTo(to, payloadOf(to.form, due, settings.page, clock.now())));
+  }
+
+  async #conclude(
+    turns: Turns,
+    due: readonly Due[],
+    result: SendResult,
+    isPerson: boolean,
+  ): Promise<void> {
+    const { receiver } = turns;
+    const now = this.#options.clock.monotonic();
+    turns.ended(due, result, now);
+    this.#reportOn(turns, result, due.length);
+    // Issues can be kept again; what is not known of them is found out by that.
+    if (result.kind !== 'sent' && !isPerson) return;
+    const kept = result.kind === 'not-taken' ? 'failed' : result.kind;
+    await Promise.all(due.map((one) => this.#keep(receiver, one, kept)));
+  }
+
+  async #alert(turns: Turns, to: Alertmanager): Promise<void> {
+    const { watching, clock, settings, sender } = this.#options;
+    const { receiver } = turns;
+    const now = clock.now();
+    const states = watching.states();
+    const all = alertsNow(receiver, states, this.#told, turns.firing, settings.page, now);
+    const { alerts, firing, due } = all;
+    const news = turns.toSend(due, clock.monotonic());
+    const isTime = clock.monotonic() >= turns.resendAt && clock.monotonic() >= turns.notBefore;
+    if (news.length === 0 && (!isTime || alerts.length === 0)) return;
+    const result = alerts.length === 0 ? SENT : await sender.send(requestTo(to, alerts));
+    turns.ended(news, result, clock.monotonic());
+    this.#reportOn(turns, result, news.length);
+    if (result.kind !== 'sent') return;
+    turns.firing = firing;
+    turns.resendAt = clock.monotonic() + RESEND;
+    await Promise.all(due.map((one) => this.#keep(receiver, one, 'sent')));
+  }
+
+  async #keep(
+    { name }: Receiver,
+    { state, event, digest }: Due,
+    result: NoticeEvent['result'],
+  ): Promise<void> {
+    const kept: NoticeEvent = {
+      kind: 'notice',
+      environment: state.name,
+      event,
+      receiver: name,
+      digest,
+      result,
+    };
+    this.#told.take(await this.#options.journal.keep(kept));
+  }
+
+  #beat(): void {
+    const { settings, watching, clock, sender } = this.#options;
+    const { heartbeat } = settings;
+    if (heartbeat === null || clock.monotonic() - this.#beatAt < heartbeat.every) return;
+    if (!keepsWatch(watching.health, watching.states(), clock.now())) return;
+    this.#beatAt = clock.monotonic();
+    const url = String(heartbeat.url.reveal());
+    this.#begin(
+      sender.send({ method: 'GET', url, headers: {}, body: null }).then((result) => {
+        if (result.kind !== 'sent') this.#warn(`The heartbeat was not taken. ${result.problem}`);
+      }),
+    );
+  }
+
+  #reportOn(turns: Turns, result: SendResult, count: number): void {
+    const { name } = turns.receiver;
+    const wasFailing = turns.isFailing;
+    turns.isFailing = result.kind !== 'sent';
+    if (result.kind === 'sent') {
+      if (wasFailing)
+        this.#options.report({
+          severity: 'info',
+          message: `The receiver ${name} takes notices again.`,
+        });
+      return;
+    }
+    const notices = counted(count, 'notice');
+    const became = result.kind === 'unknown' ? 'may not have taken' : 'did not take';
+    this.#warn(`The receiver ${name} ${became} ${notices}. ${result.problem}`);
+  }
+
+  #warn(message: string): void {
+    this.#options.report({ severity: 'warning', message });
+  }
+}
+
+const SENT: SendResult = { kind: 'sent' };

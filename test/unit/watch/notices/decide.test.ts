@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import type { NoticeEvent, WatchState } from '../../../../src/model/watch.ts';
+import { parseSelector } from '../../../../src/model/selector.ts';
+import { decide } from '../../../../src/watch/notices/decide.ts';
+import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
+import { ToldStates } from '../../../../src/watch/notices/told.ts';
+import { receiver } from '../../../fixture/receivers.ts';
+import { WATCHED_AT, watchState } from '../../../fixture/fake-watching.ts';
+
+const MINUTE = 60_000;
+const DRIFT = watchState({ found: 'drift', digest: 'd1' });
+const OTHER = watchState({ found: 'drift', digest: 'd2' });
+const IN_SYNC = watchState();
+const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3 });
+
+/** Tells, as time goes on by a minute, and returns what was told each time. */
+function story(to: Receiver, ...states: readonly WatchState[]): string[] {
+  const told = new ToldStates();
+  return states.map((state, index) => {
+    const now = WATCHED_AT + index * MINUTE;
+    const due = decide(to, [state], told, now);
+    for (const { event, digest } of due) take(told, to, { event, digest, at: now });
+    return due.map(({ event, digest }) => `${event} ${digest}`).join(', ');
+  });
+}
+
+function take(
+  told: ToldStates,
+  { name }: Receiver,
+  {
+    at,
+    ...rest
+  }: Pick<NoticeEvent, 'event' | 'digest'> & { at: number; result?: NoticeEvent['result'] },
+): void {
+  told.take({
+    v: 1,
+    at: new Date(at).toISOString(),
+    kind: 'notice',
+    environment: 'production',
+    receiver: name,
+    result: 'sent',
+    ...rest,
+  });
+}
+
+describe('a receiver is told', () => {
+  it('once that something is open, once of each state after it, and once that it is resolved', () => {
+    expect(story(receiver(), IN_SYNC, DRIFT, DRIFT, OTHER, OTHER, DRIFT, IN_SYNC, IN_SYNC)).toEqual(
+      ['', 'opened d1', '', 'changed d2', '', '', 'resolved d2', ''],
+    );
+  });
+
+  it('again of the same state once it was resolved in between', () => {
+    expect(story(receiver(), DRIFT, IN_SYNC, DRIFT)).toEqual([
+      'opened d1',
+      'resolved d1',
+      'opened d1',
+    ]);
+  });
+
+  it('of reads that fail only after three in a row, and not that what differed is resolved', () => {
+    const once = watchState({ found: 'error', digest: 'e1', failures: 1 });
+    expect(story(receiver(), DRIFT, once, FAILED, FAILED, DRIFT, IN_SYNC)).toEqual([
+      'opened d1',
+      '',
+      'failing e1',
+      '',
+      'resolved e1',
+      'resolved d1',
+    ]);
+  });
+
+  it('of both at once, if both end at once', () => {
+    expect(story(receiver(), DRIFT, FAILED, IN_SYNC).at(-1)).toBe('resolved d1, resolved e1');
+  });
+
+  it('that something is resolved if it has another status, of which it is not told', () => {
+    const pending = watchState({ found: 'pending', digest: 'p' });
+    expect(story(receiver(), DRIFT, pending)).toEqual(['opened d1', 'resolved d1']);
+  });
+
+  it('of what it was told before, after the time of its reminder', () => {
+    const reminded = receiver({ reminder: 2 * MINUTE });
+    expect(story(reminded, DRIFT, DRIFT, DRIFT, DRIFT, DRIFT)).toEqual([
+      'opened d1',
+      '',
+      'reminder d1',
+      '',
+      'reminder d1',
+    ]);
+    expect(story(reminded, FAILED, FAILED, FAILED)).toEqual(['failing e1', '', 'reminder e1']);
+  });
+
+  it('nothing in quiet hours, and at their end what is still so', () => {
+    const at = new Date(WATCHED_AT);
+    const minute = at.getUTCHours() * 60 + at.getUTCMinutes();
+    const window = { text: '', days: new Set([0, 1, 2, 3, 4, 5, 6]), zone: 'UTC' };
+    const quiet = receiver({ quiet: [{ ...window, from: minute, to: minute + 3 }] });
+    expect(story(quiet, DRIFT, DRIFT, DRIFT, DRIFT)).toEqual(['', '', '', 'opened d1']);
+    expect(story(quiet, DRIFT, OTHER, OTHER, IN_SYNC)).toEqual(['', '', '', '']);
+  });
+
+  it('nothing while an environment is suspended, and afterwards what is so then', () => {
+    const suspended = { at: '', reason: 'maintenance', until: null };
+    const states = [DRIFT, { ...OTHER, suspended }, { ...IN_SYNC, suspended }, OTHER];
+    expect(story(receiver(), ...states)).toEqual(['opened d1', '', '', 'changed d2']);
+  });
+
+  it('nothing by a controller that does not hold the lock, or has not read the environment yet', () => {
+    expect(story(receiver(), { ...DRIFT, heldBy: 'another' }, DRIFT)).toEqual(['', 'opened d1']);
+    expect(story(receiver(), { ...DRIFT, nextRead: null }, DRIFT)).toEqual(['', 'opened d1']);
+  });
+
+  it.each([
+    [{ environments: ['prod*'] }, 'opened d1'],
+    [{ environments: ['staging', 'eu-*'] }, ''],
+    [{ environments: [] }, ''],
+    [{ selector: parseSelector('tier=prod') }, 'opened d1'],
+    [{ selector: parseSelector('tier!=prod') }, ''],
+    [{ statuses: new Set(['conflict'] as const) }, ''],
+    [{ events: new Set(['failing'] as const) }, ''],
+  ])('of what it has chosen: %j', (chosen, told) => {
+    const state = watchState({ ...DRIFT, labels: { tier: 'prod' } });
+    expect(story(receiver(chosen), state)).toEqual([told]);
+  });
+
+  it('anew that something is open if it does not hear that it is resolved', () => {
+    const to = receiver({ events: new Set(['opened']) });
+    const later = new Date(WATCHED_AT + MINUTE).toISOString();
+    expect(story(to, DRIFT, DRIFT, { ...DRIFT, lastInSync: later })).toEqual([
+      'opened d1',
+      '',
+      'opened d1',
+    ]);
+  });
+});
+
+describe('what was told', () => {
+  const begun = { event: 'opened', digest: 'd1', at: WATCHED_AT, result: 'begun' } as const;
+  const due = (told: ToldStates) => decide(receiver(), [DRIFT], told, WATCHED_AT).length;
+
+  it('counts as soon as it is begun, and no more if it surely was not taken', () => {
+    const told = new ToldStates();
+    take(told, receiver(), begun);
+    expect(due(told)).toBe(0);
+    take(told, receiver(), { ...begun, result: 'failed' });
+    expect(due(told)).toBe(1);
+    take(told, receiver(), begun);
+    take(told, receiver(), { ...begun, result: 'unknown' });
+    expect(due(told)).toBe(0);
+  });
+
+  it('survives in as few records as it needs', () => {
+    const told = new ToldStates();
+    for (const digest of ['d1', 'd2', 'd3'])
+      take(told, receiver(), {
+        event: digest === 'd1' ? 'opened' : 'changed',
+        digest,
+        at: WATCHED_AT,
+      });
+    take(told, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
+    const again = new ToldStates();
+    for (const record of told.records()) again.take(record);
+    expect(told.records()).toHaveLength(4);
+    expect(again.of('team', 'production')).toEqual(told.of('team', 'production'));
+    take(told, receiver(), { event: 'resolved', digest: 'd3', at: WATCHED_AT });
+    take(told, receiver(), { event: 'resolved', digest: 'e1', at: WATCHED_AT });
+    expect(told.records()).toEqual([]);
+  });
+});
