@@ -58,6 +58,7 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
     case 'files':
     case 'started':
     case 'stopped':
+    case 'clock-set':
       return null;
   }
 }

@@ -77,8 +77,10 @@ function entryOf(record: JournalRecord): Entry | null {
     }
     case 'resumed':
       return info('resumed', {});
-    case 'clock-set':
-      return info(`the clock was set by ${Math.round(record.by / 1000)} s`, { by: record.by });
+    case 'clock-set': {
+      const seconds = Math.round(record.by / 1000);
+      return info(`the clock was set by ${seconds} s`, { seconds });
+    }
     case 'healing-stopped': {
       const { path, reason } = record;
       return {

@@ -126,6 +126,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   'unterminated-quote': [[4, 10, 'syntax']],
   'unterminated-single-quote': [[4, 14, 'syntax']],
   'wrong-types': [[4, 13, 'wrong-type'], [5, 10, 'wrong-type'], [6, 14, 'wrong-type'], [7, 17, 'wrong-type'], [8, 19, 'wrong-type'], [9, 22, 'wrong-type'], [10, 31, 'wrong-type'], [11, 24, 'wrong-type'], [12, 18, 'wrong-type']],
+  watch: [[4, 9, 'bad-value'], [5, 13, 'wrong-type'], [6, 12, 'wrong-type'], [7, 23, 'bad-value'], [8, 3, 'unknown-key'], [11, 24, 'bad-value'], [11, 38, 'bad-value'], [11, 52, 'bad-value'], [11, 67, 'bad-value'], [13, 24, 'bad-value'], [13, 49, 'wrong-type'], [15, 12, 'wrong-type']],
 };
 
 /** A limit that the file in the folder is meant to exceed. */

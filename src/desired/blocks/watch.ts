@@ -8,14 +8,16 @@ export const watch: Block<'watch'> = {
   name: 'watch',
   pulled: false,
   isQuotable: (value) => isNumberOrWord(value) || INTERVAL.test(value),
-  textForm: ([key]) =>
-    key === 'windows'
-      ? [
-          'days, hours and a time zone',
-          'Write them as in Mon-Fri 08:00-18:00 Europe/Berlin. Without days it is every day, without a zone UTC.',
-        ]
-      : ['a number with s, m or h', 'Write it as in 30s, 5m or 1h.'],
+  textForm: ([key = '']) => FORMS[key] ?? null,
   check,
+};
+
+const FORMS: Readonly<Record<string, readonly [phrase: string, hint: string]>> = {
+  interval: ['a number with s, m or h', 'Write it as in 30s, 5m or 1h.'],
+  windows: [
+    'days, hours and a time zone',
+    'Write them as in Mon-Fri 08:00-18:00 Europe/Berlin. Without days it is every day, without a zone UTC.',
+  ],
 };
 
 const INTERVAL = /^(["']?)[1-9]\d{0,4}[smh]\1$/;

@@ -156,6 +156,7 @@ describe('the metrics of a controller', () => {
     watching.health = {
       ...watching.health,
       queued: 7,
+      working: 0,
       filesProblem: 'not valid',
       shard: { index: 1, count: 4 },
     };
