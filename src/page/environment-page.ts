@@ -8,7 +8,7 @@ import type { Changes } from './changes.ts';
 import { controllerPart } from './controller-part.ts';
 import { commitHtml, foundPlanHtml, historyHtml } from './history.ts';
 import { changesIn } from './listing.ts';
-import { keyOf, partHtml, type LiveView } from './parts.ts';
+import { keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
 import { stripHtml } from './strip.ts';
 import { ageHtml, timeHtml } from './times.ts';
 import { extraLabels, stateLabel } from './watch-label.ts';
@@ -21,12 +21,11 @@ export function environmentView(
   records: readonly JournalRecord[],
   now: number,
 ): LiveView {
-  const key = changes.keyOf(state.name);
   return {
     parts: [
       controllerPart(watching, now),
-      { id: 'state', key, html: () => stateHtml(state, now) },
-      { id: 'reads', key, html: () => readsHtml(state) },
+      { id: 'state', key: stateKey(state), html: () => stateHtml(state, now) },
+      { id: 'reads', key: keyOf(state.lastRead), html: () => readsHtml(state) },
       {
         id: 'found',
         key: keyOf(state.digest, state.found, state.plan),
@@ -34,7 +33,7 @@ export function environmentView(
       },
       {
         id: 'history',
-        key: `${changes.historyKeyOf(state.name)} ${records.length}`,
+        key: keyOf(changes.historyCountOf(state.name), records.length),
         html: () => historySectionHtml(records, now),
       },
     ],

@@ -8,17 +8,36 @@ import { sectionBodyHtml } from '../render/html/section.ts';
 import { outcomeSection, planSection } from '../render/section.ts';
 import type { Label } from '../render/change.ts';
 import { visible } from '../render/visible.ts';
+import { ageText } from '../render/values.ts';
 import { clockText, timeHtml } from './times.ts';
 import { STATUS_LABELS } from './watch-label.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
 export function historyHtml(records: readonly JournalRecord[], now: number): Markup {
-  const rows = records.map((record) => recordHtml(record, now)).filter((row) => row !== null);
+  const rows = records
+    .filter((record, index) => !isSettled(record, records.slice(0, index)))
+    .map((record) => recordHtml(record, now))
+    .filter((row) => row !== null);
   if (rows.length === 0)
     return markup`<p class="soft">Nothing yet: the journal has a line for each change of state and each write.</p>\n`;
   return markup`<ol class="rows">
 ${rows}</ol>
 `;
+}
+
+/** Whether a record of something that begins is followed by how it ended. */
+function isSettled(record: JournalRecord, later: readonly JournalRecord[]): boolean {
+  const next = later.findLast(({ kind }) => kind === 'writing' || kind === 'write');
+  if (record.kind === 'writing') return next?.kind === 'write';
+  if (record.kind !== 'notice' || record.result !== 'begun') return false;
+  return later.some(
+    (one) =>
+      one.kind === 'notice' &&
+      one.result !== 'begun' &&
+      one.receiver === record.receiver &&
+      one.event === record.event &&
+      one.digest === record.digest,
+  );
 }
 
 function recordHtml(record: JournalRecord, now: number): Markup | null {
@@ -54,7 +73,14 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
         markup`<p>${record.event}, to ${record.receiver}</p>\n`,
         softHtml(at),
       );
-    case 'clock-set':
+    case 'clock-set': {
+      const way = record.by < 0 ? 'back' : 'forward';
+      return rowHtml(
+        CLOCK_SET,
+        markup`<p>${ageText(Math.abs(record.by), ' ')} ${way}</p>\n`,
+        softHtml(at),
+      );
+    }
     case 'files':
     case 'started':
     case 'stopped':
@@ -64,6 +90,7 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
 }
 
 const WRITING: Label = { mark: '→', words: 'writing', color: 'dim' };
+const CLOCK_SET: Label = { mark: '!', words: 'clock set', color: 'yellow' };
 const RESUMED: Label = { mark: '▸', words: 'resumed', color: 'cyan' };
 const HEALING_STOPPED: Label = { mark: '■', words: 'stopped', color: 'red' };
 const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> = {

@@ -3,7 +3,6 @@ import { WATCH_STATUSES, type WatchState } from '../model/watch.ts';
 import { markup, type Markup } from '../render/html/markup.ts';
 import { chipHtml, softHtml } from '../render/html/parts.ts';
 import type { Watching } from '../watch/watching.ts';
-import type { Changes } from './changes.ts';
 import { controllerPart } from './controller-part.ts';
 import {
   changesIn,
@@ -20,6 +19,7 @@ import {
   environmentAddress,
   keyOf,
   partHtml,
+  stateKey,
   type LiveView,
   type Part,
 } from './parts.ts';
@@ -41,7 +41,6 @@ export function sortedStates(watching: Watching): Sorted {
 /** What is live of the list that a query asks for. */
 export function listView(
   watching: Watching,
-  changes: Changes,
   sorted: Sorted,
   query: ListQuery,
   now: number,
@@ -49,7 +48,7 @@ export function listView(
   const listing = listed(sorted.states, query);
   const rows = listing.states.map((state) => ({
     id: elementId(state.name),
-    key: `${changes.keyOf(state.name)} ${state.status}`,
+    key: stateKey(state),
     html: () => rowHtml(state, now),
   }));
   return {

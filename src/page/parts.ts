@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { WatchState } from '../model/watch.ts';
 import { markupSource, type Markup } from '../render/html/markup.ts';
 
 /** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
@@ -37,6 +38,16 @@ export function sources(parts: readonly Part[]): Record<string, string> {
 /** A text as a part's key. */
 export function keyOf(...values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
+}
+
+/** The same as long as an environment is shown the same. Not all of it is announced: the next read is known after the last one has ended. */
+export function stateKey(state: WatchState): string {
+  const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
+  const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;
+  return keyOf(
+    [status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply],
+    [failures, suspended, stopped, heldBy, commit, settings, labels, origin, release],
+  );
 }
 
 /** The id of the element of an environment, whatever its name is. */

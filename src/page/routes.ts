@@ -105,11 +105,11 @@ export function routes(served: Served): Hono<Binding> {
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
 function readingRoutes(app: Hono<Binding>, served: Served): void {
-  const { watching, changes, clock, metrics, boot, streams } = served;
+  const { watching, clock, metrics, boot, streams } = served;
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
-    const view = listView(watching, changes, sortedStates(watching), query, clock.now());
+    const view = listView(watching, sortedStates(watching), query, clock.now());
     const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
     return pageAnswer(served, call, { title: 'Environments', main: listHtml(view, query), live });
   });
@@ -185,7 +185,7 @@ async function viewOf({ watching, changes, clock }: Served, state: WatchState): 
 
 /** What a stream shows: an environment, or the list that a query asks for. */
 function sourceOf(served: Served, parameters: URLSearchParams): Source {
-  const { watching, changes, clock } = served;
+  const { watching, clock } = served;
   const name = parameters.get('environment');
   if (name !== null)
     return {
@@ -198,6 +198,6 @@ function sourceOf(served: Served, parameters: URLSearchParams): Source {
   const query = listQuery(parameters);
   return {
     key: `list ${listAddress(query)}`,
-    view: async () => listView(watching, changes, sortedStates(watching), query, clock.now()),
+    view: async () => listView(watching, sortedStates(watching), query, clock.now()),
   };
 }

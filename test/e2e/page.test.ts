@@ -8,7 +8,7 @@ import { servePage } from '../../src/page/serve.ts';
 import { documentOf, elementsOf, named, attribute, textOf } from '../fixture/html-tree.ts';
 import { Events, SetClock, startPage, TOKEN } from '../fixture/page.ts';
 import { everyState, fleet, MadeUpWatching, someHistory, watchState } from '../fixture/watching.ts';
-import { change, environment } from '../fixture/documents.ts';
+import { change, environment, outcome } from '../fixture/documents.ts';
 
 const HTML = { accept: 'text/html' };
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -76,6 +76,40 @@ describe('the page of an environment', () => {
       'notified',
     ])
       expect(text).toContain(words);
+  });
+
+  it('shows what has begun only until it is known how it ended', async () => {
+    const { ask, watching } = await near();
+    const named = { environment: 'canary' } as const;
+    const labels = async () => {
+      const { text } = await ask('/environments/canary');
+      const rows = text.slice(text.indexOf('id="history"'));
+      return [...rows.matchAll(/<span class="chip \w+">([^<]+)<\/span><\/p>\n<div>/g)].map(
+        ([, label]) => label,
+      );
+    };
+    watching.record({ kind: 'writing', ...named, paths: ['language'], commit: null });
+    const notice = {
+      kind: 'notice',
+      ...named,
+      event: 'opened',
+      receiver: 'chat',
+      digest: 'd',
+    } as const;
+    watching.record({ ...notice, result: 'begun' });
+    watching.record({ kind: 'clock-set', ...named, by: -90_000 });
+    expect(await labels()).toEqual(['! clock set', '? perhaps notified', '→ writing']);
+    watching.record({ ...notice, result: 'sent' });
+    watching.record({
+      kind: 'write',
+      ...named,
+      by: 'watch',
+      commit: null,
+      actor: null,
+      url: null,
+      outcome: outcome({ name: 'canary' }),
+    });
+    expect(await labels()).toEqual(['✓ applied', '✉ notified', '! clock set']);
   });
 
   it('links runs on the web alone', async () => {
@@ -569,11 +603,25 @@ describe('events', () => {
     await new Promise((resolve) => request.once('response', resolve));
     watching.set('sandbox', { status: 'error', found: 'error' });
     await events.until(({ all }) => all.length > 0);
-    const [{ parts = {}, order = [] } = {}] = events.all;
+    const { parts = {}, order } = events.all[0] ?? {};
     const row = Object.values(parts).find((html) => html.includes('data-name="sandbox"'));
     expect(row).toContain('✗ failed');
     expect(order).toHaveLength(11);
     expect(Object.keys(parts).filter((id) => id.startsWith('e-'))).toHaveLength(1);
+    request.destroy();
+  });
+
+  it('bring what nobody has announced, with the next one', async () => {
+    const { open, watching } = await near();
+    const events = new Events();
+    const request = open('/events', {}, (response) => events.take(response));
+    await events.until(({ all }) => all.length > 0);
+    watching.setSilently('research', { nextRead: '2026-03-01T12:34:56.000Z' });
+    watching.remove('sandbox');
+    watching.set('canary', {});
+    await events.until(({ all }) => all.length > 1);
+    expect(JSON.stringify(events.all[1]?.parts)).toContain('12:34:56');
+    expect(events.all[1]?.order).toHaveLength(10);
     request.destroy();
   });
 

@@ -44,7 +44,7 @@ function withOurWords(filled: Known, original: Known): Known {
     if (record.kind === 'write' && own?.kind === 'write') return { ...record, by: own.by };
     return record;
   });
-  return { states, records: records as JournalRecord[] };
+  return { states, records };
 }
 
 /** Every page about an environment, and all of its live parts. */
@@ -55,7 +55,7 @@ function pagesOf({ states, records }: Known): string[] {
   const session = { id: 'i', formToken: 't', endsAt: 0, said: null };
   const page = (main: Markup, title: string): string =>
     framed({ title, main, live: null, now: LOOKED, session, canLogIn: true, here: '/' });
-  const list = listView(watching, changes, sortedStates(watching), query, LOOKED);
+  const list = listView(watching, sortedStates(watching), query, LOOKED);
   const views = states.map((state) => environmentView(watching, changes, state, records, LOOKED));
   return [
     page(listHtml(list, query), 'Environments'),
