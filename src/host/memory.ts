@@ -1,18 +1,43 @@
-let collect: (() => void) | null = null;
+/** Bytes by which what is in use may grow before it is looked through. */
+const GROWTH = 24 * 1024 * 1024;
+
+let collector: Collector | null = null;
+
+interface Collector {
+  readonly used: () => number;
+  readonly collect: () => void;
+  /** What was in use after the last time. */
+  left: number;
+}
 
 /**
  * Has V8 collect what is not used any more. By itself it lets a heap of 30 MiB grow to 150 MiB before it does, which is most of the
- * memory of a run over tens of thousands of environments. Takes some 10 ms: for a run to call now and then. Does nothing if V8
- * does not offer it.
+ * memory of a run over tens of thousands of environments. That takes some 10 ms, and makes V8 optimise again some of what it has
+ * optimised. Does nothing if V8 does not offer it.
  */
 export function freeMemory(): void {
-  if (collect === null) {
-    // Loaded here: most runs never come to this.
-    process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc');
-    const offered: unknown = process
-      .getBuiltinModule('node:vm')
-      .runInNewContext('typeof gc === "function" ? gc : null');
-    collect = typeof offered === 'function' ? (offered as () => void) : () => {};
-  }
-  collect();
+  collector ??= newCollector();
+  collector.collect();
+  collector.left = collector.used();
+}
+
+/** The same if that may be much: for a run to call now and then. */
+export function freeGrownMemory(): void {
+  collector ??= newCollector();
+  if (collector.used() - collector.left >= GROWTH) freeMemory();
+}
+
+function newCollector(): Collector {
+  // Loaded here: most runs never come to this.
+  const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8');
+  setFlagsFromString('--expose-gc');
+  const offered: unknown = process
+    .getBuiltinModule('node:vm')
+    .runInNewContext('typeof gc === "function" ? gc : null');
+  return {
+    used: () => getHeapStatistics().used_heap_size,
+    collect: typeof offered === 'function' ? (offered as () => void) : () => {},
+    // The first time finds what reading the files has left behind.
+    left: Number.NEGATIVE_INFINITY,
+  };
 }

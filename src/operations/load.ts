@@ -84,8 +84,9 @@ function againWhenReached(read: ReadOptions): (file: LoadedFile) => Parsed {
     const count = (times.get(file) ?? 0) + 1;
     times.set(file, count);
     if (count <= MOST_TIMES) {
-      for (const other of kept.keys()) drop(other);
+      const others = [...kept.keys()];
       kept.clear();
+      for (const other of others) drop(other);
     }
     const { targets } = readTargets(file, read);
     kept.set(file, targets);

@@ -4,7 +4,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedForms } from '../model/redactor.ts';
 import { allowListeners } from '../host/listeners.ts';
-import { freeMemory } from '../host/memory.ts';
+import { freeGrownMemory } from '../host/memory.ts';
 import { referenceSource } from '../host/reference-source.ts';
 import { runInfo } from '../host/run-info.ts';
 import { Networks } from '../service/networks.ts';
@@ -149,15 +149,15 @@ export async function redactingParts<
         await parts.environment(shown, run);
         resolved.finish(part.name);
         finished += 1;
-        if (finished % COLLECT_EACH === 0) freeMemory();
+        if (finished % COLLECT_EACH === 0) freeGrownMemory();
       },
     });
     return { ...ended, run, summary: tally.summary() };
   });
 }
 
-/** Environments after which memory is collected. */
-const COLLECT_EACH = 1000;
+/** Environments after which memory is collected if there may be much to collect. */
+const COLLECT_EACH = 250;
 
 /** A document as a whole, from an operation that hands it on in parts. */
 export async function wholeDocument<
