@@ -9,6 +9,7 @@ import { Keeper } from './keeper.ts';
 import type { NoticeJournal } from './notices/notice-journal.ts';
 import { Recall } from './recall.ts';
 import { Roster } from './roster.ts';
+import { Suspended } from './suspended.ts';
 import type { WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
 import type { Health, Listener, Watching } from './watching.ts';
@@ -41,8 +42,7 @@ export class Controller implements Watching {
   /** What was begun and has not ended: turns, and what people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
-  /** What is wrong with what says who is suspended. */
-  #suspensionsProblem: string | null = null;
+  readonly #suspended: Suspended;
 
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
@@ -64,14 +64,12 @@ export class Controller implements Watching {
       commit: () => files.commit,
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
       recall: (name) => recall.of(name),
-      lookAgain: async (environment) => {
-        this.#roster.resume(await options.suspensions.refresh());
-        environment.suspended = options.suspensions.of(environment.name, clock.now());
-      },
+      lookAgain: (environment) => this.#suspended.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       warn: (message, environment) => this.#keeper.warn(message, environment),
     };
     this.#roster = new Roster(tools);
+    this.#suspended = new Suspended(options, this.#roster, this.#keeper);
   }
 
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
@@ -182,26 +180,12 @@ export class Controller implements Watching {
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    const { environment } = this.#roster.named(name);
-    const { suspensions, clock } = this.#options;
-    const now = clock.now();
-    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
-    environment.suspended = suspensions.of(name, now);
-    await this.#keeper.keep(
-      environment,
-      { kind: 'suspended', environment: name, reason, until },
-      now,
-    );
+    await this.#suspended.suspend(this.#roster.named(name).environment, reason, until);
     this.#wake();
   }
 
   async resume(name: string): Promise<void> {
-    const { environment } = this.#roster.named(name);
-    const now = this.#options.clock.now();
-    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
-    await this.#options.suspensions.change([name], null, now);
-    environment.suspended = null;
-    environment.resume();
+    await this.#suspended.resume(this.#roster.named(name).environment);
     this.#wake();
   }
 
@@ -228,7 +212,7 @@ export class Controller implements Watching {
     const before = files.problem;
     const isOther = await files.refresh();
     if (isOther && files.problem === null) await this.#take();
-    await this.#lookAtSuspensions();
+    await this.#suspended.look();
     if (!isOther) return;
     const problem = files.problem?.message ?? null;
     if (problem !== null)
@@ -242,20 +226,6 @@ export class Controller implements Watching {
       environments: files.targets.length,
       problem,
     });
-  }
-
-  async #lookAtSuspensions(): Promise<void> {
-    const { suspensions, clock } = this.#options;
-    try {
-      this.#roster.resume(await suspensions.refresh());
-      this.#suspensionsProblem = null;
-    } catch (thrown) {
-      const { message } = asSetpointError(thrown);
-      if (message !== this.#suspensionsProblem) this.#keeper.warn(message);
-      this.#suspensionsProblem = message;
-    }
-    for (const environment of this.#roster.environments())
-      environment.suspended = suspensions.of(environment.name, clock.now());
   }
 
   async #take(): Promise<void> {

@@ -248,7 +248,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         fault = pick(FAULTS);
         break;
       case 'other':
-        old = { ...(store.stored ?? {}) };
+        old = { ...store.stored };
         store.stored = {
           ...store.stored,
           [pick(['language', 'llm_model'])]: pick(['fr', 'de', 'it']),

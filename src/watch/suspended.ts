@@ -1,0 +1,65 @@
+import { asSetpointError } from '../model/error.ts';
+import type { Environment } from './environment.ts';
+import type { Keeper } from './keeper.ts';
+import type { Roster } from './roster.ts';
+import type { WatchOptions } from './watch-options.ts';
+
+/** Which of a controller's environments are suspended: as the file of suspensions says, and as people ask on the page. */
+export class Suspended {
+  readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
+  readonly #roster: Roster;
+  readonly #keeper: Keeper;
+  /** What is wrong with the file; it is told once. */
+  #problem: string | null = null;
+
+  constructor(
+    options: Pick<WatchOptions, 'suspensions' | 'clock'>,
+    roster: Roster,
+    keeper: Keeper,
+  ) {
+    this.#options = options;
+    this.#roster = roster;
+    this.#keeper = keeper;
+  }
+
+  async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
+    const { name } = environment;
+    const { suspensions, clock } = this.#options;
+    const now = clock.now();
+    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
+    environment.suspended = suspensions.of(name, now);
+    const event = { kind: 'suspended', environment: name, reason, until } as const;
+    await this.#keeper.keep(environment, event, now);
+  }
+
+  async resume(environment: Environment): Promise<void> {
+    const { name } = environment;
+    const now = this.#options.clock.now();
+    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
+    await this.#options.suspensions.change([name], null, now);
+    environment.suspended = null;
+    environment.resume();
+  }
+
+  /** Reads the file again if it has changed. What is wrong with it is told, and what was known stays in force. */
+  async look(): Promise<void> {
+    const { suspensions, clock } = this.#options;
+    try {
+      this.#roster.resume(await suspensions.refresh());
+      this.#problem = null;
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      if (message !== this.#problem) this.#keeper.warn(message);
+      this.#problem = message;
+    }
+    for (const environment of this.#roster.environments())
+      environment.suspended = suspensions.of(environment.name, clock.now());
+  }
+
+  /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
+  async lookAgain(environment: Environment): Promise<void> {
+    const { suspensions, clock } = this.#options;
+    this.#roster.resume(await suspensions.refresh());
+    environment.suspended = suspensions.of(environment.name, clock.now());
+  }
+}
