@@ -84,7 +84,6 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
     case 'files':
     case 'started':
     case 'stopped':
-    case 'clock-set':
       return null;
   }
 }

@@ -214,18 +214,7 @@ export class Controller implements Watching {
     if (isOther && files.problem === null) await this.#take();
     await this.#suspended.look();
     if (!isOther) return;
-    const problem = files.problem?.message ?? null;
-    if (problem !== null)
-      this.#keeper.warn(
-        `The settings files of now cannot be used; those before stay in force. ${problem}`,
-      );
-    else if (before !== null) this.#keeper.inform('The settings files can be used again.');
-    await this.#keeper.note({
-      kind: 'files',
-      commit: files.commit,
-      environments: files.targets.length,
-      problem,
-    });
+    await this.#keeper.noteFiles(files, before !== null);
   }
 
   async #take(): Promise<void> {

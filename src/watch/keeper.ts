@@ -3,6 +3,7 @@ import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts
 import type { ControllerNote } from './controller.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
+import type { Files } from './source.ts';
 import type { Listener, ReadEnd } from './watching.ts';
 
 /** What a controller keeps of environments in its journal, and whom it tells. */
@@ -48,6 +49,15 @@ export class Keeper {
   /** Keeps what is about the controller itself, as far as it can be. */
   async note(event: JournalEvent): Promise<void> {
     await this.#appended(event).catch(() => {});
+  }
+
+  /** Keeps that the files were read again, and tells whether they can be used. */
+  async noteFiles({ targets, commit, problem }: Files, hadProblem: boolean): Promise<void> {
+    const message = problem?.message ?? null;
+    if (message !== null)
+      this.warn(`The settings files of now cannot be used; those before stay in force. ${message}`);
+    else if (hadProblem) this.inform('The settings files can be used again.');
+    await this.note({ kind: 'files', commit, environments: targets.length, problem: message });
   }
 
   warn(message: string, environment?: string): void {

@@ -1,4 +1,5 @@
 import { usageError } from '../model/error.ts';
+import type { Suspension } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { Environment, type Remembered } from './environment.ts';
 import type { Restored } from './journal-lines.ts';
@@ -60,6 +61,11 @@ export class Roster {
       `No environment is named ${JSON.stringify(name)}.`,
       'Look at the list of environments.',
     );
+  }
+
+  suspend(of: (name: string) => Suspension | null): void {
+    for (const { environment } of this.#watched.values())
+      environment.suspended = of(environment.name);
   }
 
   /** Takes that somebody lets healing go on. */

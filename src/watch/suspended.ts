@@ -52,8 +52,7 @@ export class Suspended {
       if (message !== this.#problem) this.#keeper.warn(message);
       this.#problem = message;
     }
-    for (const environment of this.#roster.environments())
-      environment.suspended = suspensions.of(environment.name, clock.now());
+    this.#roster.suspend((name) => suspensions.of(name, clock.now()));
   }
 
   /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */

@@ -245,13 +245,12 @@ describe('a stop', () => {
   it('during a write finishes and records it; the next controller goes on without telling again', async () => {
     const { store, folder } = await place(DRIFTED);
     const watch = startWatching({ folder });
-    let stopped: Promise<void> | null = null;
     store.intercept = (request) => {
-      if (request.method === 'POST') stopped = watch.stop();
+      if (request.method === 'POST') void watch.stop();
       return false;
     };
     await watch.pass(2 * MINUTE);
-    await stopped;
+    await watch.ended;
     expect(store.stored).toMatchObject(DECLARED);
     expect(recordsOf(watch.data, 'write')).toMatchObject([{ outcome: { status: 'applied' } }]);
     expect(recordsOf(watch.data, 'stopped')).toMatchObject([{ reason: 'SIGTERM' }]);

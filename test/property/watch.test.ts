@@ -357,6 +357,5 @@ describe('a controller among faults', () => {
     expect(failed).toEqual([]);
     // A controller that never writes would keep all promises.
     expect(posts).toBeGreaterThan(0);
-    console.info(`${runs} campaigns, ${posts} writes`);
   });
 });

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { propertyRuns } from '../fixture/property-runs.ts';
+import { startStore } from '../fixture/store-server.ts';
+import { MINUTE, settingsFile, startWatching, watchFolder } from '../fixture/watch-world.ts';
+
+function heap(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+function openFiles(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+}
+
+it('a controller that turns ten thousand times keeps no more memory, sockets or files', async () => {
+  const store = await startStore({}, { language: 'en' });
+  const names = Array.from({ length: 50 }, (_, index) => `  e${index}: {}\n`).join('');
+  const folder = watchFolder();
+  settingsFile(
+    folder,
+    `version: 1\nserver: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }\nsettings: { language: en }\nwatch: { interval: 1m }\nenvironments:\n${names}`,
+  );
+  const watch = startWatching({ folder });
+  const loops = async (count: number): Promise<void> => {
+    for (let done = 0; done < count; done += 50) {
+      // Every tenth loop finds something else than the one before.
+      if (done % 500 === 0) store.stored = { language: done % 1000 === 0 ? 'fr' : 'en' };
+      await watch.pass(MINUTE);
+      store.requests.length = 0;
+      watch.reads.length = 0;
+    }
+  };
+  const measured = propertyRuns(1_500);
+  await loops(6_000);
+  const [before, files] = [heap(), openFiles()];
+  await loops(measured);
+  const grown = heap() - before;
+  // A hundred bytes kept by each read would be seen.
+  expect(grown).toBeLessThan(Math.max(1_000_000, measured * 100));
+  expect(openFiles()).toBeLessThanOrEqual(files + 3);
+  await watch.stop();
+  await store.close();
+});
