@@ -38,7 +38,7 @@ export async function step(signals: Signals): Promise<boolean> {
   setOutput('exit_code', code);
   setOutput('plan_path', result.planPath ?? '');
   setOutput('drift', drifted);
-  setOutput('pull-requests', pulls.numbers.join(','));
+  setOutput('pull_requests', pulls.numbers.join(','));
   if (drifted && inputs?.failOnDrift === true) errorLine('Drift found.', { title: 'setpoint' });
   return code === 0 || (code === 2 && inputs?.failOnDrift === false);
 }

@@ -2,7 +2,7 @@ import { Client, Pool, type Dispatcher } from 'undici';
 
 /**
  * The connections to one origin. Most origins of a run are asked one thing at a time, and a client for that takes undici half of the
- * work of a pool. Once something is sent while that is busy, there is a pool: no request waits for another one's answer.
+ * work of a pool. What is sent while that is busy goes to a pool: no request waits for another one's answer.
  */
 export class Connections {
   readonly #first: Client;
@@ -15,8 +15,7 @@ export class Connections {
   }
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const isEnough = this.#pool === null && this.#first.stats.size === 0;
-    if (isEnough) return this.#first.dispatch(options, handler);
+    if (this.#first.stats.size === 0) return this.#first.dispatch(options, handler);
     this.#pool ??= this.#more();
     return this.#pool.dispatch(options, handler);
   }

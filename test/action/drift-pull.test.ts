@@ -42,13 +42,13 @@ function run(inputs: Readonly<Record<string, string>> = {}): Promise<Finished> {
 it('opens a pull request that writes the drift into the file, updates it, and closes it', async () => {
   const before = commitInSync();
   const clean = await run();
-  expect(clean.outputs).toMatchObject({ drift: 'false', 'pull-requests': '' });
+  expect(clean.outputs).toMatchObject({ drift: 'false', pull_requests: '' });
   expect(on.github.writes()).toEqual([]);
 
   change({ language: 'fr' });
   const drifted = await run();
   expect(drifted.log).not.toContain('::error');
-  expect(drifted.outputs).toMatchObject({ exit_code: '2', drift: 'true', 'pull-requests': '1' });
+  expect(drifted.outputs).toMatchObject({ exit_code: '2', drift: 'true', pull_requests: '1' });
   expect(on.github.git.read(BRANCH, 'settings.yaml')).toBe(
     before.replace('language: en', 'language: fr'),
   );
@@ -59,7 +59,7 @@ it('opens a pull request that writes the drift into the file, updates it, and cl
   expect(pull?.body).toContain('"fr"');
 
   change({ language: 'de' });
-  expect((await run()).outputs['pull-requests']).toBe('1');
+  expect((await run()).outputs['pull_requests']).toBe('1');
   expect(on.github.issues).toHaveLength(1);
   expect(on.github.git.read(BRANCH, 'settings.yaml')).toBe(
     before.replace('language: en', 'language: de'),
@@ -67,7 +67,7 @@ it('opens a pull request that writes the drift into the file, updates it, and cl
   expect(pull?.body).toContain('"de"');
 
   change({ language: 'en' });
-  expect((await run()).outputs['pull-requests']).toBe('');
+  expect((await run()).outputs['pull_requests']).toBe('');
   expect(pull).toMatchObject({ state: 'closed', merged: false });
   expect(on.github.comments.map(({ body }) => body)).toEqual([
     expect.stringContaining('are in sync again'),
@@ -75,7 +75,7 @@ it('opens a pull request that writes the drift into the file, updates it, and cl
   expect([...on.github.git.heads.keys()]).toEqual(['main']);
 
   change({ language: 'fr' });
-  expect((await run()).outputs['pull-requests']).toBe('2');
+  expect((await run()).outputs['pull_requests']).toBe('2');
   expect(on.store.posts()).toBe(0);
 });
 
@@ -90,7 +90,7 @@ it('on a pull request, that of a fork too, opens none and says why', async () =>
   for (const from of ['acme/settings', 'somebody/settings']) {
     const ended = await on.step({ inputs: DRIFT, event: pullRequest(7, from) });
     expect(ended.code).toBe(0);
-    expect(ended.outputs['pull-requests']).toBe('');
+    expect(ended.outputs['pull_requests']).toBe('');
     const [note] = ended.commands.filter(({ name }) => name === 'notice');
     expect(note?.properties['title']).toBe('No pull request was opened');
     expect(note?.message.includes('It comes from a fork')).toBe(from !== 'acme/settings');
@@ -124,7 +124,7 @@ it.each([
     env,
   });
   expect(code).toBe(1);
-  expect(outputs).toMatchObject({ exit_code: exitCode, drift: 'true', 'pull-requests': '' });
+  expect(outputs).toMatchObject({ exit_code: exitCode, drift: 'true', pull_requests: '' });
   expect(commands.at(-1)).toMatchObject({
     name: 'error',
     properties: { title: 'The pull requests about drift could not be updated' },
@@ -139,7 +139,7 @@ it('dry-run prints what would be written, and sends nothing to GitHub', async ()
   const { code, log, outputs } = await run({ 'open-pull-request': 'dry-run', 'github-token': '' });
   expect(code).toBe(0);
   expect(log).toContain('-  language: en\n+  language: fr\n');
-  expect(outputs['pull-requests']).toBe('');
+  expect(outputs['pull_requests']).toBe('');
   expect(on.github.requests).toEqual([]);
   expect((await run({ 'open-pull-request': 'maybe' })).outputs['exit_code']).toBe('3');
   expect((await on.step({ inputs: { ...DRIFT, command: 'plan' } })).outputs['exit_code']).toBe('3');
@@ -167,7 +167,7 @@ it('writes the edits of each environment by itself, and leaves the others what t
   const env = { KEY_B: 'b-key', KEY_C: 'c-key' };
   const inputs = { ...DRIFT, 'working-directory': 'envs' };
   const { outputs } = await on.step({ inputs, env });
-  expect(outputs['pull-requests']).toBe('1,2');
+  expect(outputs['pull_requests']).toBe('1,2');
   const edited = (name: string): unknown =>
     parse(on.github.git.read(`setpoint-drift/${name}`, 'envs/settings.yaml') ?? '');
   expect(edited('a')).toMatchObject({
@@ -184,7 +184,7 @@ it('writes the edits of each environment by itself, and leaves the others what t
   c.intercept = failing(500);
   b.stored = { ...b.stored, language: 'en' };
   const later = await on.step({ inputs, env });
-  expect(later.outputs).toMatchObject({ exit_code: '1', 'pull-requests': '1' });
+  expect(later.outputs).toMatchObject({ exit_code: '1', pull_requests: '1' });
   expect(on.github.issues.map(({ state }) => state)).toEqual(['open', 'closed']);
 });
 
@@ -195,9 +195,9 @@ it('leaves edits that are not applied yet as they are, if there is a base', asyn
   commit({ 'settings.yaml': settings('en', 'b-agent') });
   on.commit({ 'deployed.yaml': settings('en', 'a-agent') });
   const pending = await run({ base: 'deployed.yaml' });
-  expect(pending.outputs).toMatchObject({ drift: 'false', 'pull-requests': '' });
+  expect(pending.outputs).toMatchObject({ drift: 'false', pull_requests: '' });
   change({ language: 'fr' });
-  expect((await run({ base: 'deployed.yaml' })).outputs['pull-requests']).toBe('1');
+  expect((await run({ base: 'deployed.yaml' })).outputs['pull_requests']).toBe('1');
   expect(on.github.git.read(BRANCH, 'settings.yaml')).toBe(settings('fr', 'b-agent'));
   expect(on.github.issues[0]?.body).toContain('- `agent`: edited in the file, and not applied yet');
 });
@@ -231,7 +231,7 @@ it('writes no secret: not that of the file, not one of the service, not the key 
   });
   const env = { KEY_B: 'key-canary-of-b', LLM: 'llm-canary-1', LLM_B: 'llm-canary-1' };
   const ended = await on.step({ inputs: DRIFT, env });
-  expect(ended.outputs['pull-requests']).toBe('1');
+  expect(ended.outputs['pull_requests']).toBe('1');
   const written = on.github.git.read('setpoint-drift/a', 'settings.yaml') ?? '';
   expect(written).toContain('language: fr');
   expect(written).toContain('https://mcp.example.com/sse');
@@ -248,7 +248,7 @@ it('follows a link to the file that it is, and writes nothing that is not in the
   commit({ 'shared/settings.yaml': text });
   symlinkSync('shared/settings.yaml', join(on.path, 'settings.yaml'));
   change({ language: 'fr' });
-  expect((await run()).outputs['pull-requests']).toBe('1');
+  expect((await run()).outputs['pull_requests']).toBe('1');
   expect(on.github.git.read(BRANCH, 'shared/settings.yaml')).toBe(
     text.replace('language: en', 'language: fr'),
   );
@@ -272,7 +272,7 @@ it('keeps an issue besides, if it may', async () => {
   commitInSync();
   change({ language: 'fr' });
   const inputs = { comment: 'true', 'github-token': 'ghs_all' };
-  expect((await run(inputs)).outputs['pull-requests']).toBe('2');
+  expect((await run(inputs)).outputs['pull_requests']).toBe('2');
   expect(on.github.issues.map(({ pull, title }) => [pull, title])).toEqual([
     [false, 'Drift: default'],
     [true, 'Write the drift of default into the file'],

@@ -47,7 +47,7 @@ it.each([
     exit_code: '3',
     plan_path: '',
     drift: 'false',
-    'pull-requests': '',
+    pull_requests: '',
   });
   expect(commands.map(({ name }) => name)).toEqual(['error']);
   expect(commands[0]?.message).toContain(words);

@@ -102,8 +102,10 @@ describe('M23: a secret in none of seventeen encodings', () => {
 });
 
 it('M19: no flag takes a secret but the key of the embedded service, which guards a toy', () => {
+  const files = new Set(['watch --tls-key']);
   const flags = Object.entries(COMMANDS).flatMap(([name, { flags: of }]) =>
     of.map((flag) => `${name} ${flag}`),
   );
-  expect(flags.filter((flag) => /key|token|secret|pass/i.test(flag))).toEqual(['serve --api-key']);
+  const named = flags.filter((flag) => /key|token|secret|pass/i.test(flag));
+  expect(named.filter((flag) => !files.has(flag))).toEqual(['serve --api-key']);
 });

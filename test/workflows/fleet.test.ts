@@ -249,6 +249,8 @@ describe.runIf(process.platform === 'linux')('the matrix on GitHub (on Linux)', 
     const { run = '' } = stepNamed(workflow, 'report', 'Report');
     const { code, summary } = await runScript(run, options);
     expect(code).toBe(2);
-    expect(summary).toContain('## Drift: 300 environments\n\n299 in sync, 1 drift.');
+    expect(summary).toContain(
+      '## Drift: 300 environments\n\nAll 4 shards are in it.\n\n299 in sync, 1 drift.',
+    );
   });
 });
