@@ -17,7 +17,13 @@ it('applies, verifies, and reports the result', async () => {
   commit('  language: en');
   const { code, outputs, summary, log, commands } = await on.step({ inputs: { command: 'apply' } });
   expect(code).toBe(0);
-  expect(outputs).toEqual({ changes: '1', exit_code: '0', plan_path: '', drift: 'false' });
+  expect(outputs).toEqual({
+    changes: '1',
+    exit_code: '0',
+    plan_path: '',
+    drift: 'false',
+    pull_requests: '',
+  });
   expect(on.store.stored?.['language']).toBe('en');
   expect(summary).toContain('Apply: default');
   expect(log.indexOf('Plan: 1 to change')).toBeLessThan(log.indexOf('Applied 1 change'));
