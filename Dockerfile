@@ -27,7 +27,8 @@ COPY --from=build /src/dist/bin ./dist/bin
 # What the bundle leaves outside of itself: undici's parser for processors without SIMD.
 COPY --from=build /src/node_modules/undici/package.json ./node_modules/undici/
 COPY --from=build /src/node_modules/undici/lib/llhttp/llhttp-wasm.js ./node_modules/undici/lib/llhttp/
-RUN install -d -o 1000 -g 1000 /work
+# /data is for watch: a volume that is mounted there belongs to this user from the start.
+RUN install -d -o 1000 -g 1000 /work /data
 WORKDIR /work
 USER 1000:1000
 ENTRYPOINT ["node", "/opt/setpoint/dist/bin/setpoint.cjs"]

@@ -79,15 +79,21 @@ export function branchSource(
   let current: string | null = null;
   let tip: string | null = null;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let asked: Promise<string> | null = null;
+  const ask = async (): Promise<string> => {
+    const { commit } = await branch.tip();
+    if (current !== null) await branch.forward(current, commit);
+    tip = commit;
+    return commit;
+  };
   return {
-    stamp: async () => {
-      if (tip === null || clock.monotonic() - askedAt >= ASKED_EVERY) {
+    // An answer holds until it is asked again, also that the branch cannot be followed.
+    stamp: () => {
+      if (asked === null || clock.monotonic() - askedAt >= ASKED_EVERY) {
         askedAt = clock.monotonic();
-        const { commit } = await branch.tip();
-        if (current !== null) await branch.forward(current, commit);
-        tip = commit;
+        asked = ask();
       }
-      return tip;
+      return asked;
     },
     load: async () => {
       const commit = tip ?? (await branch.tip()).commit;

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openBranch } from '../../src/host/git-branch.ts';
+import { branchSource, CurrentFiles } from '../../src/watch/source.ts';
+import { folderWith } from '../fixture/command.ts';
+import { HandClock } from '../fixture/watch-world.ts';
+
+const MINUTE = 60_000;
+
+let folder: ReturnType<typeof folderWith>;
+let repository: string;
+
+function git(...args: readonly string[]): string {
+  const identity = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com'];
+  return execFileSync('git', ['-C', repository, ...identity, ...args], { encoding: 'utf8' }).trim();
+}
+
+/** Commits the files, and returns the commit. */
+function commit(files: Readonly<Record<string, string>>): string {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(repository, name), text);
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'Change');
+  return git('rev-parse', 'HEAD');
+}
+
+function settings(language: string): string {
+  return `version: 1
+extends: base.yaml
+server: { url: "http://127.0.0.1:1" }
+settings: { language: ${language} }
+`;
+}
+
+const BASE = 'version: 1\nsettings: { llm_model: openai/gpt-5 }\n';
+
+beforeEach(() => {
+  folder = folderWith({});
+  repository = join(folder.path, 'repository');
+  mkdirSync(repository);
+  git('init', '--quiet', '--initial-branch', 'main');
+});
+afterEach(() => folder.remove());
+
+async function followed(): Promise<{ files: CurrentFiles; clock: HandClock }> {
+  const clock = new HandClock();
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const into = join(folder.path, 'data/git');
+  const branch = await openBranch({ source: repository, ref: 'main', into, env });
+  const options = { file: 'settings.yaml', env };
+  const files = new CurrentFiles(branchSource(options, branch, clock, join(folder.path, 'data')));
+  return { files, clock };
+}
+
+it(
+  'the files of the newest commit are in force, a base beside them, and the next commit a minute later',
+  { timeout: 60_000 },
+  async () => {
+    const first = commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    const { files, clock } = await followed();
+    expect(await files.refresh()).toBe(true);
+    expect(files).toMatchObject({ commit: first, problem: null });
+    expect(files.targets).toMatchObject([{ name: 'default' }]);
+    const second = commit({ 'settings.yaml': settings('de') });
+    expect(await files.refresh()).toBe(false);
+    clock.passed += MINUTE;
+    expect(await files.refresh()).toBe(true);
+    expect(files).toMatchObject({ commit: second, problem: null });
+  },
+);
+
+it(
+  'a broken commit leaves the last good one in force, until a good one follows',
+  { timeout: 60_000 },
+  async () => {
+    const good = commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    const { files, clock } = await followed();
+    await files.refresh();
+    commit({ 'settings.yaml': 'version: 1\nsettings: { language: [' });
+    clock.passed += MINUTE;
+    expect(await files.refresh()).toBe(true);
+    expect(files).toMatchObject({ commit: good, problem: { code: 'settings-invalid' } });
+    expect(files.targets).toHaveLength(1);
+    const mended = commit({ 'settings.yaml': settings('fr') });
+    clock.passed += MINUTE;
+    expect(await files.refresh()).toBe(true);
+    expect(files).toMatchObject({ commit: mended, problem: null });
+  },
+);
+
+it(
+  'a branch that was rewritten is not followed, and that is said',
+  { timeout: 60_000 },
+  async () => {
+    commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    const second = commit({ 'settings.yaml': settings('de') });
+    const { files, clock } = await followed();
+    await files.refresh();
+    git('reset', '--quiet', '--hard', 'HEAD~1');
+    commit({ 'settings.yaml': settings('it') });
+    for (let minute = 0; minute < 2; minute++) {
+      clock.passed += MINUTE;
+      await files.refresh();
+      expect(files).toMatchObject({ commit: second, problem: { code: 'branch-rewritten' } });
+    }
+  },
+);
