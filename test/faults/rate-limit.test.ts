@@ -74,19 +74,24 @@ describe('environments of one origin that limits requests', () => {
     expect(server.refused.length).toBeLessThan(100);
   });
 
-  it('in real time: a high limit with a small burst is found soon, and seldom exceeded', async () => {
-    const seconds = async (server: LimitingServer) => {
-      const begun = performance.now();
-      expect(await statuses(fleet([server], 300), {})).toEqual(all(300, 'in-sync'));
-      return (performance.now() - begun) / 1000;
-    };
-    // What the requests take by themselves, on a machine that may be busy.
-    const own = await seconds(await limitingServer(() => null, SYSTEM_CLOCK));
-    const server = await limitingServer(tokenBucket(100, 5), SYSTEM_CLOCK);
-    const floor = (300 - 5) / 100;
-    expect((await seconds(server)) / (floor + own)).toBeLessThan(2);
-    expect(server.refused.length).toBeLessThan(32 + 30);
-  });
+  // A machine that stalls for half a second makes one run slow; a pace that is slow by itself is so each time.
+  it(
+    'in real time: a high limit with a small burst is found soon, and seldom exceeded',
+    { retry: 3 },
+    async () => {
+      const seconds = async (server: LimitingServer) => {
+        const begun = performance.now();
+        expect(await statuses(fleet([server], 300), {})).toEqual(all(300, 'in-sync'));
+        return (performance.now() - begun) / 1000;
+      };
+      // What the requests take by themselves, on a machine that may be busy.
+      const own = await seconds(await limitingServer(() => null, SYSTEM_CLOCK));
+      const server = await limitingServer(tokenBucket(100, 5), SYSTEM_CLOCK);
+      const floor = (300 - 5) / 100;
+      expect((await seconds(server)) / (floor + own)).toBeLessThan(2);
+      expect(server.refused.length).toBeLessThan(32 + 30);
+    },
+  );
 
   it('a server without limits sees no wait', async () => {
     const time = jumpingTime();
@@ -111,7 +116,10 @@ describe('environments of one origin that limits requests', () => {
     await statuses(fleet([server], 12), { ...time, parallel: 12 });
     const order = server.taken.map((asked) => Number(/e(\d+)/.exec(asked)?.[1]));
     // The first to be taken was under way before there was an order.
-    expect(order.slice(1)).toEqual(order.slice(1).toSorted((one, other) => one - other));
+    // Two that are sent one right after the other, on connections of their own, may arrive the other way round.
+    const sorted = order.slice(1).toSorted((one, other) => one - other);
+    const moved = order.slice(1).map((number, place) => Math.abs(sorted.indexOf(number) - place));
+    expect(Math.max(...moved)).toBeLessThanOrEqual(1);
   });
 
   it('503 with Retry-After is waited for by all', async () => {
