@@ -27,6 +27,7 @@ const TURN = 5_000;
 export class Controller implements Watching {
   readonly #options: WatchOptions;
   readonly #keeper: Keeper;
+  readonly #recall: Recall;
   readonly #networks = sessionNetworks();
   readonly #stop = new AbortController();
   readonly #startedAt: number;
@@ -50,7 +51,7 @@ export class Controller implements Watching {
     this.#keeper = new Keeper(options.journal, options.report);
     this.#startedAt = clock.now();
     this.#turnedAt = this.#startedAt;
-    const recall = new Recall(options.journal);
+    this.#recall = new Recall(options.journal);
     const tools: WatchTools = {
       request,
       networks: this.#networks,
@@ -63,7 +64,8 @@ export class Controller implements Watching {
       abandon: options.abandon,
       commit: () => files.commit,
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
-      recall: (name) => recall.of(name),
+      recall: (name) => this.#recall.of(name),
+      isAsStarted: () => this.#recall.isSame(),
       lookAgain: (environment) => this.#suspended.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       warn: (message, environment) => this.#keeper.warn(message, environment),
@@ -75,11 +77,13 @@ export class Controller implements Watching {
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
   async begin(): Promise<void> {
     const { journal, files, suspensions } = this.#options;
-    await this.#restore();
     await suspensions.refresh();
     await files.refresh();
     if (files.problem !== null) throw files.problem;
     await journal.append({ kind: 'started', version: VERSION });
+    // What others add from here on is read again before anything is written.
+    await this.#recall.mark();
+    await this.#restore();
     await this.#take();
     this.#hasBegun = true;
   }
@@ -197,7 +201,7 @@ export class Controller implements Watching {
       this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
       );
-    for (const name of known.inFlight)
+    for (const name of known.left)
       this.#keeper.warn(
         'The last controller ended during a write; the service is read again.',
         name,

@@ -57,13 +57,14 @@ export interface Restored {
   readonly environments: ReadonlyMap<string, Remembered>;
   /** What was told of the states that environments are in, the oldest first. */
   readonly notices: readonly JournalRecord[];
-  /** Environments to which a write had begun, and did not end before the last start. */
-  readonly inFlight: readonly string[];
+  /** Environments to which a write had begun, and had not ended at the last start. */
+  readonly left: readonly string[];
 }
 
 /** What a journal says, taken line by line, the oldest first. */
 export class Memory implements Restored {
   readonly environments = new Map<string, Remembered>();
+  left: readonly string[] = [];
   #told = new ToldStates();
   readonly #inFlight = new Set<string>();
 
@@ -72,6 +73,7 @@ export class Memory implements Restored {
     return this.#told.records();
   }
 
+  /** Environments to which a write has begun since the last start, and has not ended. */
   get inFlight(): readonly string[] {
     return [...this.#inFlight];
   }
@@ -129,7 +131,8 @@ export class Memory implements Restored {
         this.#told.take(line);
         break;
       case 'started':
-        // It has said which writes the one before it had left.
+        // It says which writes the one before it has left, and later ones do not.
+        this.left = [...this.#inFlight];
         this.#inFlight.clear();
         break;
       case 'stopped':

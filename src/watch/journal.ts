@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SetpointError } from '../model/error.ts';
@@ -72,6 +72,12 @@ export class Journal {
     });
   }
 
+  /** Changes with each line that anybody appends. */
+  async stamp(): Promise<string> {
+    const found = await stat(join(this.#folder, CURRENT)).catch(() => null);
+    return found === null ? '' : `${found.ino} ${found.size}`;
+  }
+
   /** The records that are asked for, the latest first. */
   async history(
     isAskedFor: (record: JournalRecord) => boolean,
@@ -109,48 +115,77 @@ export class Journal {
 
   async #write(lines: readonly string[]): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const begins = await this.#rotate();
-    const file = await open(join(this.#folder, CURRENT), 'a+', 0o600);
+    await this.#rotate();
+    // What was appended to a file that another process had just put away may be missing in what the new one begins with.
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
+      if (await this.#appended(lines.join(''))) return;
+    throw new Error('other processes begin one file after another');
+  }
+
+  /** Whether it was appended to the file that is the current one also after that. */
+  async #appended(lines: string): Promise<boolean> {
+    const path = join(this.#folder, CURRENT);
+    const file = await open(path, 'a+', 0o600);
     try {
-      const { size } = await file.stat();
+      const { size, ino } = await file.stat();
       const last = Buffer.alloc(1);
       if (size > 0) await file.read(last, 0, 1, size - 1);
       // What was cut off stays, and is not joined to what follows.
       const torn = size > 0 && last[0] !== NEWLINE;
-      const text = Buffer.from(`${torn ? '\n' : ''}${begins ?? ''}${lines.join('')}`);
+      const text = Buffer.from(`${torn ? '\n' : ''}${lines}`);
       const { bytesWritten } = await file.write(text);
       if (bytesWritten < text.length) throw new Error('only a part was written');
       await file.sync();
       if (size === 0) await syncFolder(this.#folder);
+      return (await stat(path).catch(() => null))?.ino === ino;
     } finally {
       await file.close();
     }
-    if (begins !== null) await this.#removeOldest();
   }
 
-  /** Begins a new file if the current one is too long or too old; returns the line that the new one begins with. */
-  async #rotate(): Promise<string | null> {
+  /** Begins a new file if the current one is too long or too old. */
+  async #rotate(): Promise<void> {
     const limits = this.#limits;
-    if (limits === null) return null;
+    if (limits === null) return;
     const path = join(this.#folder, CURRENT);
     const found = await stat(path).catch(() => null);
     const now = this.#now();
-    if (found === null || found.size === 0) {
+    if (found?.isFile() !== true || found.size === 0) {
       this.#begun = now;
-      return null;
+      return;
     }
     this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
-    if (found.size < limits.bytes && now - this.#begun < limits.age) return null;
+    if (found.size < limits.bytes && now - this.#begun < limits.age) return;
     const before = (await this.#files()).filter((name) => name !== CURRENT);
     await rename(path, join(this.#folder, nextName(before.at(-1), now))).catch(unlessMissing);
     this.#begun = now;
     const { memory } = await this.remember();
-    return lineOf(memory.checkpoint(new Date(now).toISOString()));
+    if (await this.#begin(lineOf(memory.checkpoint(new Date(now).toISOString()))))
+      await this.#removeOldest(limits.files);
   }
 
-  async #removeOldest(): Promise<void> {
+  /** Makes the current file, with its first line. False if another process was quicker: then the files before it say what must be known. */
+  async #begin(line: string): Promise<boolean> {
+    const next = join(this.#folder, `next-${process.pid}-${crypto.randomUUID()}`);
+    try {
+      const file = await open(next, 'wx', 0o600);
+      try {
+        await file.writeFile(line);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return await link(next, join(this.#folder, CURRENT)).then(
+        () => true,
+        () => false,
+      );
+    } finally {
+      await rm(next, { force: true });
+    }
+  }
+
+  async #removeOldest(kept: number): Promise<void> {
     const rotated = (await this.#files()).filter((name) => name !== CURRENT);
-    const kept = this.#limits?.files ?? rotated.length;
     for (const name of rotated.slice(0, Math.max(0, rotated.length - kept)))
       await rm(join(this.#folder, name), { force: true });
   }

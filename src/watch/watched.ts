@@ -35,6 +35,8 @@ export interface WatchTools extends TurnTools {
   ) => Promise<JournalRecord>;
   /** What the journal says of an environment by now. */
   readonly recall: (name: string) => Promise<Remembered | undefined>;
+  /** Whether nothing was added to the journal since the controller began. */
+  readonly isAsStarted: () => Promise<boolean>;
   readonly ended: (environment: Environment, read: ReadEnd) => void;
   readonly warn: (message: string, environment: string) => void;
 }
@@ -58,8 +60,8 @@ export class Watched {
   /** What was declared when the service was last in sync. */
   #inSync: Target | null = null;
   #lock: Lock | null = null;
-  /** Whether somebody else may have written the environment since its state was restored. */
-  #stale = false;
+  /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
+  #stale: boolean | null = null;
   /** When a read of this process found first what the last one found, on the monotonic clock. */
   #foundAt: number | null = null;
   /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
@@ -215,7 +217,7 @@ export class Watched {
 
   async #lockFrom(): Promise<Lock | null> {
     const { environment } = this;
-    const { locks, recall } = this.#tools;
+    const { locks, recall, isAsStarted } = this.#tools;
     if (this.#lock?.lost.aborted === true) {
       this.#lock = null;
       this.#stale = true;
@@ -229,12 +231,12 @@ export class Watched {
       }
       this.#lock = taken;
     }
-    if (this.#stale) {
+    if (this.#stale ?? !(await isAsStarted())) {
       const known = await recall(environment.name);
       if (known !== undefined) environment.restore(known);
       this.#foundAt = null;
-      this.#stale = false;
     }
+    this.#stale = false;
     environment.heldBy = null;
     return this.#lock;
   }

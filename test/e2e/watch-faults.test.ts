@@ -395,3 +395,27 @@ function losingLocks(when: number, store: StoreServer): Locks {
     close: async () => {},
   };
 }
+
+it('a controller that starts while another one ends goes on with what that one recorded last', async () => {
+  const { store, folder } = await place(DECLARED);
+  const clock = new HandClock();
+  const table = new Map<string, object>();
+  const locks = (): Locks => tableLocks(table);
+  const one = startWatching({ folder, clock, locks });
+  await one.pass(MINUTE);
+  const other = startWatching({ folder, clock, locks });
+  while (recordsOf(one.data, 'started').length < 2) await other.settle();
+  store.stored = { ...DRIFTED };
+  await one.controller.readNow('default');
+  while (recordsOf(one.data, 'state').length < 2) await one.settle();
+  await one.stop();
+  await other.pass(2 * MINUTE);
+  expect(recordsOf(one.data, 'state').map(({ status }) => status)).toEqual([
+    'in-sync',
+    'drift',
+    'in-sync',
+  ]);
+  expect(store.posts()).toBe(1);
+  await other.stop();
+  await store.close();
+});

@@ -103,7 +103,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   let old: JsonRecord = { ...DECLARED };
   let shown = '';
   let isFirst = false;
-  let started = 0;
+  let count = 0;
   const heals: { at: number; paths: readonly string[] }[] = [];
   let begun: readonly string[] = [];
   const table = new Map<string, object>();
@@ -156,8 +156,8 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   };
 
   const start = (): World => {
-    started += 1;
-    const key = `key-${started}`;
+    count += 1;
+    const key = `key-${count}`;
     let self: object | null = null;
     const world = startWatching({
       folder,
@@ -209,6 +209,11 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
       for (const world of worlds.slice(1)) await world.pass(0);
     }
   };
+  const started = async (): Promise<World> => {
+    const world = start();
+    await world.settle();
+    return world;
+  };
   const restart = async (hard: boolean): Promise<void> => {
     setFull(false);
     const [first, ...rest] = worlds;
@@ -219,7 +224,13 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         journal,
         '{"v":1,"at":"2026-03-01T12:0'.slice(0, 1 + Math.floor(random() * 27)),
       );
-    worlds = [...rest, start()];
+    worlds = [...rest, await started()];
+  };
+  /** As the command does: the journal has it, too. */
+  const resumed = async (): Promise<void> => {
+    setFull(false);
+    await new Journal(data, () => clock.now()).append({ kind: 'resumed', environment: 'default' });
+    heals.length = 0;
   };
   const change = async (): Promise<void> => {
     const at = clock.now();
@@ -286,11 +297,11 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         );
         suspended = (await other.refresh(), other.of('default', at)) !== null;
         // Whoever resumes lets healing begin anew.
-        if (!suspended) heals.length = 0;
+        if (!suspended) await resumed();
         break;
       case 'second':
         setFull(false);
-        if (worlds.length === 1) worlds.push(start());
+        if (worlds.length === 1) worlds.push(await started());
         else await worlds.pop()?.stop();
         break;
       case 'tear':
@@ -316,7 +327,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   const last = new Suspensions(data);
   await last.change(['default'], null, clock.now());
   suspended = false;
-  heals.length = 0;
+  await resumed();
   await passed(70 * MINUTE);
   const holder = worlds.find((world) => world.state().heldBy === null);
   const { memory } = await new Journal(data, () => NOON).remember();
