@@ -217,6 +217,7 @@ export class Controller implements Watching {
     const isOther = await files.refresh();
     if (isOther && files.problem === null) await this.#take();
     await this.#suspended.look();
+    await this.#roster.lookAtClock();
     if (!isOther) return;
     await this.#keeper.noteFiles(files, before !== null);
   }

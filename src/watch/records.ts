@@ -24,6 +24,11 @@ export class Records {
     this.#waiting = [...this.#waiting.filter((one) => one !== dropped), { event, at }];
   }
 
+  /** Drops states that wait: what was found is compared with what the journal says instead. */
+  dropStates(): void {
+    this.#waiting = this.#waiting.filter(({ event }) => event.kind !== 'state');
+  }
+
   /** Resolves once everything is on the disk. Throws output-failed if the journal cannot be written; then it waits. */
   async flush(): Promise<void> {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {

@@ -68,6 +68,10 @@ export class Roster {
       environment.suspended = of(environment.name);
   }
 
+  async lookAtClock(): Promise<void> {
+    for (const watched of this.#watched.values()) await watched.lookAtClock();
+  }
+
   /** Takes that somebody lets healing go on. */
   resume(names: readonly string[]): void {
     for (const name of names) {

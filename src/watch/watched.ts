@@ -97,6 +97,7 @@ export class Watched {
       const [lock, problem] = await this.#lockNow();
       const repeated = await this.#read();
       await this.#records.flush();
+      if (lock !== null) await this.#mindClock();
       if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, repeated);
       else this.#warn(problem);
     } catch (thrown) {
@@ -180,7 +181,6 @@ export class Watched {
 
   /** Heals what the last read found; whether it is to be read again soon. */
   async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
-    await this.#mindClock();
     const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
     if (healed.kind === 'not-healed') {
       this.#warn(healed.problem);
@@ -190,6 +190,14 @@ export class Watched {
     await this.#read();
     await this.#records.flush();
     return false;
+  }
+
+  /** Looks whether the clock was set, as far as nothing else is being done. Never throws: it is looked again before a heal. */
+  async lookAtClock(): Promise<void> {
+    if (this.busy || this.#lock === null || this.environment.heals.length === 0) return;
+    this.busy = true;
+    await this.#mindClock().catch(() => {});
+    await this.#end();
   }
 
   /** If the clock was set, the times of heals move with it: what counts is how long ago they were. */
@@ -217,7 +225,7 @@ export class Watched {
 
   async #lockFrom(): Promise<Lock | null> {
     const { environment } = this;
-    const { locks, recall, isAsStarted } = this.#tools;
+    const { locks, recall, isAsStarted, clock } = this.#tools;
     if (this.#lock?.lost.aborted === true) {
       this.#lock = null;
       this.#stale = true;
@@ -234,7 +242,10 @@ export class Watched {
     if (this.#stale ?? !(await isAsStarted())) {
       const known = await recall(environment.name);
       if (known !== undefined) environment.restore(known);
+      this.#records.dropStates();
       this.#foundAt = null;
+      // Whoever held the lock has moved the times of heals with the clock.
+      this.#ahead = clock.now() - clock.monotonic();
     }
     this.#stale = false;
     environment.heldBy = null;

@@ -266,7 +266,8 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         };
         break;
       case 'clock':
-        clock.set += pick([-48, -2, -0.5, 0.5, 2, 48]) * HOUR;
+        // That it was set cannot be kept then: across a restart, heals are judged by the clock alone.
+        if (!isFull) clock.set += pick([-48, -2, -0.5, 0.5, 2, 48]) * HOUR;
         break;
       case 'full':
         setFull(!isFull);
@@ -287,18 +288,14 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         modesAt = clock.passed;
         writeFileSync(join(folder, 'settings.yaml'), settings(store.url, modes));
         break;
-      case 'suspend':
-        await other.change(
-          ['default'],
-          suspended || random() < 0.3
-            ? null
-            : { at: new Date(at).toISOString(), reason: 'x', until: null },
-          at,
-        );
-        suspended = (await other.refresh(), other.of('default', at)) !== null;
-        // Whoever resumes lets healing begin anew.
-        if (!suspended) await resumed();
+      case 'suspend': {
+        const resumes = suspended || random() < 0.3;
+        if (resumes) await resumed();
+        const suspension = { at: new Date(at).toISOString(), reason: 'x', until: null };
+        await other.change(['default'], resumes ? null : suspension, at);
+        suspended = !resumes;
         break;
+      }
       case 'second':
         setFull(false);
         if (worlds.length === 1) worlds.push(await started());
@@ -324,10 +321,9 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   modes.windows = false;
   modesAt = clock.passed;
   writeFileSync(join(folder, 'settings.yaml'), settings(store.url, modes));
-  const last = new Suspensions(data);
-  await last.change(['default'], null, clock.now());
-  suspended = false;
   await resumed();
+  await new Suspensions(data).change(['default'], null, clock.now());
+  suspended = false;
   await passed(70 * MINUTE);
   const holder = worlds.find((world) => world.state().heldBy === null);
   const { memory } = await new Journal(data, () => NOON).remember();
