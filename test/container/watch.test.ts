@@ -11,13 +11,22 @@ server: { url: "http://127.0.0.1:1" }
 settings: { language: en }
 `;
   const folder = folderWith({ 'settings.yaml': settings });
+  const data = folderWith({});
   chmodSync(folder.path, 0o755);
+  chmodSync(data.path, 0o777);
+  const said: string[] = [];
   const running = await new ReadOnlyContainer(inject('image'))
-    .withBindMounts([{ source: folder.path, target: '/work', mode: 'ro' }])
-    .withTmpFs({ '/data': 'uid=1000,gid=1000' })
+    .withBindMounts([
+      { source: folder.path, target: '/work', mode: 'ro' },
+      { source: data.path, target: '/data', mode: 'rw' },
+    ])
+    .withLogConsumer((stream) => stream.on('data', (line) => said.push(String(line))))
     .withCommand(['watch', '--data', '/data', '--interval', '10s', '--listen', '127.0.0.1:8080'])
     .withWaitStrategy(Wait.forLogMessage(/default: error/))
-    .start();
+    .start()
+    .catch((thrown: unknown) => {
+      throw new Error(said.join(''), { cause: thrown });
+    });
   try {
     const ask = (path: string): Promise<{ output: string }> =>
       running.exec([
@@ -27,7 +36,11 @@ settings: { language: en }
       ]);
     expect((await ask('/healthz')).output.trim()).toBe('200');
     expect((await ask('/readyz')).output.trim()).toBe('200');
-    const { output } = await running.exec(['cat', '/data/journal.jsonl']);
+    const { output } = await running.exec([
+      'node',
+      '-p',
+      "fs.readFileSync('/data/journal.jsonl', 'utf8')",
+    ]);
     expect(output).toContain('"kind":"state"');
     const { container } = await getContainerRuntimeClient();
     await container.getById(running.getId()).kill({ signal: 'SIGTERM' });
@@ -36,5 +49,6 @@ settings: { language: en }
   } finally {
     await running.stop();
     folder.remove();
+    data.remove();
   }
 });
