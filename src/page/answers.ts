@@ -53,7 +53,7 @@ export function pageAnswer(
   return call.html(text, status);
 }
 
-/** Answers that something cannot be had, as a page for people and as a line for tools. */
+/** Refuses a request, as a page for people and as a line for tools. */
 export function refusalAnswer(
   served: Pick<Served, 'access' | 'clock'>,
   call: Call,
