@@ -1,5 +1,5 @@
 /** Bytes by which what is in use may grow before it is looked through. */
-const GROWTH = 24 * 1024 * 1024;
+const GROWTH = 16 * 1024 * 1024;
 
 let collector: Collector | null = null;
 
