@@ -1,5 +1,6 @@
 import { usageError } from '../model/error.ts';
 import { choicesHint } from '../model/wording.ts';
+import { isInterval, milliseconds } from '../desired/blocks/watch.ts';
 import { isAddress } from '../desired/resolve-server.ts';
 import { withDotenv } from '../host/dotenv.ts';
 import type { Options } from '../operations/options.ts';
@@ -153,12 +154,10 @@ function duration(flag: string, text: string): number {
 
 /** Milliseconds between two reads. */
 export function intervalOf(interval: string | undefined): number {
-  const match = /^(\d{1,5})(s|m|h)$/.exec(interval ?? '5m');
-  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? 's'] ?? 1000;
-  const milliseconds = Number(match?.[1]) * unit;
-  if (!(milliseconds >= 10_000) || milliseconds > 24 * 3_600_000)
+  const every = milliseconds(interval ?? '5m');
+  if (every === null || !isInterval(every))
     throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
-  return milliseconds;
+  return every;
 }
 
 /** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */

@@ -137,8 +137,8 @@ export async function discardWrite({ temporary }: PreparedWrite): Promise<void> 
   await rm(temporary, { force: true });
 }
 
-/** Makes a rename in a folder durable; does nothing on a system that does not open folders. */
-async function syncFolder(path: string): Promise<void> {
+/** Makes what was created or renamed in a folder durable; does nothing on a system that does not open folders. */
+export async function syncFolder(path: string): Promise<void> {
   const { open } = await import('node:fs/promises');
   const folder = await open(path, constants.O_RDONLY).catch(() => null);
   try {

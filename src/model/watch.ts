@@ -1,6 +1,7 @@
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
 import type { EnvironmentPlan, Tool } from './plan.ts';
+import { planVerdict } from './verdict.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */
 export interface WatchSettings {
@@ -39,6 +40,14 @@ export const WATCH_STATUSES = [
   'error',
 ] as const;
 export type WatchStatus = (typeof WATCH_STATUSES)[number];
+
+/** What a plan says of an environment; without a class a change counts as drift. */
+export function watchStatusOf(plan: EnvironmentPlan): WatchStatus {
+  const verdict = planVerdict(plan, true);
+  if (verdict === 'not-started') return 'not-read';
+  if (verdict !== 'differs') return verdict;
+  return plan.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
+}
 
 /** Nothing is healed and nobody is told of an environment while it is suspended. Times are ISO 8601, UTC. */
 export interface Suspension {

@@ -10,7 +10,7 @@ import {
 } from '../model/metrics.ts';
 import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
 import { changeCount, planAttention } from '../model/summary.ts';
-import type { WatchStatus } from '../model/watch.ts';
+import { watchStatusOf, type WatchStatus } from '../model/watch.ts';
 
 /** Takes the plans of a run one after another, and keeps of each what the metrics say: some words and numbers. */
 export interface MetricsOfPlans {
@@ -54,7 +54,7 @@ function kept(environment: EnvironmentPlan): Kept {
   const compared = environment.status !== 'error';
   return {
     name: environment.name,
-    status: statusOf(environment),
+    status: watchStatusOf(environment),
     mode: 'detect',
     dialect: environment.dialect,
     release: environment.release,
@@ -65,14 +65,6 @@ function kept(environment: EnvironmentPlan): Kept {
     nextLook: null,
     leader: null,
   };
-}
-
-/** What a run that compares once says of a plan, in the words of a controller. */
-function statusOf(environment: EnvironmentPlan): WatchStatus {
-  const { verdict } = planAttention(environment, true);
-  if (verdict === 'not-started') return 'not-read';
-  if (verdict !== 'differs') return verdict;
-  return environment.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
 }
 
 function lookedAt({ status }: Kept, at: string): Pick<Measured, 'lastLook' | 'lastInSync'> {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import { planVerdict } from '../model/verdict.ts';
 import type {
   Heal,
   HealingStopped,
@@ -12,7 +11,7 @@ import type {
   WatchState,
   WatchStatus,
 } from '../model/watch.ts';
-import { WATCH_STATUSES } from '../model/watch.ts';
+import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
 import { moved } from './heals.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
@@ -75,7 +74,7 @@ export class Environment implements WatchState {
   /** Takes what a read found; returns the event if it is something else than before. */
   read(plan: EnvironmentPlan, at: number, commit: string | null): StateEvent | null {
     const now = new Date(at).toISOString();
-    const found = statusOf(plan);
+    const found = watchStatusOf(plan);
     const digest = digestOf(plan, found);
     const before = this.found;
     const earlier = this.lastRead;
@@ -133,31 +132,18 @@ export class Environment implements WatchState {
   }
 
   get remembered(): Remembered {
-    const {
-      name,
-      found,
-      since,
-      digest,
-      after,
-      plan,
-      lastRead,
-      lastInSync,
-      lastApply,
-      heals,
-      stopped,
-    } = this;
     return {
-      name,
-      found,
-      since,
-      digest,
-      after,
-      plan,
-      lastRead,
-      lastInSync,
-      lastApply,
-      heals,
-      stopped,
+      name: this.name,
+      found: this.found,
+      since: this.since,
+      digest: this.digest,
+      after: this.after,
+      plan: this.plan,
+      lastRead: this.lastRead,
+      lastInSync: this.lastInSync,
+      lastApply: this.lastApply,
+      heals: this.heals,
+      stopped: this.stopped,
     };
   }
 
@@ -176,19 +162,11 @@ export class Environment implements WatchState {
   }
 }
 
-/** What a plan says of an environment; without a class a change counts as drift. */
-export function statusOf(plan: EnvironmentPlan): WatchStatus {
-  const verdict = planVerdict(plan, true);
-  if (verdict === 'not-started') return 'error';
-  if (verdict !== 'differs') return verdict;
-  return plan.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
-}
-
 /**
  * The same for two reads if a person would be told the same of both: what differs and how, what could not be compared, which rules refuse
  * it, and which kind of error it is. The text of an error may hold a time or an address, so that its code counts.
  */
-export function digestOf(plan: EnvironmentPlan, found = statusOf(plan)): string {
+export function digestOf(plan: EnvironmentPlan, found = watchStatusOf(plan)): string {
   if (found === 'in-sync') return '';
   const { changes, unknown, refusals, error } = plan;
   const told = {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../model/watch.ts';
+import { syncFolder } from '../host/write-aside.ts';
 import { isRecordLine, Memory, parsedLine, type JournalLine } from './journal-lines.ts';
 
 export interface JournalLimits {
@@ -136,7 +137,8 @@ export class Journal {
       const { bytesWritten } = await file.write(text);
       if (bytesWritten < text.length) throw new Error('only a part was written');
       await file.sync();
-      if (size === 0) await syncFolder(this.#folder);
+      // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
+      if (size === 0) await syncFolder(this.#folder).catch(() => {});
       return (await stat(path).catch(() => null))?.ino === ino;
     } finally {
       await file.close();
@@ -281,14 +283,4 @@ function nextName(last: string | undefined, now: number): string {
   const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
   const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
   return `journal-${stamp}-${process.pid}.jsonl`;
-}
-
-/** A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => null);
-  try {
-    await folder?.sync().catch(() => {});
-  } finally {
-    await folder?.close();
-  }
 }

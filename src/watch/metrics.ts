@@ -32,12 +32,24 @@ export interface Metrics {
 export function metricsOf(watching: Watching, { perEnvironment }: MetricsOptions): Metrics {
   const registry: Registry<OpenMetricsContentType> = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const [name, metric, samples] of gaugesOf(watching, perEnvironment))
+  let asked = 0;
+  let environments: readonly Measured[] = [];
+  const gauges = gaugesOf(watching, perEnvironment ? () => environments : null);
+  for (const [name, metric, samples] of gauges)
     registry.registerMetric(new Computed(name, metric, samples));
   registry.registerMetric(processorTime());
   const end = count(watching, registry, perEnvironment);
   return {
-    text: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    text: async () => {
+      asked += 1;
+      if (perEnvironment) environments = watching.states().map(measured);
+      try {
+        return { type: registry.contentType, text: await registry.metrics() };
+      } finally {
+        asked -= 1;
+        if (asked === 0) environments = [];
+      }
+    },
     close: end,
   };
 }
@@ -59,14 +71,18 @@ class Computed extends Gauge {
 
 type Computable = readonly [name: string, metric: Metric, samples: () => readonly Sample[]];
 
-function gaugesOf(watching: Watching, perEnvironment: boolean): readonly Computable[] {
+/** `environments` is what is measured of each when they are asked for; null if they have no metrics of their own. */
+function gaugesOf(
+  watching: Watching,
+  environments: (() => readonly Measured[]) | null,
+): readonly Computable[] {
   const started = Date.now() / 1000 - process.uptime();
-  const targets = Object.entries(TARGET_METRICS).map(([name, metric]): Computable => [
-    name,
-    metric,
-    () =>
-      watching.states().flatMap((state) => targetSamples(name as TargetMetric, measured(state))),
-  ]);
+  const targetsOf = (all: () => readonly Measured[]): readonly Computable[] =>
+    Object.entries(TARGET_METRICS).map(([name, metric]) => [
+      name,
+      metric,
+      () => all().flatMap((one) => targetSamples(name as TargetMetric, one)),
+    ]);
   const value = (name: keyof typeof ALONE, of: () => number | null): Computable => [
     name,
     ALONE[name],
@@ -77,7 +93,7 @@ function gaugesOf(watching: Watching, perEnvironment: boolean): readonly Computa
   ];
   return [
     info('setpoint_build_info', TOTAL_METRICS.setpoint_build_info, () => ({ version: VERSION })),
-    ...(perEnvironment ? targets : []),
+    ...(environments === null ? [] : targetsOf(environments)),
     [
       'setpoint_targets',
       TOTAL_METRICS.setpoint_targets,

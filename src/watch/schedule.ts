@@ -5,21 +5,15 @@ const LONGEST_BACK_OFF = 3_600_000;
 const JITTER = 0.1;
 
 /**
- * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `after` is what
- * the service asked to wait at least; `random` is from 0 to 1.
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `random` is
+ * from 0 to 1. What a service asks to wait is kept by the pace of its origin.
  */
-export function untilNextRead(
-  interval: number,
-  failures: number,
-  random: number,
-  after: number | null = null,
-): number {
+export function untilNextRead(interval: number, failures: number, random: number): number {
   const backedOff =
     failures === 0
       ? interval
       : Math.max(interval, Math.min(LONGEST_BACK_OFF, interval * 2 ** Math.min(failures - 1, 20)));
-  const spread = backedOff * (1 - JITTER + 2 * JITTER * random);
-  return Math.max(spread, after ?? 0);
+  return backedOff * (1 - JITTER + 2 * JITTER * random);
 }
 
 /** Milliseconds until the first read: spread over the interval, the first ones at once. */

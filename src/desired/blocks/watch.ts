@@ -47,6 +47,11 @@ export function milliseconds(text: string | undefined): number | null {
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
+/** Whether environments may be read as often as this, in milliseconds: from 10s to 24h. */
+export function isInterval(every: number): boolean {
+  return every >= SHORTEST && every <= LONGEST;
+}
+
 /** A window as the schema lets it be written; null for any other text. */
 export function windowOf(node: Node): Window | null {
   const text = textOf(node) ?? '';
@@ -90,7 +95,7 @@ function check(holder: MapNode, path: FilePath): PlacedFinding[] {
   });
   const interval = member(block, 'interval');
   const every = milliseconds(textOf(interval));
-  if (interval !== undefined && every !== null && (every < SHORTEST || every > LONGEST)) {
+  if (interval !== undefined && every !== null && !isInterval(every)) {
     findings.push(
       findingAt(interval, {
         code: 'bad-value',

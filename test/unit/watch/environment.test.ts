@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WatchSettings } from '../../../src/model/watch.ts';
-import { digestOf, Environment, statusOf } from '../../../src/watch/environment.ts';
+import { watchStatusOf, type WatchSettings } from '../../../src/model/watch.ts';
+import { digestOf, Environment } from '../../../src/watch/environment.ts';
 import { change, environment as plan } from '../../fixture/documents.ts';
 
 const SETTINGS: WatchSettings = {
@@ -26,7 +26,7 @@ describe('what a plan says of an environment', () => {
     ['pending', plan({ changes: [change({ class: 'pending' })] })],
     ['conflict', plan({ changes: [change({ class: 'pending' }), change({ class: 'conflict' })] })],
     ['error', failed('no')],
-  ])('is %s', (status, of) => expect(statusOf(of)).toBe(status));
+  ])('is %s', (status, of) => expect(watchStatusOf(of)).toBe(status));
 });
 
 describe('a digest', () => {
