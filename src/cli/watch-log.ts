@@ -1,7 +1,7 @@
 import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { usageError } from '../model/error.ts';
 import { visible } from '../render/visible.ts';
-import { logLine, type LogFormat } from '../watch/log.ts';
+import { logLine, type LogFormat } from '../watch/telemetry/log.ts';
 import type { ControllerNote } from '../watch/controller.ts';
 import type { ReadEnd } from '../watch/watching.ts';
 import type { FlagValues } from './flag-table.ts';

@@ -1,8 +1,7 @@
 import { asSetpointError } from '../model/error.ts';
 import type { Clock, Variables } from '../model/ports.ts';
 import { referenceSource } from '../host/reference-source.ts';
-import type { IssueKeeper } from '../watch/notices/issue-keeper.ts';
-import { Notices, type NoticeOptions } from '../watch/notices/notices.ts';
+import { Notices, type IssueKeeper, type NoticeOptions } from '../watch/notices/notices.ts';
 import { readNotify } from '../watch/notices/notify-file.ts';
 import { httpSender } from '../watch/notices/send.ts';
 

@@ -4,12 +4,12 @@ import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
 import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { sessionNetworks } from '../operations/session.ts';
-import { isAbout } from './journal-lines.ts';
+import { isAbout } from './journal/journal-lines.ts';
+import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
-import type { NoticeJournal } from './notices/notice-journal.ts';
-import { Recall } from './recall.ts';
+import type { NoticeJournal } from './notices/told.ts';
 import { Roster } from './roster.ts';
-import { Suspended } from './suspended.ts';
+import { Suspensions } from './suspensions.ts';
 import type { WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
 import type { Health, Listener, Watching } from './watching.ts';
@@ -43,7 +43,7 @@ export class Controller implements Watching {
   /** What was begun and has not ended: turns, and what people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
-  readonly #suspended: Suspended;
+  readonly #suspensions: Suspensions;
 
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
@@ -66,12 +66,12 @@ export class Controller implements Watching {
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
       recall: (name) => this.#recall.of(name),
       isAsStarted: () => this.#recall.isSame(),
-      lookAgain: (environment) => this.#suspended.lookAgain(environment),
+      lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       warn: (message, environment) => this.#keeper.warn(message, environment),
     };
     this.#roster = new Roster(tools);
-    this.#suspended = new Suspended(options, this.#roster, this.#keeper);
+    this.#suspensions = new Suspensions(options, this.#roster, this.#keeper);
   }
 
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
@@ -184,12 +184,12 @@ export class Controller implements Watching {
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    await this.#suspended.suspend(this.#roster.named(name).environment, reason, until);
+    await this.#suspensions.suspend(this.#roster.named(name).environment, reason, until);
     this.#wake();
   }
 
   async resume(name: string): Promise<void> {
-    await this.#suspended.resume(this.#roster.named(name).environment);
+    await this.#suspensions.resume(this.#roster.named(name).environment);
     this.#wake();
   }
 
@@ -216,7 +216,7 @@ export class Controller implements Watching {
     const before = files.problem;
     const isOther = await files.refresh();
     if (isOther && files.problem === null) await this.#take();
-    await this.#suspended.look();
+    await this.#suspensions.look();
     await this.#roster.lookAtClock();
     if (!isOther) return;
     await this.#keeper.noteFiles(files, before !== null);

@@ -12,7 +12,7 @@ import type {
   WatchStatus,
 } from '../model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
-import { moved } from './heals.ts';
+import { moved } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {

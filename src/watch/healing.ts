@@ -1,5 +1,5 @@
 import { formatPath } from '../model/path.ts';
-import type { HealingStopped, WatchState } from '../model/watch.ts';
+import type { Heal, HealingStopped, WatchState } from '../model/watch.ts';
 import { isOpen } from './schedule.ts';
 
 const HOUR = 3_600_000;
@@ -63,4 +63,12 @@ function knownOf(path: string, times: readonly string[], state: WatchState, now:
     `${path} was healed ${times.length} times within an hour, and somebody set it to ${value} again` +
     `${found}, about every ${minutes} min. The service does not say who: look for another pipeline, a person or a start script that writes ${path}.`
   );
+}
+
+/** Heals as the clock tells their times after it was set by some milliseconds. */
+export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
+  return heals.map(({ at, paths }) => ({
+    at: new Date(Date.parse(at) + by).toISOString(),
+    paths,
+  }));
 }

@@ -2,7 +2,7 @@ import { asSetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import type { ControllerNote } from './controller.ts';
 import type { Environment } from './environment.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './journal/journal.ts';
 import type { Files } from './source.ts';
 import type { Listener, ReadEnd } from './watching.ts';
 

@@ -3,9 +3,9 @@ import type { Clock } from '../model/ports.ts';
 import type { PlanRequest } from '../operations/options.ts';
 import { commitOf } from '../host/git-status.ts';
 import { Controller } from './controller.ts';
-import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal.ts';
+import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
 import { CurrentFiles, filesSource, type Source } from './source.ts';
-import { Suspensions } from './suspensions.ts';
+import { SuspensionFile } from './suspension-file.ts';
 import type { WatchOptions } from './watch-options.ts';
 
 export interface ControllerRequest extends Pick<
@@ -33,7 +33,7 @@ export function openController(options: ControllerRequest): Controller {
     source,
     files: new CurrentFiles(source),
     journal: new Journal(data, () => clock.now(), limits),
-    suspensions: new Suspensions(data),
+    suspensions: new SuspensionFile(data),
   });
 }
 

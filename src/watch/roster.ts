@@ -2,7 +2,7 @@ import { usageError } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { Environment, type Remembered } from './environment.ts';
-import type { Restored } from './journal-lines.ts';
+import type { Restored } from './journal/journal-lines.ts';
 import { untilFirstRead } from './schedule.ts';
 import { settingsOf, Watched, type WatchTools } from './watched.ts';
 

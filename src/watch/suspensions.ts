@@ -1,114 +1,64 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { SetpointError } from '../model/error.ts';
-import type { Suspension } from '../model/watch.ts';
-import { writeAside } from '../host/write-aside.ts';
+import { asSetpointError } from '../model/error.ts';
+import type { Environment } from './environment.ts';
+import type { Keeper } from './keeper.ts';
+import type { Roster } from './roster.ts';
+import type { WatchOptions } from './watch-options.ts';
 
-const FILE = 'suspended.json';
-
-interface Content {
-  readonly suspended: ReadonlyMap<string, Suspension>;
-  /** When environments were resumed last. */
-  readonly resumed: ReadonlyMap<string, string>;
-}
-
-const NOTHING: Content = { suspended: new Map(), resumed: new Map() };
-
-/**
- * Which environments are suspended, in a file of a controller's data folder: a command writes it, and a controller reads it again
- * when it has changed.
- */
+/** Which of a controller's environments are suspended: as the file of suspensions says, and as people ask on the page. */
 export class Suspensions {
-  readonly #folder: string;
-  #seen = '';
-  #content: Content = NOTHING;
-  #looked = false;
+  readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
+  readonly #roster: Roster;
+  readonly #keeper: Keeper;
+  /** What is wrong with the file; it is told once. */
+  #problem: string | null = null;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(
+    options: Pick<WatchOptions, 'suspensions' | 'clock'>,
+    roster: Roster,
+    keeper: Keeper,
+  ) {
+    this.#options = options;
+    this.#roster = roster;
+    this.#keeper = keeper;
   }
 
-  /** The suspension of an environment at a time, in milliseconds since 1970; null if there is none, or it has ended. */
-  of(name: string, now: number): Suspension | null {
-    const found = this.#content.suspended.get(name);
-    if (found === undefined) return null;
-    return found.until !== null && Date.parse(found.until) <= now ? null : found;
+  async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
+    const { name } = environment;
+    const { suspensions, clock } = this.#options;
+    const now = clock.now();
+    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
+    environment.suspended = suspensions.of(name, now);
+    const event = { kind: 'suspended', environment: name, reason, until } as const;
+    await this.#keeper.keep(environment, event, now);
   }
 
-  /**
-   * Reads the file if it has changed; returns the environments that were resumed since it was read before. Throws file-unreadable if it is
-   * not what `suspend` wrote; what was known stays in force.
-   */
-  async refresh(): Promise<readonly string[]> {
-    const path = join(this.#folder, FILE);
-    const found = await stat(path).catch(() => null);
-    const seen = found === null ? '' : `${found.mtimeMs} ${found.size} ${found.ino}`;
-    if (seen === this.#seen && this.#looked) return [];
-    const before = this.#content.resumed;
-    this.#content = found === null ? NOTHING : parse(path, await readFile(path, 'utf8'));
-    this.#seen = seen;
-    const isFirst = !this.#looked;
-    this.#looked = true;
-    if (isFirst) return [];
-    return [...this.#content.resumed]
-      .filter(([name, at]) => before.get(name) !== at)
-      .map(([name]) => name);
+  async resume(environment: Environment): Promise<void> {
+    const { name } = environment;
+    const now = this.#options.clock.now();
+    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
+    await this.#options.suspensions.change([name], null, now);
+    environment.suspended = null;
+    environment.resume();
   }
 
-  /** Suspends environments, or resumes them if `suspension` is null. Throws output-failed if the file cannot be written. */
-  async change(
-    names: readonly string[],
-    suspension: Suspension | null,
-    now: number,
-  ): Promise<void> {
-    await this.refresh();
-    const suspended = new Map(this.#content.suspended);
-    const resumed = new Map(this.#content.resumed);
-    for (const name of names) {
-      if (suspension === null) {
-        suspended.delete(name);
-        // Two in the same millisecond are two all the same.
-        resumed.set(name, `${new Date(now).toISOString()} ${crypto.randomUUID()}`);
-      } else suspended.set(name, suspension);
+  /** Reads the file again if it has changed. What is wrong with it is told, and what was known stays in force. */
+  async look(): Promise<void> {
+    const { suspensions, clock } = this.#options;
+    try {
+      this.#roster.resume(await suspensions.refresh());
+      this.#problem = null;
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      if (message !== this.#problem) this.#keeper.warn(message);
+      this.#problem = message;
     }
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const content = {
-      v: 1,
-      environments: Object.fromEntries(suspended),
-      resumed: Object.fromEntries(resumed),
-    };
-    const text = `${JSON.stringify(content, null, 2)}\n`;
-    await writeAside(join(this.#folder, FILE), text, this.#folder);
-    this.#seen = '?';
-    await this.refresh();
+    this.#roster.suspend((name) => suspensions.of(name, clock.now()));
   }
-}
 
-function parse(path: string, text: string): Content {
-  try {
-    const { v, environments, resumed } = JSON.parse(text) as {
-      v: unknown;
-      environments: object;
-      resumed?: Record<string, string>;
-    };
-    if (v !== 1) throw new TypeError('another version');
-    const suspended = new Map(
-      Object.entries(environments).map(([name, value]) => {
-        const { at, reason, until } = value as Suspension;
-        if (typeof at !== 'string' || typeof reason !== 'string') throw new TypeError('not one');
-        if (until !== null && Number.isNaN(Date.parse(until))) throw new TypeError('no time');
-        return [name, { at, reason, until }];
-      }),
-    );
-    return { suspended, resumed: new Map(Object.entries(resumed ?? {})) };
-  } catch (thrown) {
-    throw new SetpointError(
-      'file-unreadable',
-      `${path} does not say which environments are suspended.`,
-      {
-        hint: 'Remove it, and suspend them again: setpoint suspend -e NAME --reason TEXT.',
-        cause: thrown,
-      },
-    );
+  /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
+  async lookAgain(environment: Environment): Promise<void> {
+    const { suspensions, clock } = this.#options;
+    this.#roster.resume(await suspensions.refresh());
+    environment.suspended = suspensions.of(environment.name, clock.now());
   }
 }

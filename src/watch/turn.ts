@@ -8,8 +8,8 @@ import type { PlanRequest } from '../operations/options.ts';
 import { approvalOf, applyLoaded, planLoaded, type Sharing } from '../operations/session.ts';
 import { digestOf, type Environment } from './environment.ts';
 import { competing, mayHeal } from './healing.ts';
-import type { Lock } from './locks.ts';
-import type { Records } from './records.ts';
+import type { Lock } from './locks/locks.ts';
+import type { Records } from './journal/records.ts';
 
 /** What the turn of an environment works with. */
 export interface TurnTools {

@@ -2,10 +2,10 @@ import type { PlanDocument } from '../model/plan.ts';
 import type { Clock } from '../model/ports.ts';
 import type { PlanRequest } from '../operations/options.ts';
 import type { ControllerNote } from './controller.ts';
-import type { Journal } from './journal.ts';
-import type { Locks } from './locks.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Locks } from './locks/locks.ts';
 import type { CurrentFiles, Source } from './source.ts';
-import type { Suspensions } from './suspensions.ts';
+import type { SuspensionFile } from './suspension-file.ts';
 
 export interface WatchOptions {
   /** How environments are read; its files and names are those of `files`. */
@@ -13,7 +13,7 @@ export interface WatchOptions {
   readonly source: Source;
   readonly files: CurrentFiles;
   readonly journal: Journal;
-  readonly suspensions: Suspensions;
+  readonly suspensions: SuspensionFile;
   readonly locks: Locks;
   readonly clock: Clock;
   /** A number from 0 to 1. */

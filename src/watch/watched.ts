@@ -5,8 +5,8 @@ import { labelsOf } from '../desired/blocks/labels.ts';
 import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
 import type { Environment, Remembered } from './environment.ts';
-import { isRefused, type Lock, type Locks } from './locks.ts';
-import { Records } from './records.ts';
+import { isRefused, type Lock, type Locks } from './locks/locks.ts';
+import { Records } from './journal/records.ts';
 import { untilNextRead } from './schedule.ts';
 import {
   heal,

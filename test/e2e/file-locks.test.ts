@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ClaimFiles, fileLocks } from '../../src/watch/file-locks.ts';
-import { isRefused, type Lock, type Locks } from '../../src/watch/locks.ts';
+import { ClaimFiles, fileLocks } from '../../src/watch/locks/file-locks.ts';
+import { isRefused, type Lock, type Locks } from '../../src/watch/locks/locks.ts';
 import { testTime } from '../fixture/lock-time.ts';
 
 function folderHere(): string {
@@ -230,7 +230,7 @@ describe.runIf(canMount)('on a disk of its own (Linux, where a user may mount on
     const source = (path: string): string =>
       JSON.stringify(join(import.meta.dirname, '../../src', path));
     const entry = join(work, 'entry.mjs');
-    const program = PROGRAM.replace('SOURCE_LOCKS', source('watch/file-locks.ts')).replace(
+    const program = PROGRAM.replace('SOURCE_LOCKS', source('watch/locks/file-locks.ts')).replace(
       'SOURCE_CLOCK',
       source('host/system-clock.ts'),
     );

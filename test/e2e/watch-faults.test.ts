@@ -9,8 +9,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Lock, Locks } from '../../src/watch/locks.ts';
-import { fileLocks } from '../../src/watch/file-locks.ts';
+import type { Lock, Locks } from '../../src/watch/locks/locks.ts';
+import { fileLocks } from '../../src/watch/locks/file-locks.ts';
 import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
 import {

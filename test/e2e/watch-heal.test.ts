@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plan } from '../../src/operations/plan.ts';
-import { Suspensions } from '../../src/watch/suspensions.ts';
+import { SuspensionFile } from '../../src/watch/suspension-file.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
 import {
   HOUR,
@@ -183,7 +183,7 @@ describe('somebody who writes the same path again and again', () => {
     ]);
     await fighting(scenery, 90);
     expect(store.posts()).toBe(3);
-    await new Suspensions(watch.data).change(['default'], null, watch.clock.now());
+    await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
     await fighting(scenery, 30);
     expect([store.posts(), recordsOf(watch.data, 'healing-stopped').length]).toEqual([6, 2]);
     await watch.controller.resume('default');
@@ -222,11 +222,11 @@ describe('a suspended environment', () => {
     const { store, watch } = scenery;
     const at = new Date(NOON).toISOString();
     const suspension = { at, reason: 'an incident', until: null };
-    await new Suspensions(watch.data).change(['default'], suspension, NOON);
+    await new SuspensionFile(watch.data).change(['default'], suspension, NOON);
     await watch.pass(HOUR);
     expect(watch.state()).toMatchObject({ status: 'suspended', found: 'drift' });
     expect([store.posts(), watch.reads.length > 5]).toEqual([0, true]);
-    await new Suspensions(watch.data).change(['default'], null, watch.clock.now());
+    await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
     await watch.pass(6 * MINUTE);
     expect([watch.state().status, store.posts()]).toEqual(['in-sync', 1]);
     await ending(scenery);
@@ -251,7 +251,7 @@ describe('a suspended environment', () => {
     store.intercept = (request, _, proceed) => {
       // The second read, and the one right before the write.
       if (request.method !== 'GET' || store.requests.length < 4) return false;
-      void new Suspensions(watch.data).change(['default'], suspension, NOON).then(proceed);
+      void new SuspensionFile(watch.data).change(['default'], suspension, NOON).then(proceed);
       return true;
     };
     await watch.pass(HOUR);

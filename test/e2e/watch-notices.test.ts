@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
 import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
-import { fileLocks } from '../../src/watch/file-locks.ts';
+import { fileLocks } from '../../src/watch/locks/file-locks.ts';
 import { Notices } from '../../src/watch/notices/notices.ts';
 import { httpSender } from '../../src/watch/notices/send.ts';
 import { lockFolder, openController } from '../../src/watch/open.ts';

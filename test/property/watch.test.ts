@@ -2,9 +2,9 @@ import { appendFileSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
-import { Journal } from '../../src/watch/journal.ts';
+import { Journal } from '../../src/watch/journal/journal.ts';
 import { isOpen } from '../../src/watch/schedule.ts';
-import { Suspensions } from '../../src/watch/suspensions.ts';
+import { SuspensionFile } from '../../src/watch/suspension-file.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
@@ -234,7 +234,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   };
   const change = async (): Promise<void> => {
     const at = clock.now();
-    const other = new Suspensions(data);
+    const other = new SuspensionFile(data);
     switch (
       pick([
         'fault',
@@ -322,7 +322,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   modesAt = clock.passed;
   writeFileSync(join(folder, 'settings.yaml'), settings(store.url, modes));
   await resumed();
-  await new Suspensions(data).change(['default'], null, clock.now());
+  await new SuspensionFile(data).change(['default'], null, clock.now());
   suspended = false;
   await passed(70 * MINUTE);
   const holder = worlds.find((world) => world.state().heldBy === null);

@@ -2,7 +2,7 @@ import { usageError } from '../../model/error.ts';
 import { parsePath } from '../../model/path.ts';
 import { historyText } from '../../render/history-text.ts';
 import { visible } from '../../render/visible.ts';
-import { history } from '../../watch/history.ts';
+import { history } from '../../watch/journal/history.ts';
 import type { Flags } from '../command-table.ts';
 import { countOf, namesIn } from '../flags.ts';
 import type { Io } from '../io.ts';

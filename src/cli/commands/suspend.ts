@@ -3,8 +3,8 @@ import type { JournalEvent, Suspension } from '../../model/watch.ts';
 import { namesListed } from '../../model/wording.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { visible } from '../../render/visible.ts';
-import { Journal } from '../../watch/journal.ts';
-import { Suspensions } from '../../watch/suspensions.ts';
+import { Journal } from '../../watch/journal/journal.ts';
+import { SuspensionFile } from '../../watch/suspension-file.ts';
 import type { Flags } from '../command-table.ts';
 import { namesIn, untilOf } from '../flags.ts';
 import { write, type Io } from '../io.ts';
@@ -59,7 +59,7 @@ async function change(
   const keep = (): Promise<unknown> => Promise.all(events.map((event) => journal.append(event)));
   // Nothing is healed that should not be, also if the journal cannot be written.
   if (suspension === null) await keep();
-  await new Suspensions(data).change(names, suspension, now);
+  await new SuspensionFile(data).change(names, suspension, now);
   if (suspension !== null) await keep();
   const listed = visible(namesListed(names));
   const done = suspension === null ? `Resumed ${listed}.` : `Suspended ${listed} ${until}.`;

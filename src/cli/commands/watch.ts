@@ -9,10 +9,10 @@ import type { Notices } from '../../watch/notices/notices.ts';
 import type { Options } from '../../operations/options.ts';
 import { branchSource, type Source } from '../../watch/source.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
-import { fileLocks } from '../../watch/file-locks.ts';
-import { clusterHere } from '../../watch/lease-api.ts';
-import { leaseLocks } from '../../watch/lease-locks.ts';
-import type { Locks } from '../../watch/locks.ts';
+import { fileLocks } from '../../watch/locks/file-locks.ts';
+import { clusterHere } from '../../watch/locks/lease-api.ts';
+import { leaseLocks } from '../../watch/locks/lease-locks.ts';
+import type { Locks } from '../../watch/locks/locks.ts';
 import { lockFolder, openController } from '../../watch/open.ts';
 import type { Flags } from '../command-table.ts';
 import { countOf, intervalOf, optionsFrom } from '../flags.ts';
@@ -85,7 +85,7 @@ async function pageFor(
   const options = listenOptions(flags, env, pemText);
   if (options === null) return null;
   const { servePage } = await import('../../page/serve.ts');
-  const { metricsOf } = await import('../../watch/metrics.ts');
+  const { metricsOf } = await import('../../watch/telemetry/metrics.ts');
   const metrics = metricsOf(controller, { perEnvironment: flags.environmentMetrics !== false });
   const page = await servePage(controller, {
     ...options,

@@ -1,19 +1,27 @@
 import { asSetpointError } from '../../model/error.ts';
 import type { Clock } from '../../model/ports.ts';
 import { counted } from '../../model/wording.ts';
-import type { NoticeEvent } from '../../model/watch.ts';
+import type { NoticeEvent, WatchState } from '../../model/watch.ts';
 import type { ControllerNote } from '../controller.ts';
 import type { Watching } from '../watching.ts';
 import { alertsNow, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { keepsWatch } from './heartbeat.ts';
-import type { IssueKeeper } from './issue-keeper.ts';
-import type { NoticeJournal } from './notice-journal.ts';
 import { payloadOf, requestTo } from './payload.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
-import { ToldStates } from './told.ts';
+import { ToldStates, type NoticeJournal } from './told.ts';
 import { SPACING, Turns } from './turns.ts';
+
+/**
+ * Keeps the issues of a repository as they should be: one that is open for each of `open`, none for each of `closed`. It may be called again with
+ * the same: what is as it should be stays. Never throws.
+ */
+export type IssueKeeper = (
+  issues: Issues,
+  open: readonly WatchState[],
+  closed: readonly WatchState[],
+) => Promise<SendResult>;
 
 export interface NoticeOptions {
   readonly watching: Pick<Watching, 'states' | 'health'>;

@@ -1,5 +1,13 @@
 import type { JournalRecord, NoticeEvent } from '../../model/watch.ts';
 
+/** The part of a journal that is about notices. */
+export interface NoticeJournal {
+  /** What was told, the oldest first. */
+  readonly told: readonly JournalRecord[];
+  /** Keeps an event; resolves once it is on the disk. Throws if it cannot be. */
+  readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
+}
+
 /** What a receiver was told of an environment. */
 export interface Told {
   /** Of what differs; null if nothing is open. */

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEvent } from '../../../src/model/watch.ts';
-import { Journal } from '../../../src/watch/journal.ts';
+import { Journal } from '../../../src/watch/journal/journal.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);

@@ -1,7 +1,7 @@
-import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../model/watch.ts';
-import type { Remembered } from './environment.ts';
-import { moved } from './heals.ts';
-import { ToldStates } from './notices/told.ts';
+import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
+import type { Remembered } from '../environment.ts';
+import { moved } from '../healing.ts';
+import { ToldStates } from '../notices/told.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { SetpointError } from '../model/error.ts';
-import type { JournalEvent, JournalRecord } from '../model/watch.ts';
-import { syncFolder } from '../host/write-aside.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
+import { syncFolder } from '../../host/write-aside.ts';
 import { isRecordLine, Memory, parsedLine, type JournalLine } from './journal-lines.ts';
 
 export interface JournalLimits {

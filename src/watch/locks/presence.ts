@@ -1,6 +1,6 @@
 import { uptime } from 'node:os';
-import { SetpointError } from '../model/error.ts';
-import type { Clock } from '../model/ports.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Clock } from '../../model/ports.ts';
 import type { ClaimStore } from './claims.ts';
 
 /**

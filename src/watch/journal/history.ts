@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { SetpointError } from '../model/error.ts';
-import { isWithin, parsePath, type Path } from '../model/path.ts';
-import { FORMAT_VERSION } from '../model/plan.ts';
-import { TOOL } from '../model/version.ts';
-import type { HistoryDocument, JournalRecord } from '../model/watch.ts';
+import { SetpointError } from '../../model/error.ts';
+import { isWithin, parsePath, type Path } from '../../model/path.ts';
+import { FORMAT_VERSION } from '../../model/plan.ts';
+import { TOOL } from '../../model/version.ts';
+import type { HistoryDocument, JournalRecord } from '../../model/watch.ts';
 import { Journal } from './journal.ts';
 
 /** What is asked of a journal; null is any environment, any path. */

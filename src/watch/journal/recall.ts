@@ -1,4 +1,4 @@
-import type { Remembered } from './environment.ts';
+import type { Remembered } from '../environment.ts';
 import type { Journal } from './journal.ts';
 import type { Memory } from './journal-lines.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../model/ports.ts';
+import type { Clock } from '../../model/ports.ts';
 import type { ClaimStore, Sign } from './claims.ts';
 
 interface Seen {

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { SetpointError } from '../model/error.ts';
-import type { Clock, Variables } from '../model/ports.ts';
-import { VERSION } from '../model/version.ts';
-import { readOptional, readText } from '../host/read-text.ts';
-import { exchange, headerOf, type Method, type WireAnswer } from '../service/exchange.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Clock, Variables } from '../../model/ports.ts';
+import { VERSION } from '../../model/version.ts';
+import { readOptional, readText } from '../../host/read-text.ts';
+import { exchange, headerOf, type Method, type WireAnswer } from '../../service/exchange.ts';
 import { pauseOf, refusal, unreached } from './lease-api-error.ts';
 
 /** Where the API server of the cluster is that this process runs in, and the folder with the token of its service account. */

@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../model/watch.ts';
+import type { JournalEvent } from '../../model/watch.ts';
 
 interface Waiting {
   readonly event: JournalEvent;

@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { SetpointError } from '../model/error.ts';
-import type { Clock } from '../model/ports.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Clock } from '../../model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
 import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
 import type { Locks } from './locks.ts';

@@ -1,6 +1,6 @@
-import { SetpointError } from '../model/error.ts';
-import type { Method, WireAnswer } from '../service/exchange.ts';
-import type { WireFault } from '../service/wire-fault.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Method, WireAnswer } from '../../service/exchange.ts';
+import type { WireFault } from '../../service/wire-fault.ts';
 
 const RULE =
   'Bind a Role to it with apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update, delete]; examples/kubernetes/watch has one.';

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client';
-import { WATCH_METRICS, type Metric } from '../model/metrics.ts';
-import type { Watching } from './watching.ts';
+import { WATCH_METRICS, type Metric } from '../../model/metrics.ts';
+import type { Watching } from '../watching.ts';
 
 /** Seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

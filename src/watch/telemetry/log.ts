@@ -1,8 +1,8 @@
-import type { JournalRecord, WatchStatus } from '../model/watch.ts';
-import { changeCount, planAttention } from '../model/summary.ts';
-import type { EnvironmentPlan } from '../model/plan.ts';
-import { counted } from '../model/wording.ts';
-import { escaped, visible } from '../render/visible.ts';
+import type { JournalRecord, WatchStatus } from '../../model/watch.ts';
+import { changeCount, planAttention } from '../../model/summary.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
+import { counted } from '../../model/wording.ts';
+import { escaped, visible } from '../../render/visible.ts';
 
 export type LogFormat = 'text' | 'json';
 

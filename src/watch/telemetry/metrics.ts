@@ -9,12 +9,12 @@ import {
   type Metric,
   type Sample,
   type TargetMetric,
-} from '../model/metrics.ts';
-import { countActions } from '../model/plan.ts';
-import { VERSION } from '../model/version.ts';
-import type { WatchState, WatchStatus } from '../model/watch.ts';
+} from '../../model/metrics.ts';
+import { countActions } from '../../model/plan.ts';
+import { VERSION } from '../../model/version.ts';
+import type { WatchState, WatchStatus } from '../../model/watch.ts';
 import { count } from './counters.ts';
-import type { Watching } from './watching.ts';
+import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {
   /** Whether each environment has metrics of its own. Some ten lines each: without them, only the totals are left. */

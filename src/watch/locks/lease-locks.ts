@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { SetpointError } from '../model/error.ts';
-import type { Clock } from '../model/ports.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Clock } from '../../model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
 import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
 import { LeaseApi, type Cluster, type Lease } from './lease-api.ts';

@@ -1,5 +1,5 @@
-import type { EnvironmentOutcome } from '../model/outcome.ts';
-import type { Run } from '../model/plan.ts';
+import type { EnvironmentOutcome } from '../../model/outcome.ts';
+import type { Run } from '../../model/plan.ts';
 import { Journal } from './journal.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Clock } from '../model/ports.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { Clock } from '../../model/ports.ts';
 import { describeHolder, type Claim, type ClaimStore } from './claims.ts';
 import type { Lock, LockRefused, Locks } from './locks.ts';
 import { Observations } from './observations.ts';
