@@ -11,6 +11,14 @@ export interface Checkpoint {
   readonly environments: readonly Remembered[];
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
+  /** How far the file before was read for this; what others appended to it behind that follows from nothing here. */
+  readonly upTo: Place | null;
+}
+
+/** A place in a file of the journal. */
+export interface Place {
+  readonly file: string;
+  readonly bytes: number;
 }
 
 export type JournalLine = JournalRecord | Checkpoint;
@@ -79,10 +87,10 @@ export class Memory implements Restored {
   }
 
   /** What a file begins with that goes on after these lines. */
-  checkpoint(at: string): Checkpoint {
+  checkpoint(at: string, upTo: Place | null): Checkpoint {
     const { environments, notices, inFlight } = this;
     const known = [...environments.values()];
-    return { v: 1, at, kind: 'checkpoint', environments: known, notices, inFlight };
+    return { v: 1, at, kind: 'checkpoint', environments: known, notices, inFlight, upTo };
   }
 
   take(line: JournalLine): void {

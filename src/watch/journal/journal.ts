@@ -1,11 +1,18 @@
-import { createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 import { syncFolder } from '../../host/write-aside.ts';
-import { isRecordLine, Memory, parsedLine, type JournalLine } from './journal-lines.ts';
+import {
+  alone,
+  appendLines,
+  CURRENT,
+  fileLines,
+  journalFiles,
+  nextName,
+  type FileLine,
+} from './journal-files.ts';
+import { isRecordLine, Memory, parsedLine, type JournalLine, type Place } from './journal-lines.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -21,9 +28,6 @@ export const JOURNAL_LIMITS: JournalLimits = {
   age: 7 * 24 * 3_600_000,
   files: 20,
 };
-
-const CURRENT = 'journal.jsonl';
-const ROTATED = /^journal-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-\d+\.jsonl$/;
 
 /**
  * What happened to environments, one line of JSON each, in a folder. Each append is durable once it resolves. Several processes may append to it: a line
@@ -60,23 +64,16 @@ export class Journal {
 
   /** What it says of each environment, and how many lines of the files that say it cannot be read. */
   async remember(): Promise<{ readonly memory: Memory; readonly damaged: number }> {
-    return this.#steadily(async (names) => {
-      const memory = new Memory();
-      let damaged = 0;
-      for (const name of names.slice(await this.#lastBegun(names))) {
-        for await (const line of this.#lines(name)) {
-          if (line === null) damaged += 1;
-          else memory.take(line);
-        }
-      }
-      return { memory, damaged };
-    });
+    return this.#steadily((names) => this.#fold(names, () => true));
   }
 
   /** Changes with each line that anybody appends. */
   async stamp(): Promise<string> {
-    const found = await stat(join(this.#folder, CURRENT)).catch(() => null);
-    return found === null ? '' : `${found.ino} ${found.size}`;
+    const latest = (await journalFiles(this.#folder)).slice(-2);
+    const found = await Promise.all(
+      latest.map((name) => stat(join(this.#folder, name)).catch(() => null)),
+    );
+    return found.map((file) => (file === null ? '' : `${file.ino} ${file.size}`)).join(' ');
   }
 
   /** The records that are asked for, the latest first. */
@@ -88,7 +85,8 @@ export class Journal {
       const found: JournalRecord[] = [];
       for (const name of names.toReversed()) {
         const ofFile: JournalRecord[] = [];
-        for await (const line of this.#lines(name)) {
+        for await (const { text } of this.#lines(name)) {
+          const line = parsedLine(text);
           if (line === null || !isRecordLine(line) || !isAskedFor(line)) continue;
           ofFile.push(line);
           if (ofFile.length > 2 * limit) ofFile.splice(0, limit);
@@ -117,32 +115,27 @@ export class Journal {
   async #write(lines: readonly string[]): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#rotate();
-    // What was appended to a file that another process had just put away may be missing in what the new one begins with.
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
       if (await this.#appended(lines.join(''))) return;
     throw new Error('other processes begin one file after another');
   }
 
-  /** Whether it was appended to the file that is the current one also after that. */
+  /** Whether it was appended to a file of which all is read that is there by now. */
   async #appended(lines: string): Promise<boolean> {
-    const path = join(this.#folder, CURRENT);
-    const file = await open(path, 'a+', 0o600);
-    try {
-      const { size, ino } = await file.stat();
-      const last = Buffer.alloc(1);
-      if (size > 0) await file.read(last, 0, 1, size - 1);
-      // What was cut off stays, and is not joined to what follows.
-      const torn = size > 0 && last[0] !== NEWLINE;
-      const text = Buffer.from(`${torn ? '\n' : ''}${lines}`);
-      const { bytesWritten } = await file.write(text);
-      if (bytesWritten < text.length) throw new Error('only a part was written');
-      await file.sync();
-      // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
-      if (size === 0) await syncFolder(this.#folder).catch(() => {});
-      return (await stat(path).catch(() => null))?.ino === ino;
-    } finally {
-      await file.close();
-    }
+    const { file, isNew, joined } = await appendLines(join(this.#folder, CURRENT), lines);
+    if (joined) return false;
+    // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
+    if (isNew) await syncFolder(this.#folder).catch(() => {});
+    // Another process may have put the file away. Whatever begins the next one says how much of it it has read.
+    if ((await this.#fileOf(CURRENT)) === file) return true;
+    const [last = ''] = (await journalFiles(this.#folder))
+      .filter((name) => name !== CURRENT)
+      .slice(-1);
+    return (await this.#fileOf(last)) === file;
+  }
+
+  async #fileOf(name: string): Promise<number | undefined> {
+    return (await stat(join(this.#folder, name)).catch(() => null))?.ino;
   }
 
   /** Begins a new file if the current one is too long or too old. */
@@ -158,15 +151,27 @@ export class Journal {
     }
     this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
     if (found.size < limits.bytes && now - this.#begun < limits.age) return;
-    const before = (await this.#files()).filter((name) => name !== CURRENT);
-    await rename(path, join(this.#folder, nextName(before.at(-1), now))).catch(unlessMissing);
+    // Of two that put a file away, the second one would put away the new file of the first.
+    await alone(join(this.#folder, 'rotating'), async () => {
+      const isSame = (await this.#fileOf(CURRENT)) === found.ino;
+      if (isSame) await this.#putAway(now, limits.files);
+    });
     this.#begun = now;
-    const { memory } = await this.remember();
-    if (await this.#begin(lineOf(memory.checkpoint(new Date(now).toISOString()))))
-      await this.#removeOldest(limits.files);
   }
 
-  /** Makes the current file, with its first line. False if another process was quicker: then the files before it say what must be known. */
+  async #putAway(now: number, kept: number): Promise<void> {
+    const before = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
+    const name = nextName(before.at(-1), now);
+    await rename(join(this.#folder, CURRENT), join(this.#folder, name));
+    // A line without its end may be one that is being written: it is left to those who read after this.
+    const { memory, upTo } = await this.#steadily((names) =>
+      this.#fold(names, ({ isWhole }) => isWhole),
+    );
+    if (await this.#begin(lineOf(memory.checkpoint(new Date(now).toISOString(), upTo))))
+      await this.#removeOldest(kept);
+  }
+
+  /** Makes the current file, with its first line. False if an append was quicker: then the files before it say what must be known. */
   async #begin(line: string): Promise<boolean> {
     const next = join(this.#folder, `next-${process.pid}-${crypto.randomUUID()}`);
     try {
@@ -187,51 +192,63 @@ export class Journal {
   }
 
   async #removeOldest(kept: number): Promise<void> {
-    const rotated = (await this.#files()).filter((name) => name !== CURRENT);
+    const rotated = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
     for (const name of rotated.slice(0, Math.max(0, rotated.length - kept)))
       await rm(join(this.#folder, name), { force: true });
+  }
+
+  /** What files say of each environment by their lines, as far as these are taken. */
+  async #fold(names: readonly string[], isTaken: (line: FileLine) => boolean) {
+    const memory = new Memory();
+    let damaged = 0;
+    let upTo: Place | null = null;
+    const take = async (file: string, from: number): Promise<void> => {
+      upTo = { file, bytes: from };
+      for await (const line of this.#lines(file, from)) {
+        if (!isTaken(line)) continue;
+        upTo = { file, bytes: line.end };
+        const parsed = parsedLine(line.text);
+        if (parsed === null) damaged += 1;
+        else memory.take(parsed);
+        // What others appended to the file before while this one was begun.
+        if (parsed?.kind === 'checkpoint' && parsed.upTo !== null) await rest(parsed.upTo);
+      }
+    };
+    const rest = async ({ file, bytes }: Place): Promise<void> => {
+      const last = upTo;
+      if (names.includes(file)) await take(file, bytes);
+      upTo = last;
+    };
+    for (const name of names.slice(await this.#lastBegun(names))) await take(name, 0);
+    return { memory, damaged, upTo };
   }
 
   /** Which of the files is the last one that begins with all that must be known of those before. */
   async #lastBegun(names: readonly string[]): Promise<number> {
     for (let index = names.length - 1; index > 0; index -= 1) {
-      for await (const line of this.#lines(names[index] ?? '')) {
-        if (line?.kind === 'checkpoint') return index;
+      for await (const { text } of this.#lines(names[index] ?? '')) {
+        if (parsedLine(text)?.kind === 'checkpoint') return index;
         break;
       }
     }
     return 0;
   }
 
-  /** The lines of a file; null for one that cannot be read. */
-  async *#lines(name: string): AsyncGenerator<JournalLine | null> {
-    const input = createReadStream(join(this.#folder, name));
-    try {
-      for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-        if (line !== '') yield parsedLine(line);
-    } finally {
-      input.destroy();
-    }
+  #lines(name: string, from = 0): AsyncGenerator<FileLine> {
+    return fileLines(join(this.#folder, name), from);
   }
 
   /** Reads the files, again if another process has begun a new one meanwhile. */
   async #steadily<T>(read: (names: readonly string[]) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const names = await this.#files();
+      const names = await journalFiles(this.#folder);
       const result = await read(names).catch((thrown: unknown) => {
         if (attempt < ATTEMPTS && isMissing(thrown)) return null;
         throw this.#unreadable(thrown);
       });
-      const same = (await this.#files()).join('/') === names.join('/');
+      const same = (await journalFiles(this.#folder)).join('/') === names.join('/');
       if (result !== null && (same || attempt >= ATTEMPTS)) return result;
     }
-  }
-
-  /** The files, the oldest first. */
-  async #files(): Promise<readonly string[]> {
-    const names = await readdir(this.#folder).catch((): string[] => []);
-    const rotated = names.filter((name) => ROTATED.test(name)).toSorted();
-    return names.includes(CURRENT) ? [...rotated, CURRENT] : rotated;
   }
 
   #failed(cause: unknown): SetpointError {
@@ -254,16 +271,10 @@ export class Journal {
   }
 }
 
-const NEWLINE = 0x0a;
 const ATTEMPTS = 5;
 
 function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-}
-
-/** What it throws if something else than a missing file is the matter: another process may have begun a new file first. */
-function unlessMissing(thrown: unknown): void {
-  if (!isMissing(thrown)) throw thrown;
 }
 
 /** Line separators of Unicode would end a line for some readers. */
@@ -274,13 +285,4 @@ function lineOf(line: JournalLine): string {
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
-}
-
-/** A name that comes after the last one, also if the clock was set back. */
-function nextName(last: string | undefined, now: number): string {
-  const [, text = ''] = ROTATED.exec(last ?? '') ?? [];
-  const before = Date.parse(text.replace(/T(\d\d)-(\d\d)-(\d\d)-/, 'T$1:$2:$3.'));
-  const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
-  const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
-  return `journal-${stamp}-${process.pid}.jsonl`;
 }

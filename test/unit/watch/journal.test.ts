@@ -207,6 +207,19 @@ describe('a journal that was cut', () => {
     }
   });
 
+  it('by another process at any moment loses nothing that was appended', async () => {
+    const path = folder();
+    const journal = new Journal(path, () => T0);
+    for (let index = 0; index < 300; index += 1) {
+      const appended = journal.append(writing(`e${index}`, 'x'));
+      for (let turn = 0; turn < index % 20; turn += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      appendFileSync(join(path, 'journal.jsonl'), '{"v":1,"at":"');
+      await appended;
+    }
+    expect((await journal.remember()).memory.environments.size).toBe(300);
+  });
+
   it('or overwritten, is read all the same', async () => {
     const { path, journal } = await journalOf([state('a', 'drift')]);
     appendFileSync(join(path, 'journal.jsonl'), Buffer.from([0, 255, 10, 123, 10]));
@@ -262,6 +275,23 @@ describe('a journal that is long', () => {
     expect(damaged).toBe(0);
     expect(memory.environments.get('a')?.digest).toBe('a119');
     expect(memory.environments.get('b')?.digest).toBe('b119');
+  });
+
+  it('has each record once, also if a process appends to a file that another one puts away', async () => {
+    const path = folder();
+    await Promise.all(
+      [0, 1, 2].map(async (process) => {
+        const journal = new Journal(path, () => T0, { bytes: 500, age: 60 * MINUTE, files: 500 });
+        for (let index = 0; index < 100; index += 1)
+          await journal.append(writing(`${index} ${process}`, 'x'));
+      }),
+    );
+    const records = await new Journal(path, () => T0).history(() => true, 1_000);
+    const names = records.map((record) => ('environment' in record ? record.environment : ''));
+    expect([names.length, new Set(names).size]).toEqual([300, 300]);
+    const { memory, damaged } = await new Journal(path, () => T0).remember();
+    expect([memory.environments.size, damaged]).toEqual([300, 0]);
+    expect([...memory.environments.values()].filter(({ heals }) => heals.length !== 1)).toEqual([]);
   });
 
   it('begins a new file after its age', async () => {

@@ -1,0 +1,158 @@
+import { createReadStream } from 'node:fs';
+import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+
+/** The file that is written. */
+export const CURRENT = 'journal.jsonl';
+const PUT_AWAY = /^journal-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-\d+\.jsonl$/;
+
+/** The files of a journal, the oldest first. */
+export async function journalFiles(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const before = names.filter((name) => PUT_AWAY.test(name)).toSorted();
+  return names.includes(CURRENT) ? [...before, CURRENT] : before;
+}
+
+/** The name of a file that is put away: it comes after the last one, also if the clock was set back. */
+export function nextName(last: string | undefined, now: number): string {
+  const [, text = ''] = PUT_AWAY.exec(last ?? '') ?? [];
+  const before = Date.parse(text.replace(/T(\d\d)-(\d\d)-(\d\d)-/, 'T$1:$2:$3.'));
+  const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
+  const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
+  return `journal-${stamp}-${process.pid}.jsonl`;
+}
+
+/** Does work that no other process does meanwhile, or leaves it if one does. One that was killed during it counts for a minute. */
+export async function alone(path: string, work: () => Promise<void>): Promise<void> {
+  const mark = await open(path, 'wx', 0o600).catch(async (thrown: unknown) => {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    const { mtimeMs = Date.now() } = (await stat(path).catch(() => null)) ?? {};
+    if (Math.abs(Date.now() - mtimeMs) > 60_000) await rm(path, { force: true });
+    return null;
+  });
+  if (mark === null) return;
+  try {
+    await mark.close();
+    await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** A line of a file: its text, and the byte after its end. One that does not end with a newline was cut off, or is being written. */
+export interface FileLine {
+  readonly text: string;
+  readonly end: number;
+  readonly isWhole: boolean;
+}
+
+/** The lines of a file from a byte on, without those that are empty. */
+export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLine> {
+  const input = createReadStream(path, { start: from });
+  let parts: Buffer[] = [];
+  let end = from;
+  const taken = (last: Buffer, isWhole: boolean): FileLine => {
+    const text = Buffer.concat([...parts, last])
+      .toString()
+      .trim();
+    parts = [];
+    return { text, end, isWhole };
+  };
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      let begin = 0;
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {
+        end += at + 1 - begin;
+        const line = taken(chunk.subarray(begin, at), true);
+        begin = at + 1;
+        if (line.text !== '') yield line;
+      }
+      end += chunk.length - begin;
+      parts.push(chunk.subarray(begin));
+    }
+    const rest = taken(Buffer.alloc(0), false);
+    if (rest.text !== '') yield rest;
+  } finally {
+    input.destroy();
+  }
+}
+
+/** What became of lines that were appended to a file; `joined`: to the rest of a line of another process, so that they cannot be read. */
+export interface Appended {
+  /** The number of the file in its file system: its name may be another one by now. */
+  readonly file: number;
+  readonly isNew: boolean;
+  readonly joined: boolean;
+}
+
+/**
+ * Appends whole lines to a file, at once, and syncs it. Other processes may append to it at the same time, and may have left a line that is cut off: that
+ * stays as it is. Throws if the lines cannot be written or synced; then nothing of them is left, as far as the disk lets it be taken back.
+ */
+export async function appendLines(path: string, lines: string): Promise<Appended> {
+  const file = await open(path, 'a+', 0o600);
+  try {
+    const { size, ino } = await file.stat();
+    const isTorn = size > 0 && (await bytesOf(file, size - 1, size))[0] !== NEWLINE;
+    const text = Buffer.from(`${isTorn ? '\n' : ''}${lines}`);
+    const { bytesWritten } = await file.write(text);
+    const written = text.subarray(0, bytesWritten);
+    try {
+      if (bytesWritten < text.length) throw new Error('only a part was written');
+      await file.sync();
+    } catch (thrown) {
+      await takeBack({ path, file, written, from: size }).catch(() => {});
+      throw thrown;
+    }
+    const joined = !isTorn && (await isJoined(file, written, size));
+    if (joined) await takeBack({ path, file, written, from: size });
+    return { file: ino, isNew: size === 0, joined };
+  } finally {
+    await file.close();
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** Whether another process has appended a line that is cut off right before what was written, after it was looked at. */
+async function isJoined(file: FileHandle, written: Buffer, from: number): Promise<boolean> {
+  const place = await placeOf(file, written, from);
+  return place > from && (await bytesOf(file, place - 1, place))[0] !== NEWLINE;
+}
+
+/** Where in the file something stands that was appended when it was at least so long. */
+async function placeOf(file: FileHandle, written: Buffer, from: number): Promise<number> {
+  const { size } = await file.stat();
+  if (size === from + written.length) return from;
+  const place = (await bytesOf(file, from, size)).indexOf(written);
+  if (place < 0) throw new Error('what was written is not in the file');
+  return from + place;
+}
+
+/** Makes empty lines of what was written. Nothing is cut off, since another process may have appended to it. */
+async function takeBack({
+  path,
+  file,
+  written,
+  from,
+}: {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly written: Buffer;
+  readonly from: number;
+}): Promise<void> {
+  const place = await placeOf(file, written, from);
+  // A file that is open for appending takes nothing anywhere else.
+  const same = await open(path, 'r+');
+  try {
+    if ((await same.stat()).ino !== (await file.stat()).ino) return;
+    await same.write(Buffer.alloc(written.length, NEWLINE), 0, written.length, place);
+    await same.sync();
+  } finally {
+    await same.close();
+  }
+}
+
+async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
+  return buffer.subarray(0, bytesRead);
+}
