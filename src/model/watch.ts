@@ -58,9 +58,20 @@ export interface Suspension {
 }
 
 /** What was written to an environment, and when: each path that an apply changed. */
-export interface Heal {
-  readonly at: string;
+export interface Heal extends Moment {
   readonly paths: readonly string[];
+}
+
+/** A time: of day, ISO 8601, UTC, and how long the machine had been running, if it tells. The time of day may be set; the other may not. */
+export interface Moment {
+  readonly at: string;
+  readonly up?: Uptime | undefined;
+}
+
+/** How long a machine has been running, in milliseconds. Two can be compared if they are since the same start of it. */
+export interface Uptime {
+  readonly boot: string;
+  readonly ms: number;
 }
 
 /** Why healing has stopped until somebody resumes it. */
@@ -156,6 +167,7 @@ export interface StateEvent extends Named {
 /** A controller is about to write these paths. If no `write` follows, it ended in between, and what was stored is unknown. */
 export interface WritingEvent extends Named {
   readonly kind: 'writing';
+  readonly up?: Uptime | undefined;
   readonly paths: readonly string[];
   readonly commit: string | null;
 }

@@ -84,6 +84,11 @@ export function wholeReport(state: WatchState, history: readonly JournalRecord[]
     readonly reads: readonly ReadMark[];
     readonly heals: WatchState['heals'];
     readonly history: readonly JournalRecord[];
-  } = { plan: state.plan, reads: state.reads, heals: state.heals, history };
+  } = {
+    plan: state.plan,
+    reads: state.reads,
+    heals: state.heals.map(({ at, paths }) => ({ at, paths })),
+    history,
+  };
   return { ...watchedReport(state), ...whole };
 }

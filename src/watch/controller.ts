@@ -2,7 +2,7 @@ import { asSetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
 import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
-import type { JournalRecord, WatchState } from '../model/watch.ts';
+import type { JournalRecord, Moment, WatchState } from '../model/watch.ts';
 import { sessionNetworks } from '../operations/session.ts';
 import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
@@ -44,6 +44,8 @@ export class Controller implements Watching {
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
   readonly #suspensions: Suspensions;
+  /** Which start of the machine this is, if it tells. */
+  #boot: string | null = null;
 
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
@@ -56,6 +58,7 @@ export class Controller implements Watching {
       request,
       networks: this.#networks,
       clock,
+      moment: () => this.#moment(),
       approved,
       locks,
       interval,
@@ -76,7 +79,8 @@ export class Controller implements Watching {
 
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
   async begin(): Promise<void> {
-    const { journal, files, suspensions } = this.#options;
+    const { journal, files, suspensions, boot } = this.#options;
+    this.#boot = await boot();
     await suspensions.refresh();
     await files.refresh();
     if (files.problem !== null) throw files.problem;
@@ -191,6 +195,13 @@ export class Controller implements Watching {
   async resume(name: string): Promise<void> {
     await this.#suspensions.resume(this.#roster.named(name).environment);
     this.#wake();
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options;
+    const at = new Date(clock.now()).toISOString();
+    const ms = Math.round(clock.monotonic());
+    return this.#boot === null ? { at } : { at, up: { boot: this.#boot, ms } };
   }
 
   async #restore(): Promise<void> {

@@ -4,6 +4,7 @@ import type { EnvironmentPlan } from '../model/plan.ts';
 import type {
   Heal,
   HealingStopped,
+  Moment,
   ReadMark,
   StateEvent,
   Suspension,
@@ -12,7 +13,7 @@ import type {
   WatchStatus,
 } from '../model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
-import { moved } from './healing.ts';
+import { moved, recent, retold } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {
@@ -28,8 +29,6 @@ export interface Remembered {
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
 }
-
-const HOUR = 3_600_000;
 
 /** One environment under watch: what was found, since when, and what was done about it. Only reads and writes change it. */
 export class Environment implements WatchState {
@@ -107,12 +106,10 @@ export class Environment implements WatchState {
     };
   }
 
-  /** Takes that something was written, at a time in milliseconds since 1970. */
-  wrote(paths: readonly string[], at: number): void {
-    const now = new Date(at).toISOString();
-    this.lastApply = now;
-    const recent = this.heals.filter((heal) => Date.parse(heal.at) > at - HOUR);
-    this.heals = [...recent, { at: now, paths }];
+  /** Takes that something was written. */
+  wrote(paths: readonly string[], now: Moment): void {
+    this.lastApply = now.at;
+    this.heals = [...recent(this.heals, now), { ...now, paths }];
   }
 
   /** Takes that what was about to be written was not sent. */
@@ -147,7 +144,7 @@ export class Environment implements WatchState {
     };
   }
 
-  restore(known: Remembered): void {
+  restore(known: Remembered, now: Moment): void {
     this.found = known.found;
     this.since = known.since;
     this.digest = known.digest;
@@ -157,7 +154,7 @@ export class Environment implements WatchState {
     this.lastRead = known.lastRead;
     this.lastInSync = known.lastInSync;
     this.lastApply = known.lastApply;
-    this.heals = known.heals;
+    this.heals = retold(known.heals, now);
     this.stopped = known.stopped;
   }
 }

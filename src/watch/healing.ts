@@ -1,5 +1,5 @@
 import { formatPath } from '../model/path.ts';
-import type { Heal, HealingStopped, WatchState } from '../model/watch.ts';
+import type { Heal, HealingStopped, Moment, WatchState } from '../model/watch.ts';
 import { isOpen } from './schedule.ts';
 
 const HOUR = 3_600_000;
@@ -65,10 +65,30 @@ function knownOf(path: string, times: readonly string[], state: WatchState, now:
   );
 }
 
+/** Milliseconds from one time to another; by the time of day only if nothing better is known. */
+function between(earlier: Moment, later: Moment): number {
+  const isSame = earlier.up !== undefined && earlier.up.boot === later.up?.boot;
+  const passed = isSame ? (later.up?.ms ?? 0) - (earlier.up?.ms ?? 0) : -1;
+  return passed >= 0 ? passed : Date.parse(later.at) - Date.parse(earlier.at);
+}
+
+/** The heals of the hour before a time. */
+export function recent(heals: readonly Heal[], now: Moment): readonly Heal[] {
+  return heals.filter((heal) => between(heal, now) < HOUR);
+}
+
+/** Heals as the clock of now tells their times, whatever it was set to when they were. */
+export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
+  return heals.map((heal) => ({
+    ...heal,
+    at: new Date(Date.parse(now.at) - between(heal, now)).toISOString(),
+  }));
+}
+
 /** Heals as the clock tells their times after it was set by some milliseconds. */
 export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
-  return heals.map(({ at, paths }) => ({
-    at: new Date(Date.parse(at) + by).toISOString(),
-    paths,
+  return heals.map((heal) => ({
+    ...heal,
+    at: new Date(Date.parse(heal.at) + by).toISOString(),
   }));
 }

@@ -5,6 +5,7 @@ import { commitOf } from '../host/git-status.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
 import { CurrentFiles, filesSource, type Source } from './source.ts';
+import { startOfSystem } from './locks/process-identity.ts';
 import { SuspensionFile } from './suspension-file.ts';
 import type { WatchOptions } from './watch-options.ts';
 
@@ -21,6 +22,8 @@ export interface ControllerRequest extends Pick<
   /** Default: the files of the request, where they are. */
   readonly source?: Source | undefined;
   readonly limits?: JournalLimits | undefined;
+  /** Default: as this machine tells it. */
+  readonly boot?: (() => Promise<string | null>) | undefined;
 }
 
 /** A controller over a data folder; `run` starts it. */
@@ -30,6 +33,7 @@ export function openController(options: ControllerRequest): Controller {
   return new Controller({
     ...options,
     random,
+    boot: options.boot ?? startOfSystem,
     source,
     files: new CurrentFiles(source),
     journal: new Journal(data, () => clock.now(), limits),

@@ -98,11 +98,11 @@ export class Roster {
   }
 
   #newWatched(target: Target, due: number): Watched {
-    const { clock, interval } = this.#tools;
-    const now = new Date(clock.now()).toISOString();
-    const environment = new Environment(target.name, settingsOf(target, interval), now);
+    const { moment, interval } = this.#tools;
+    const now = moment();
+    const environment = new Environment(target.name, settingsOf(target, interval), now.at);
     const known = this.#remembered.get(target.name);
-    if (known !== undefined) environment.restore(known);
+    if (known !== undefined) environment.restore(known, now);
     return new Watched(environment, target, due, this.#tools);
   }
 }

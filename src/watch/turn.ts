@@ -3,6 +3,7 @@ import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan, ErrorReport, PlanDocument } from '../model/plan.ts';
 import type { Clock } from '../model/ports.ts';
+import type { Moment } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import type { PlanRequest } from '../operations/options.ts';
 import { approvalOf, applyLoaded, planLoaded, type Sharing } from '../operations/session.ts';
@@ -16,6 +17,8 @@ export interface TurnTools {
   readonly request: PlanRequest;
   readonly networks: Sharing['networks'];
   readonly clock: Clock;
+  /** The time of now. */
+  readonly moment: () => Moment;
   /** The plan that healing must not go beyond. */
   readonly approved: PlanDocument | undefined;
   /** Aborts when the controller stops: a write in flight is finished. */
@@ -111,8 +114,9 @@ export async function write(
     if (environment.suspended !== null || tools.isGone() || !tools.stillMay())
       return new SetpointError('declined', `${name} may not be written any more.`);
     const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
-    const now = clock.now();
-    await records.now({ kind: 'writing', environment: name, paths, commit }, now);
+    const now = tools.moment();
+    const { at, up } = now;
+    await records.now({ kind: 'writing', environment: name, up, paths, commit }, Date.parse(at));
     environment.wrote(paths, now);
     begun = true;
     return null;

@@ -16,6 +16,8 @@ export interface WatchOptions {
   readonly suspensions: SuspensionFile;
   readonly locks: Locks;
   readonly clock: Clock;
+  /** Which start of the machine this is; the monotonic clock counts from it. Null if it does not tell. */
+  readonly boot: () => Promise<string | null>;
   /** A number from 0 to 1. */
   readonly random: () => number;
   /** Milliseconds between two reads of an environment that does not say. */

@@ -225,7 +225,7 @@ export class Watched {
 
   async #lockFrom(): Promise<Lock | null> {
     const { environment } = this;
-    const { locks, recall, isAsStarted, clock } = this.#tools;
+    const { locks, recall, isAsStarted, clock, moment } = this.#tools;
     if (this.#lock?.lost.aborted === true) {
       this.#lock = null;
       this.#stale = true;
@@ -241,7 +241,7 @@ export class Watched {
     }
     if (this.#stale ?? !(await isAsStarted())) {
       const known = await recall(environment.name);
-      if (known !== undefined) environment.restore(known);
+      if (known !== undefined) environment.restore(known, moment());
       this.#records.dropStates();
       this.#foundAt = null;
       // Whoever held the lock has moved the times of heals with the clock.

@@ -1,6 +1,6 @@
 import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
 import type { Remembered } from '../environment.ts';
-import { moved } from '../healing.ts';
+import { moved, recent } from '../healing.ts';
 import { ToldStates } from '../notices/told.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
@@ -117,7 +117,10 @@ export class Memory implements Restored {
       case 'writing':
         this.#change(line.environment, {
           lastApply: line.at,
-          heals: [...this.#healsUntil(line), { at: line.at, paths: line.paths }],
+          heals: [
+            ...recent(this.#healsOf(line.environment), line),
+            { at: line.at, up: line.up, paths: line.paths },
+          ],
         });
         this.#inFlight.add(line.environment);
         break;
@@ -164,21 +167,10 @@ export class Memory implements Restored {
     return this.environments.get(name)?.heals ?? [];
   }
 
-  #healsUntil({ environment, at }: Named): readonly Heal[] {
-    return this.#healsOf(environment).filter((heal) => Date.parse(heal.at) > Date.parse(at) - HOUR);
-  }
-
   #change(name: string, part: Partial<Remembered>): void {
     this.environments.set(name, { ...(this.environments.get(name) ?? unknown(name)), ...part });
   }
 }
-
-interface Named {
-  readonly environment: string;
-  readonly at: string;
-}
-
-const HOUR = 3_600_000;
 
 function unknown(name: string): Remembered {
   const found: WatchStatus = 'not-read';

@@ -19,9 +19,16 @@ export async function ownProcess(): Promise<ProcessIdentity> {
     host: hostname(),
     pid: process.pid,
     started: (await statOf('self'))?.started ?? null,
-    boot: await unlessUnreadable(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
+    boot: await startOfSystem(),
     namespace: await unlessUnreadable(readlink('/proc/self/ns/pid')),
   };
+}
+
+/** An id of the start of this system; null if it does not tell. */
+export function startOfSystem(): Promise<string | null> {
+  return unlessUnreadable(
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8').then((id) => id.trim()),
+  );
 }
 
 /** Whether a process has ended for certain; false whenever it cannot be told from here. */

@@ -6,6 +6,7 @@ import { change, environment as plan } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
 const MINUTE = 60_000;
+const at = (time: number) => ({ at: new Date(time).toISOString() });
 
 function drifted(settings: Partial<WatchSettings> = {}): Environment {
   const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 3, ...settings };
@@ -52,10 +53,10 @@ describe('healing', () => {
 
   it('stops before one path is healed once more in an hour than it may be', () => {
     const one = drifted();
-    for (const minute of [0, 20]) one.wrote(['language'], T0 + minute * MINUTE);
-    one.wrote(['llm_model'], T0 + 30 * MINUTE);
+    for (const minute of [0, 20]) one.wrote(['language'], at(T0 + minute * MINUTE));
+    one.wrote(['llm_model'], at(T0 + 30 * MINUTE));
     expect(competing(one, T0 + 40 * MINUTE)).toBeNull();
-    one.wrote(['language', 'llm_model'], T0 + 40 * MINUTE);
+    one.wrote(['language', 'llm_model'], at(T0 + 40 * MINUTE));
     expect(competing(one, T0 + 50 * MINUTE)).toMatchObject({
       path: 'language',
       reason: expect.stringContaining('language was healed 3 times within an hour'),
@@ -66,7 +67,7 @@ describe('healing', () => {
 
   it('says the value that somebody sets, and never one that is a secret', () => {
     const one = drifted({ maxHealsPerHour: 1 });
-    one.wrote(['language'], T0);
+    one.wrote(['language'], at(T0));
     expect(competing(one, T0 + 1)?.reason).toContain('"fr"');
     one.read(plan({ changes: [change({ sensitive: true, before: 'SECRET' })] }), T0 + 2, null);
     expect(competing(one, T0 + 3)?.reason).not.toContain('SECRET');
@@ -75,10 +76,28 @@ describe('healing', () => {
   it('counts the time that passed, if the clock is set', () => {
     for (const by of [-48, -1, 1, 48].map((hours) => hours * 60 * MINUTE)) {
       const one = drifted();
-      for (const minute of [0, 1, 2]) one.wrote(['language'], T0 + minute * MINUTE);
+      for (const minute of [0, 1, 2]) one.wrote(['language'], at(T0 + minute * MINUTE));
       one.clockSet(by);
       expect(competing(one, T0 + by + 3 * MINUTE)?.path).toBe('language');
       expect(competing(one, T0 + by + 61 * MINUTE)).toBeNull();
+    }
+  });
+
+  it('counts the time since the machine started after a restart of the controller, if it is the same start', () => {
+    const up = (boot: string, minutes: number) => ({ up: { boot, ms: minutes * MINUTE } });
+    for (const [boot, expected] of [
+      ['one', 'language'],
+      ['other', undefined],
+    ] as const) {
+      const one = drifted();
+      for (const minute of [0, 1, 2])
+        one.wrote(['language'], { ...at(T0 + minute * MINUTE), ...up('one', minute) });
+      const next = drifted();
+      // The clock was set by two hours between the two.
+      const now = T0 + 123 * MINUTE;
+      next.restore(one.remembered, { ...at(now), ...up(boot, 3) });
+      expect([boot, competing(next, now)?.path]).toEqual([boot, expected]);
+      expect(competing(next, now + 58 * MINUTE)).toBeNull();
     }
   });
 });

@@ -155,6 +155,19 @@ describe('what a journal restores', () => {
     expect(of('a')?.heals).toEqual([{ at: iso(T0 + by), paths: ['x'] }]);
   });
 
+  it('are heals of the last hour, as the machine counts it', async () => {
+    const up = (minutes: number) => ({ up: { boot: 'one', ms: minutes * MINUTE } });
+    let at = T0;
+    const journal = new Journal(folder(), () => at);
+    for (const minute of [0, 1, 2, 61]) {
+      await journal.append({ ...writing('a', `${minute}`), ...up(minute) } as JournalEvent);
+      at += 120 * MINUTE;
+    }
+    const { memory } = await journal.remember();
+    const paths = memory.environments.get('a')?.heals.flatMap((heal) => heal.paths);
+    expect(paths).toEqual(['2', '61']);
+  });
+
   it('is not changed by what is about the controller, or kept elsewhere', async () => {
     const { memory } = await restoredOf(
       { kind: 'stopped', version: '1', reason: 'SIGTERM' },
@@ -281,7 +294,7 @@ describe('a journal that is long', () => {
     const path = folder();
     await Promise.all(
       [0, 1, 2].map(async (process) => {
-        const journal = new Journal(path, () => T0, { bytes: 500, age: 60 * MINUTE, files: 500 });
+        const journal = new Journal(path, () => T0, { bytes: 2_000, age: 60 * MINUTE, files: 500 });
         for (let index = 0; index < 100; index += 1)
           await journal.append(writing(`${index} ${process}`, 'x'));
       }),
