@@ -1,6 +1,8 @@
 import type { Clock, Variables } from '../model/ports.ts';
 import type { Shard } from '../model/shard.ts';
-import type { Loaded, Target } from '../desired/target.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
+import type { Loaded } from '../desired/target.ts';
+import type { Since } from '../plan/three-way.ts';
 import type { Dispatcher } from '../service/connect.ts';
 import type { Networks } from '../service/networks.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
@@ -74,9 +76,11 @@ export interface Checkout {
 /** Files that were read before, and the networks that all runs share, with the pace of each origin. */
 export interface Session {
   readonly loaded: Loaded;
-  /** What an environment declared when its service was last as declared, in place of `base`; by name. */
-  readonly base: ReadonlyMap<string, Target>;
   readonly networks: Networks;
+  /** How changes are classified, in place of `base`; null if that is not known. */
+  readonly since: Since | null;
+  /** Receives what was declared and observed for a plan. */
+  readonly onObserved?: ((desired: DesiredState, observed: ObservedState) => void) | undefined;
 }
 
 /** How far a run over several environments is. */

@@ -108,7 +108,8 @@ async function planService(
   return observeTarget<EnvironmentPlan>(prepared, request, {
     open: async (open) => {
       const input = await planInput(prepared, open, request, planning);
-      return plannedEnvironment(input, about, warnings, sealing);
+      const { onObserved } = request.session ?? {};
+      return plannedEnvironment(input, about, warnings, sealing, onObserved);
     },
     failed: (error) => failedEnvironment(about, error, warnings),
   });

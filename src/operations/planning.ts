@@ -12,13 +12,14 @@ import { fingerprintFile } from '../host/fingerprint-file.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { declaredDigests } from '../plan/declared-form.ts';
 import { environmentPlan } from '../plan/plan-document.ts';
+import type { PlanTerms } from '../plan/plan-environment.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, type OpenTarget } from './open-target.ts';
-import { DEFAULT_WAIT, type Options, type PlanRequest } from './options.ts';
+import { DEFAULT_WAIT, type Options, type PlanRequest, type Session } from './options.ts';
 import { travelError, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
@@ -27,8 +28,8 @@ export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
-  /** What an environment declared in the file of `--base`; null without it. */
-  readonly baseOf: (declared: Declared) => DesiredState | null;
+  /** What an environment declared in the file of `--base`, or how a session classifies changes; null without either. */
+  readonly baseOf: (declared: Declared) => PlanTerms['base'];
 }
 
 /** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
@@ -55,8 +56,7 @@ function* desiredOf(environments: () => Iterable<Declared>): Iterable<DesiredSta
 }
 
 /**
- * What each environment declared when the file was last applied: one that the earlier file does not have declared nothing, and one is
- * null if a session does not know it. The earlier file may read the variables and files that the settings file may read, and no others.
+ * What each environment declared when the file was last applied: one that the earlier file does not have declared nothing. The earlier file may read the variables and files that the settings file may read, and no others.
  */
 function basesFor(
   options: Running<PlanRequest>,
@@ -64,8 +64,9 @@ function basesFor(
   source: ReferenceSource | undefined,
 ): Planning['baseOf'] {
   const { session } = options;
-  const byName = session?.base ?? earlierTargets(options);
-  if (byName === null || (session !== undefined && byName.size === 0)) return () => null;
+  if (session !== undefined) return () => session.since;
+  const byName = earlierTargets(options);
+  if (byName === null) return () => null;
   const policy = travelPolicyIn(options.env);
   for (const { target, server } of environments()) {
     if (server === undefined || server instanceof SetpointError) continue;
@@ -77,7 +78,6 @@ function basesFor(
     const earlier = byName.get(target.name);
     if (earlier !== undefined)
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
-    if (session !== undefined) return null;
     return { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] };
   };
 }
@@ -130,8 +130,10 @@ export async function plannedEnvironment(
   about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
   earlier: readonly Warning[],
   sealing: Sealing | null,
+  onObserved?: Session['onObserved'],
 ): Promise<EnvironmentPlan> {
   const planned = await observeAndPlan(input);
+  onObserved?.(input.desired, planned.observed);
   const digests =
     sealing === null
       ? null

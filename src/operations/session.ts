@@ -1,6 +1,8 @@
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Target } from '../desired/target.ts';
+import { digestsUnder } from '../host/digests.ts';
+import { agreementOf, sinceAgreement, type Agreement } from '../plan/agreement.ts';
 import { Networks } from '../service/networks.ts';
 import { apply, type ApplyRequest } from './apply.ts';
 import type { Options, PlanRequest, Session } from './options.ts';
@@ -9,6 +11,8 @@ import { checkPolicy } from './policy.ts';
 import { judgeTargets } from './prepare.ts';
 import { redacting } from './redacting.ts';
 import { selectTargets } from './select.ts';
+
+export type { Agreement } from '../plan/agreement.ts';
 
 /**
  * Reads the files of a session and judges all environments of them: names, keys, policy. Throws a SetpointError if they cannot be used;
@@ -30,10 +34,16 @@ export function sessionNetworks(): Networks {
   return new Networks();
 }
 
-/** What the runs of a session share. `earlier` is what the target declared when it was last in sync, if it declares something else now. */
+/** What the runs of a session share. `agreement` is that of the file and the service when they were last the same; null if it is not known. */
 export interface Sharing {
   readonly networks: Networks;
-  readonly earlier?: Target | undefined;
+  readonly agreement: Agreement | null;
+}
+
+/** A plan, and what file and service agree on if it finds that nothing differs, under a salt or a new one; null if nothing was observed. */
+export interface LoadedPlan {
+  readonly plan: EnvironmentPlan;
+  readonly agreed: ((salt?: string) => Agreement) | null;
 }
 
 /** Plans one environment that was loaded and judged before. */
@@ -41,9 +51,13 @@ export async function planLoaded(
   target: Target,
   request: PlanRequest,
   sharing: Sharing,
-): Promise<EnvironmentPlan> {
-  const { environments } = await plan({ ...request, ...ofOne(target, sharing) });
-  return only(environments);
+): Promise<LoadedPlan> {
+  let agreed: LoadedPlan['agreed'] = null;
+  const onObserved: Session['onObserved'] = (desired, observed) => {
+    agreed = (salt) => agreementOf(desired, observed, digestsUnder(salt));
+  };
+  const { environments } = await plan({ ...request, ...ofOne(target, sharing, onObserved) });
+  return { plan: only(environments), agreed };
 }
 
 /** Applies one environment that was loaded and judged before. */
@@ -66,12 +80,14 @@ export function approvalOf(
 }
 
 /** What was chosen is not chosen again, and the policy was checked when the files were loaded. */
-function ofOne(target: Target, { networks, earlier }: Sharing): Partial<Options> {
-  const session: Session = {
-    loaded: { files: [], targets: [target], diagnostics: [] },
-    base: earlier === undefined ? new Map() : new Map([[target.name, earlier]]),
-    networks,
-  };
+function ofOne(
+  target: Target,
+  { networks, agreement }: Sharing,
+  onObserved?: Session['onObserved'],
+): Partial<Options> {
+  const since = agreement === null ? null : sinceAgreement(agreement, digestsUnder(agreement.salt));
+  const loaded = { files: [], targets: [target], diagnostics: [] };
+  const session: Session = { loaded, networks, since, onObserved };
   return { session, targets: undefined, selector: undefined, shard: undefined, policy: undefined };
 }
 

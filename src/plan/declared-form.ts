@@ -36,7 +36,7 @@ function termsOf({ kind, whenBusy }: DesiredSandboxes): readonly string[] {
 }
 
 /** A declared value with references in place of their values, keys in order. */
-function formOf(value: Value, quick: Digests['quick']): unknown {
+export function formOf(value: Value, quick: Digests['quick']): unknown {
   if (value instanceof Secret)
     return value.ref === null
       ? { literal: value.compareWith((text) => literalDigest(text, { quick })) }

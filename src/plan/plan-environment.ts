@@ -8,13 +8,13 @@ import { guardWarnings, refusalsOf } from './guard.ts';
 import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
 import { plannedAlike, remember } from './planned-alike.ts';
-import { classified } from './three-way.ts';
+import { classified, type Since } from './three-way.ts';
 
 /** What an environment is planned by, apart from what the service has. */
 export interface PlanTerms {
   readonly desired: DesiredState;
-  /** What the file declared when it was last applied (`--base`); null if that is not known. */
-  readonly base: DesiredState | null;
+  /** What the file declared when it was last applied (`--base`), or was the same as the service; null if that is not known. */
+  readonly base: DesiredState | Since | null;
   readonly rotation: Rotation;
   readonly fingerprints: Fingerprints;
   /** The guards that are lifted for this run. */
@@ -66,7 +66,7 @@ function planObserved(terms: PlanTerms, observed: ObservedState, sandboxes: Sand
   const { desired, base, allowed } = terms;
   requireFit(desired, observed);
   const found = { settings: planSettings(desired, observed, terms), sandboxes };
-  const plan = base === null ? found : classified(found, desired, base, observed, terms);
+  const plan = classifiedBy(base, found, terms, observed);
   const guarded = { plan, observed, guards: desired.guards };
   const refusals = refusalsOf(guarded, allowed);
   const isRefused = ({ code, path }: Warning): boolean =>
@@ -78,6 +78,17 @@ function planObserved(terms: PlanTerms, observed: ObservedState, sandboxes: Sand
     ...guardWarnings(guarded, allowed),
   ];
   return { plan, observed, warnings, refusals };
+}
+
+function classifiedBy(
+  base: PlanTerms['base'],
+  plan: Plan,
+  terms: PlanTerms,
+  observed: ObservedState,
+): Plan {
+  if (base === null) return plan;
+  if ('classify' in base) return base.classify(plan, terms.desired, observed);
+  return classified(plan, terms.desired, base, observed, terms);
 }
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {

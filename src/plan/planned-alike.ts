@@ -22,7 +22,7 @@ export function plannedAlike(
   observed: ObservedState,
   sandboxes: SandboxPlan,
 ): Planned | null {
-  if (terms.base !== null || hasSandboxes(terms.desired) || sandboxes !== NO_SANDBOXES) return null;
+  if (hasSandboxes(terms.desired) || sandboxes !== NO_SANDBOXES) return null;
   const known = KNOWN.get(observed)?.find(([earlier]) => isMadeOf(earlier, terms));
   return known === undefined ? null : known[1];
 }
@@ -30,8 +30,9 @@ export function plannedAlike(
 /** Keeps a plan for plannedAlike, unless it holds something of its own environment: a change has the place where it is declared. */
 export function remember(terms: PlanTerms, planned: Planned): void {
   const { plan, observed } = planned;
-  const { desired, rotation, allowed, base } = terms;
-  if (base !== null || plan.settings.changes.length > 0 || hasSandboxes(desired)) return;
+  const { desired, rotation, allowed } = terms;
+  // Without changes there is nothing that an earlier file classifies.
+  if (plan.settings.changes.length > 0 || hasSandboxes(desired)) return;
   if (!desired.fields.every((field) => isUnknownHere(field, terms))) return;
   const known = KNOWN.get(observed) ?? [];
   KNOWN.set(

@@ -22,18 +22,33 @@ export function classified(
   const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
   const classOf = (change: Change): ChangeClass => {
-    if (change.action === 'rotate') return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.
     return isDeclared(base, change.path) && changed.has(pathKey(change.path))
       ? 'conflict'
       : 'pending';
   };
-  const sandboxesMoved = !sameItems(desired.sandboxes, base.sandboxes);
+  return classedBy(plan, classOf, !sameItems(desired.sandboxes, base.sandboxes));
+}
+
+/** Classifies every change by what has changed since some time before. */
+export interface Since {
+  readonly classify: (plan: Plan, desired: DesiredState, observed: ObservedState) => Plan;
+}
+
+/** A plan whose settings have these classes, and whose sandboxes that of the file if it declares others. */
+export function classedBy(
+  plan: Plan,
+  classOf: (change: Change) => ChangeClass,
+  sandboxesMoved: boolean,
+): Plan {
   return {
     settings: {
       ...plan.settings,
-      changes: plan.settings.changes.map((change) => ({ ...change, class: classOf(change) })),
+      changes: plan.settings.changes.map((change) => ({
+        ...change,
+        class: change.action === 'rotate' ? 'pending' : classOf(change),
+      })),
     },
     sandboxes: {
       ...plan.sandboxes,
@@ -92,6 +107,10 @@ function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
 }
 
 function sameItems(a: readonly DesiredSandboxes[], b: readonly DesiredSandboxes[]): boolean {
-  const unplaced = (key: string, value: unknown): unknown => (key === 'source' ? null : value);
-  return JSON.stringify(a, unplaced) === JSON.stringify(b, unplaced);
+  return withoutPlaces(a) === withoutPlaces(b);
+}
+
+/** Declared sandboxes as a text, without where they are declared. */
+export function withoutPlaces(items: readonly DesiredSandboxes[]): string {
+  return JSON.stringify(items, (key, value: unknown) => (key === 'source' ? null : value));
 }

@@ -4,6 +4,7 @@ import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
 import type { JournalRecord, Moment, WatchState } from '../model/watch.ts';
 import { sessionNetworks } from '../operations/session.ts';
+import { Agreements } from './agreements.ts';
 import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
@@ -22,6 +23,9 @@ export interface ControllerNote {
 
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;
+
+/** Agreements that differ and are kept as one object for all environments that have them. */
+const SHARED_AGREEMENTS = 100;
 
 /** Keeps watch over environments: reads each again and again, keeps what it finds, and heals what may be healed. */
 export class Controller implements Watching {
@@ -67,6 +71,8 @@ export class Controller implements Watching {
       abandon: options.abandon,
       commit: () => files.commit,
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
+      keepAgreement: (environment, agreement) => this.#keeper.keepAgreement(environment, agreement),
+      agreements: new Agreements(SHARED_AGREEMENTS),
       recall: (name) => this.#recall.of(name),
       isAsStarted: () => this.#recall.isSame(),
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),

@@ -13,6 +13,7 @@ import type {
   WatchStatus,
 } from '../model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
+import type { Agreement } from '../operations/session.ts';
 import { moved, recent, retold } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
@@ -28,6 +29,8 @@ export interface Remembered {
   readonly lastApply: string | null;
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
+  /** What file and service were the same in when they last were; null if that is not known. */
+  readonly agreed: Agreement | null;
 }
 
 /** One environment under watch: what was found, since when, and what was done about it. Only reads and writes change it. */
@@ -53,6 +56,7 @@ export class Environment implements WatchState {
   stopped: HealingStopped | null = null;
   heldBy: string | null = null;
   commit: string | null = null;
+  agreed: Agreement | null = null;
   readonly #marks = new Marks();
 
   constructor(name: string, settings: WatchSettings, now: string) {
@@ -141,6 +145,7 @@ export class Environment implements WatchState {
       lastApply: this.lastApply,
       heals: this.heals,
       stopped: this.stopped,
+      agreed: this.agreed,
     };
   }
 
@@ -156,6 +161,7 @@ export class Environment implements WatchState {
     this.lastApply = known.lastApply;
     this.heals = retold(known.heals, now);
     this.stopped = known.stopped;
+    this.agreed = known.agreed;
   }
 }
 

@@ -1,5 +1,6 @@
 import { asSetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
+import type { Agreement } from '../operations/session.ts';
 import type { ControllerNote } from './controller.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
@@ -46,6 +47,11 @@ export class Keeper {
     return record;
   }
 
+  /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
+  async keepAgreement({ name }: Environment, agreement: Agreement): Promise<void> {
+    await this.#kept(() => this.#journal.agree(name, agreement));
+  }
+
   /** Keeps what is about the controller itself, as far as it can be. */
   async note(event: JournalEvent): Promise<void> {
     await this.#appended(event).catch(() => {});
@@ -69,12 +75,16 @@ export class Keeper {
     this.#report({ severity: 'info', message });
   }
 
-  async #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
+  #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
+    return this.#kept(() => this.#journal.append(event, at));
+  }
+
+  async #kept<T>(append: () => Promise<T>): Promise<T> {
     try {
-      const record = await this.#journal.append(event, at);
+      const kept = await append();
       if (this.#problem !== null) this.inform('The journal can be written again.');
       this.#problem = null;
-      return record;
+      return kept;
     } catch (thrown) {
       const { message } = asSetpointError(thrown);
       if (message !== this.#problem) this.warn(`${message} Nothing is healed until it can be.`);

@@ -6,7 +6,14 @@ import type { Clock } from '../model/ports.ts';
 import type { Moment } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import type { PlanRequest } from '../operations/options.ts';
-import { approvalOf, applyLoaded, planLoaded, type Sharing } from '../operations/session.ts';
+import {
+  approvalOf,
+  applyLoaded,
+  planLoaded,
+  type Agreement,
+  type LoadedPlan,
+  type Sharing,
+} from '../operations/session.ts';
 import { digestOf, type Environment } from './environment.ts';
 import { competing, mayHeal } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
@@ -29,10 +36,10 @@ export interface TurnTools {
   readonly lookAgain: (environment: Environment) => Promise<void>;
 }
 
-/** An environment as the files declare it, and what they declared when it was last in sync, if that is something else. */
+/** An environment as the files declare it, and what they and the service agreed on when they were last the same. */
 export interface Declared {
   readonly target: Target;
-  readonly earlier: Target | undefined;
+  readonly agreement: Agreement | null;
   readonly commit: string | null;
 }
 
@@ -45,10 +52,10 @@ export interface WriteTools extends TurnTools {
 
 /** Reads an environment as it is now. Errors are in the plan. */
 export async function readEnvironment(
-  { target, earlier }: Declared,
+  { target, agreement }: Declared,
   { request, networks, signal }: TurnTools,
-): Promise<EnvironmentPlan> {
-  return planLoaded(target, { ...request, digests: false, signal }, { networks, earlier });
+): Promise<LoadedPlan> {
+  return planLoaded(target, { ...request, digests: false, signal }, { networks, agreement });
 }
 
 /** Why something was not done. */
@@ -145,7 +152,7 @@ export async function write(
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
     },
-    { networks, earlier: declared.earlier },
+    { networks, agreement: declared.agreement },
   );
   if (begun) {
     if (outcome.requests.post === 0) environment.notWritten();

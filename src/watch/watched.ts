@@ -4,6 +4,7 @@ import type { JournalEvent, JournalRecord, WatchSettings } from '../model/watch.
 import { labelsOf } from '../desired/blocks/labels.ts';
 import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
+import { AgreementOf, type AgreementTools } from './agreements.ts';
 import type { Environment, Remembered } from './environment.ts';
 import { isRefused, type Lock, type Locks } from './locks/locks.ts';
 import { Records } from './journal/records.ts';
@@ -19,7 +20,7 @@ import {
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
-export interface WatchTools extends TurnTools {
+export interface WatchTools extends TurnTools, AgreementTools {
   readonly locks: Locks;
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
@@ -57,8 +58,7 @@ export class Watched {
   readonly #tools: WatchTools;
   readonly #records: Records;
   #target: Target;
-  /** What was declared when the service was last in sync. */
-  #inSync: Target | null = null;
+  readonly #agreement: AgreementOf;
   #lock: Lock | null = null;
   /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
@@ -76,6 +76,7 @@ export class Watched {
     this.#target = target;
     this.#tools = tools;
     this.#ahead = clock.now() - clock.monotonic();
+    this.#agreement = new AgreementOf(environment, tools);
     this.#records = new Records((event, at) => tools.keep(environment, event, at));
   }
 
@@ -96,7 +97,7 @@ export class Watched {
     try {
       const [lock, problem] = await this.#lockNow();
       const repeated = await this.#read();
-      await this.#records.flush();
+      await this.#flush();
       if (lock !== null) await this.#mindClock();
       if (lock !== null && !signal.aborted && !this.#gone) soon = await this.#heal(lock, repeated);
       else this.#warn(problem);
@@ -113,8 +114,8 @@ export class Watched {
   }
 
   /** A plan as it is now; nothing is kept of it. */
-  plan(): Promise<EnvironmentPlan> {
-    return readEnvironment(this.#declared(), this.#tools);
+  async plan(): Promise<EnvironmentPlan> {
+    return (await readEnvironment(this.#declared(), this.#tools)).plan;
   }
 
   /** Applies the plan of a digest that a person saw. Resolves to what became of it, in a sentence. Throws if it cannot begin. */
@@ -166,12 +167,13 @@ export class Watched {
     const { clock, signal, ended } = this.#tools;
     const declared = this.#declared();
     const began = clock.monotonic();
-    const plan = await readEnvironment(declared, this.#tools);
+    const { plan, agreed } = await readEnvironment(declared, this.#tools);
     // What a stop interrupted says nothing of the service.
     if (signal.aborted && plan.status === 'error') return false;
     const [now, passing] = [clock.now(), clock.monotonic()];
     const event = environment.read(plan, now, declared.commit);
-    if (environment.found === 'in-sync') this.#inSync = declared.target;
+    if (environment.found === 'in-sync')
+      this.#agreement.take(agreed, declared.target, event !== null);
     const seconds = (passing - began) / 1000;
     ended(environment, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
     if (event !== null && environment.heldBy === null) this.#records.add(event, now);
@@ -188,8 +190,14 @@ export class Watched {
     }
     this.#warn(null);
     await this.#read();
-    await this.#records.flush();
+    await this.#flush();
     return false;
+  }
+
+  /** Keeps what is not kept yet. Throws output-failed if it cannot be. */
+  async #flush(): Promise<void> {
+    await this.#records.flush();
+    await this.#agreement.keep();
   }
 
   /** Looks whether the clock was set, as far as nothing else is being done. Never throws: it is looked again before a heal. */
@@ -242,6 +250,7 @@ export class Watched {
     if (this.#stale ?? !(await isAsStarted())) {
       const known = await recall(environment.name);
       if (known !== undefined) environment.restore(known, moment());
+      this.#agreement.restored();
       this.#records.dropStates();
       this.#foundAt = null;
       // Whoever held the lock has moved the times of heals with the clock.
@@ -257,10 +266,9 @@ export class Watched {
   }
 
   #declared(): Declared {
-    const earlier = this.#inSync ?? undefined;
     return {
       target: this.#target,
-      earlier: earlier === this.#target ? undefined : earlier,
+      agreement: this.environment.agreed,
       commit: this.#tools.commit(),
     };
   }

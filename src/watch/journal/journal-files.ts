@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { link, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /** The file that is written. */
 export const CURRENT = 'journal.jsonl';
@@ -19,6 +20,26 @@ export function nextName(last: string | undefined, now: number): string {
   const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
   const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
   return `journal-${stamp}-${process.pid}.jsonl`;
+}
+
+/** Makes a file that is there with all of its text or not at all. False if there is one already. */
+export async function createWith(path: string, text: string): Promise<boolean> {
+  const next = join(dirname(path), `next-${process.pid}-${crypto.randomUUID()}`);
+  try {
+    const file = await open(next, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return await link(next, path).then(
+      () => true,
+      () => false,
+    );
+  } finally {
+    await rm(next, { force: true });
+  }
 }
 
 /** Does work that no other process does meanwhile, or leaves it if one does. One that was killed during it counts for a minute. */

@@ -1,6 +1,8 @@
 import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
 import type { Remembered } from '../environment.ts';
 import { moved, recent } from '../healing.ts';
+import type { Agreement } from '../../operations/session.ts';
+import { Agreements } from '../agreements.ts';
 import { ToldStates } from '../notices/told.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
@@ -8,7 +10,11 @@ export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
   readonly kind: 'checkpoint';
-  readonly environments: readonly Remembered[];
+  /** `agreed` is the place of one in `agreements`. */
+  readonly environments: readonly (Omit<Remembered, 'agreed'> & {
+    readonly agreed?: number | null;
+  })[];
+  readonly agreements?: readonly Agreement[];
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
   /** How far the file before was read for this; what others appended to it behind that follows from nothing here. */
@@ -21,7 +27,16 @@ export interface Place {
   readonly bytes: number;
 }
 
-export type JournalLine = JournalRecord | Checkpoint;
+/** What a file and its service agree on; people are not shown it. */
+export interface AgreedLine {
+  readonly v: 1;
+  readonly at: string;
+  readonly kind: 'agreed';
+  readonly environment: string;
+  readonly agreement: Agreement;
+}
+
+export type JournalLine = JournalRecord | AgreedLine | Checkpoint;
 
 /** Whether a record is about an environment. */
 export function isAbout(name: string): (record: JournalRecord) => boolean {
@@ -29,11 +44,12 @@ export function isAbout(name: string): (record: JournalRecord) => boolean {
 }
 
 export function isRecordLine(line: JournalLine): line is JournalRecord {
-  return line.kind !== 'checkpoint';
+  return line.kind !== 'checkpoint' && line.kind !== 'agreed';
 }
 
 const KINDS: ReadonlySet<unknown> = new Set([
   'checkpoint',
+  'agreed',
   'started',
   'stopped',
   'files',
@@ -46,6 +62,12 @@ const KINDS: ReadonlySet<unknown> = new Set([
   'healing-stopped',
   'notice',
 ] satisfies JournalLine['kind'][]);
+
+/** Line separators of Unicode would end a line for some readers. */
+export function lineOf(line: JournalLine): string {
+  const text = JSON.stringify(line);
+  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+}
 
 /** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
 export function parsedLine(line: string): JournalLine | null {
@@ -75,6 +97,7 @@ export class Memory implements Restored {
   left: readonly string[] = [];
   #told = new ToldStates();
   readonly #inFlight = new Set<string>();
+  readonly #agreements = new Agreements();
 
   /** As few records as tell the same. */
   get notices(): readonly JournalRecord[] {
@@ -89,19 +112,30 @@ export class Memory implements Restored {
   /** What a file begins with that goes on after these lines. */
   checkpoint(at: string, upTo: Place | null): Checkpoint {
     const { environments, notices, inFlight } = this;
-    const known = [...environments.values()];
-    return { v: 1, at, kind: 'checkpoint', environments: known, notices, inFlight, upTo };
+    const places = new Map<Agreement, number>();
+    const all = [...environments.values()].map(({ agreed, ...known }) => {
+      if (agreed === null) return { ...known, agreed: null };
+      const place = places.get(agreed) ?? places.size;
+      places.set(agreed, place);
+      return { ...known, agreed: place };
+    });
+    const agreements = [...places.keys()];
+    return { v: 1, at, kind: 'checkpoint', environments: all, agreements, notices, inFlight, upTo };
   }
 
   take(line: JournalLine): void {
     switch (line.kind) {
       case 'checkpoint':
         this.environments.clear();
-        for (const one of line.environments) this.environments.set(one.name, one);
+        for (const { agreed, ...known } of line.environments)
+          this.environments.set(known.name, { ...known, agreed: this.#placed(line, agreed) });
         this.#told = new ToldStates();
         for (const notice of line.notices) this.#told.take(notice);
         this.#inFlight.clear();
         for (const name of line.inFlight) this.#inFlight.add(name);
+        break;
+      case 'agreed':
+        this.#change(line.environment, { agreed: this.#agreements.of(line.agreement) });
         break;
       case 'state':
         this.#change(line.environment, {
@@ -163,6 +197,11 @@ export class Memory implements Restored {
     else this.#change(environment, { heals: this.#healsOf(environment).slice(0, -1) });
   }
 
+  #placed({ agreements }: Checkpoint, place: number | null | undefined): Agreement | null {
+    const agreement = agreements?.[place ?? Number.NaN];
+    return agreement === undefined ? null : this.#agreements.of(agreement);
+  }
+
   #healsOf(name: string): readonly Heal[] {
     return this.environments.get(name)?.heals ?? [];
   }
@@ -186,5 +225,6 @@ function unknown(name: string): Remembered {
     lastApply: null,
     heals: [],
     stopped: null,
+    agreed: null,
   };
 }

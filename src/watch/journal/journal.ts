@@ -1,18 +1,28 @@
-import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 import { syncFolder } from '../../host/write-aside.ts';
+import type { Agreement } from '../../operations/session.ts';
 import {
   alone,
   appendLines,
+  createWith,
   CURRENT,
   fileLines,
   journalFiles,
   nextName,
   type FileLine,
 } from './journal-files.ts';
-import { isRecordLine, Memory, parsedLine, type JournalLine, type Place } from './journal-lines.ts';
+import {
+  isRecordLine,
+  lineOf,
+  Memory,
+  parsedLine,
+  type AgreedLine,
+  type JournalLine,
+  type Place,
+} from './journal-lines.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -51,13 +61,22 @@ export class Journal {
 
   /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
   append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
-    const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
+    return this.#add<JournalRecord>({ v: 1, at: new Date(at).toISOString(), ...event });
+  }
+
+  /** Appends what a file and its service agree on; as durable as an event. Throws output-failed if it cannot be. */
+  async agree(environment: string, agreement: Agreement): Promise<void> {
+    const at = new Date(this.#now()).toISOString();
+    await this.#add<AgreedLine>({ v: 1, at, kind: 'agreed', environment, agreement });
+  }
+
+  #add<L extends JournalLine>(line: L): Promise<L> {
     return new Promise((resolve, reject) => {
       const done = (error: SetpointError | null): void => {
-        if (error === null) resolve(record);
+        if (error === null) resolve(line);
         else reject(error);
       };
-      this.#waiting.push({ line: lineOf(record), done });
+      this.#waiting.push({ line: lineOf(line), done });
       if (!this.#writing) void this.#writeAll();
     });
   }
@@ -167,28 +186,9 @@ export class Journal {
     const { memory, upTo } = await this.#steadily((names) =>
       this.#fold(names, ({ isWhole }) => isWhole),
     );
-    if (await this.#begin(lineOf(memory.checkpoint(new Date(now).toISOString(), upTo))))
-      await this.#removeOldest(kept);
-  }
-
-  /** Makes the current file, with its first line. False if an append was quicker: then the files before it say what must be known. */
-  async #begin(line: string): Promise<boolean> {
-    const next = join(this.#folder, `next-${process.pid}-${crypto.randomUUID()}`);
-    try {
-      const file = await open(next, 'wx', 0o600);
-      try {
-        await file.writeFile(line);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      return await link(next, join(this.#folder, CURRENT)).then(
-        () => true,
-        () => false,
-      );
-    } finally {
-      await rm(next, { force: true });
-    }
+    const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
+    // If an append was quicker, the files before say what must be known.
+    if (await createWith(join(this.#folder, CURRENT), line)) await this.#removeOldest(kept);
   }
 
   async #removeOldest(kept: number): Promise<void> {
@@ -275,12 +275,6 @@ const ATTEMPTS = 5;
 
 function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-}
-
-/** Line separators of Unicode would end a line for some readers. */
-function lineOf(line: JournalLine): string {
-  const text = JSON.stringify(line);
-  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
 function isMissing(thrown: unknown): boolean {

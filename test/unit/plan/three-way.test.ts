@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { digestsUnder } from '../../../src/host/digests.ts';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
+import type { Change } from '../../../src/model/plan.ts';
+import { agreementOf, sinceAgreement, type Agreement } from '../../../src/plan/agreement.ts';
 import type { DesiredState } from '../../../src/model/state.ts';
+import { Secret } from '../../../src/model/secret.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { classified, declarations } from '../../../src/plan/three-way.ts';
@@ -20,14 +24,34 @@ function classes(
 ): Record<string, string | undefined> {
   const state = observed(recordOf(Object.entries(stored)));
   const settings = planSettings(now, state, NOTHING_KNOWN);
-  const { settings: found } = classified(
-    { settings, sandboxes: { steps: [], unmet: [], warnings: [] } },
+  const plan = { settings, sandboxes: { steps: [], unmet: [], warnings: [] } };
+  const { settings: found } = classified(plan, now, base, state, NOTHING_KNOWN);
+  return classesOf(found.changes);
+}
+
+function classesOf(changes: readonly Change[]): Record<string, string | undefined> {
+  return Object.fromEntries(changes.map((one) => [one.path.join(' '), one.class]));
+}
+
+/** The same if the service had `agreed` when the file was `base`, and nothing but their digests is known of both. */
+function since(
+  base: DesiredState,
+  now: DesiredState,
+  agreed: Readonly<Record<string, Value>>,
+  stored: Readonly<Record<string, Value>>,
+): Record<string, string | undefined> {
+  const digests = digestsUnder();
+  const agreement = agreementOf(base, observed(recordOf(Object.entries(agreed))), digests);
+  const state = observed(recordOf(Object.entries(stored)));
+  const settings = planSettings(now, state, NOTHING_KNOWN);
+  const plan = { settings, sandboxes: { steps: [], unmet: [], warnings: [] } };
+  const kept = JSON.parse(JSON.stringify(agreement)) as Agreement;
+  const { settings: found } = sinceAgreement(kept, digestsUnder(kept.salt)).classify(
+    plan,
     now,
-    base,
     state,
-    NOTHING_KNOWN,
   );
-  return Object.fromEntries(found.changes.map((one) => [one.path.join(' '), one.class]));
+  return classesOf(found.changes);
 }
 
 describe('of a field', () => {
@@ -260,5 +284,124 @@ describe('of the sandboxes', () => {
     expect(classOf(one, `guards: { max_changes: 3 }\n${one}`)).toEqual([['box-1', 'drift']]);
     expect(classOf(one, one.replace('running', 'paused'))).toEqual([['box-1', 'pending']]);
     expect(classOf('', one)).toEqual([['box-1', 'pending']]);
+  });
+});
+
+describe('since file and service were last the same, of which only digests are kept', () => {
+  it.each([
+    ['the file has moved', 'en', 'fr', 'en', 'pending'],
+    ['the service has moved', 'en', 'en', 'fr', 'drift'],
+    ['both have', 'en', 'fr', 'de', 'conflict'],
+  ])('%s', (_, base, now, stored, expected) => {
+    const [before, after] = [file([`language: ${base}`]), file([`language: ${now}`])];
+    expect(since(before, after, { language: base }, { language: stored })).toEqual({
+      language: expected,
+    });
+  });
+
+  it('what was not declared, or was unmanaged, is pending', () => {
+    const now = file(['language: fr']);
+    const shown = { language: 'de', agent: 'A' };
+    expect(since(file(['agent: A']), now, shown, shown)).toEqual({ language: 'pending' });
+    const before = file(['language: en'], 'unmanaged: [language]\n');
+    expect(since(before, now, shown, { language: 'it' })).toEqual({ language: 'pending' });
+  });
+
+  const config = (...shttp_servers: readonly Value[]) => ({
+    mcp_config: { sse_servers: [], stdio_servers: [], shttp_servers },
+  });
+  const server = (name: string, more: Readonly<Record<string, Value>> = { timeout: 60 }) => ({
+    url: `https://${name}.example/mcp`,
+    ...more,
+  });
+  const declared = (...entries: readonly string[]) =>
+    file([
+      `mcp_config: { shttp_servers: [${entries.join(', ')}], sse_servers: [], stdio_servers: [] }`,
+    ]);
+  const entry = (name: string, more = 'timeout: 60') =>
+    `{ url: "https://${name}.example/mcp", ${more} }`;
+
+  it('each entry of a list is judged by itself', () => {
+    const found = since(
+      declared(entry('kept'), entry('edited'), entry('dropped'), entry('touched'), entry('both')),
+      declared(
+        entry('kept'),
+        entry('edited', 'timeout: 30'),
+        entry('touched'),
+        entry('added'),
+        entry('both', 'timeout: 20'),
+      ),
+      config(...['kept', 'edited', 'dropped', 'touched', 'both'].map((name) => server(name))),
+      config(
+        server('kept'),
+        server('edited'),
+        server('dropped'),
+        server('touched', { timeout: 5 }),
+        server('both', { timeout: 5 }),
+        server('foreign'),
+      ),
+    );
+    const at = (name: string) => found[`mcp_config shttp_servers https://${name}.example/mcp`];
+    const names = ['kept', 'edited', 'dropped', 'touched', 'added', 'both', 'foreign'];
+    expect(names.map(at)).toEqual([
+      undefined,
+      'pending',
+      'pending',
+      'drift',
+      'pending',
+      'conflict',
+      'drift',
+    ]);
+  });
+
+  it('behind a reference it counts how the file writes it, and whether the service shows something', () => {
+    const keyed = (ref: string, timeout = 60) =>
+      declared(entry('a', `timeout: ${timeout}, api_key: "\${env:${ref}}"`));
+    const shown = (timeout: number, key: string) =>
+      config(server('a', { timeout, api_key: new Secret(key) }));
+    const classOf = (now: DesiredState, stored: Readonly<Record<string, Value>>) =>
+      Object.values(since(keyed('A'), now, shown(60, 'a'), stored));
+    expect(classOf(keyed('A'), shown(60, 'theirs'))).toEqual(['drift']);
+    expect(classOf(keyed('B'), shown(60, 'a'))).toEqual(['pending']);
+    expect(classOf(keyed('A', 30), shown(60, 'a'))).toEqual(['pending']);
+    expect(classOf(keyed('B'), shown(5, 'a'))).toEqual(['conflict']);
+    expect(classOf(keyed('B'), config(server('a')))).toEqual(['conflict']);
+    expect(classOf(keyed('B'), config())).toEqual(['conflict']);
+  });
+
+  it('holds nothing of a reference: another value of it makes the same digests', () => {
+    const of = (value: string) => {
+      const wrapped = new Secret(value, '${env:A}');
+      const base = declared(entry('a', 'api_key: "${env:A}", timeout: 60'));
+      const fields = base.fields.map((field) => ({
+        ...field,
+        value: config(server('a', { timeout: 60, api_key: wrapped })).mcp_config,
+      }));
+      const shown = config(server('a', { timeout: 60, api_key: new Secret(value) }));
+      const state = observed(recordOf(Object.entries(shown)));
+      return agreementOf({ ...base, fields }, state, digestsUnder('salt'));
+    };
+    expect(of('one')).toEqual(of('two'));
+    const plain = (value: string) =>
+      agreementOf(
+        resolveSettings(target(withSettings('git_user_name: "${env:A}"')), source({ A: value })),
+        observed(recordOf([['git_user_name', value]])),
+        digestsUnder('salt'),
+      );
+    expect(plain('one')).toEqual(plain('two'));
+  });
+
+  it('sandboxes: drift, unless the file has changed', () => {
+    const one = 'sandboxes: [{ id: box-1, state: running }]\n';
+    const classOf = (base: string, now: string) => {
+      const digests = digestsUnder();
+      const agreement = agreementOf(file(['language: en'], base), observed({}), digests);
+      return sinceAgreement(agreement, digests)
+        .classify(planOf([], {}, [step('box-1')]), file(['language: en'], now), observed({}))
+        .sandboxes.steps.map(({ change: { class: kind } }) => kind);
+    };
+    expect(classOf(one, one)).toEqual(['drift']);
+    expect(classOf(one, `guards: { max_changes: 3 }\n${one}`)).toEqual(['drift']);
+    expect(classOf('', one)).toEqual(['pending']);
   });
 });
