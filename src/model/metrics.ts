@@ -100,8 +100,8 @@ export const WATCH_METRICS = {
   },
   setpoint_requests_total: {
     type: 'counter',
-    help: 'Requests of applies to services.',
-    labels: ['method'],
+    help: 'Requests to services by method and status of the answer; error if none came.',
+    labels: ['method', 'code'],
   },
   setpoint_notices_total: {
     type: 'counter',

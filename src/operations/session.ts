@@ -3,7 +3,7 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Target } from '../desired/target.ts';
 import { digestsUnder } from '../host/digests.ts';
 import { agreementOf, sinceAgreement, type Agreement } from '../plan/agreement.ts';
-import { Networks } from '../service/networks.ts';
+import { Networks, type OnExchange } from '../service/networks.ts';
 import { apply, type ApplyRequest } from './apply.ts';
 import type { Options, PlanRequest, Session } from './options.ts';
 import { plan } from './plan.ts';
@@ -29,9 +29,9 @@ export async function loadSession(request: Options): Promise<readonly Target[]> 
   return targets;
 }
 
-/** The networks that the runs of a session share. */
-export function sessionNetworks(): Networks {
-  return new Networks();
+/** The networks that the runs of a session share. `onExchange` is told of every request to a service. */
+export function sessionNetworks(onExchange?: OnExchange): Networks {
+  return new Networks(onExchange);
 }
 
 /** What the runs of a session share. `agreement` is that of the file and the service when they were last the same; null if it is not known. */

@@ -161,6 +161,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
         },
       });
       answered(answer);
+      networks.onExchange?.(method, answer.kind === 'reply' ? answer.status : null);
       if (answer.kind === 'fault' || !(answer.body instanceof Uint8Array)) return answer;
       return { ...answer, body: networks.bodies.same(answer.body) };
     },

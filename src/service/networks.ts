@@ -1,3 +1,4 @@
+import type { Method } from './exchange.ts';
 import { openNetwork, type NetworkSettings, type Sender } from './network.ts';
 import { Paces } from './paces.ts';
 import { RecentBodies } from './recent-bodies.ts';
@@ -15,15 +16,24 @@ interface Open {
   users: number;
 }
 
+/** Receives the method of a request and the status of its answer; null if none came. */
+export type OnExchange = (method: Method, status: number | null) => void;
+
 /**
  * The networks of one run. Connections to the same origin with the same authorities and proxy share one, so that sockets are used
  * again. One that nobody uses stays open until another is opened, because the next environment often has the same origin.
  */
 export class Networks {
+  /** Told of every exchange with a service, whatever became of it. */
+  readonly onExchange: OnExchange | undefined;
   readonly paces = new Paces();
   readonly bodies = new RecentBodies();
   readonly #open = new Map<string, Open>();
   #idle: Open | null = null;
+
+  constructor(onExchange?: OnExchange) {
+    this.onExchange = onExchange;
+  }
 
   use(settings: NetworkSettings): Network {
     let used: Open | null = null;

@@ -13,7 +13,8 @@ import { Roster } from './roster.ts';
 import { Suspensions } from './suspensions.ts';
 import type { WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
-import type { Health, Listener, Watching } from './watching.ts';
+import { RequestCounts } from './telemetry/request-counts.ts';
+import type { Health, Listener, RequestCount, Watching } from './watching.ts';
 
 export interface ControllerNote {
   readonly severity: 'info' | 'warning';
@@ -32,7 +33,8 @@ export class Controller implements Watching {
   readonly #options: WatchOptions;
   readonly #keeper: Keeper;
   readonly #recall: Recall;
-  readonly #networks = sessionNetworks();
+  readonly #requests = new RequestCounts();
+  readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
   readonly #stop = new AbortController();
   readonly #startedAt: number;
   #turnedAt: number;
@@ -151,6 +153,10 @@ export class Controller implements Watching {
       filesProblem: files.problem?.message ?? null,
       shard: request.shard ?? null,
     };
+  }
+
+  get requests(): readonly RequestCount[] {
+    return this.#requests.list();
   }
 
   subscribe(listener: Listener): () => void {

@@ -7,6 +7,8 @@ export interface Watching {
   states(): readonly WatchState[];
   state(name: string): WatchState | undefined;
   readonly health: Health;
+  /** Requests to services since the controller started. */
+  readonly requests: readonly RequestCount[];
   /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
   subscribe(listener: Listener): () => void;
   /** The records of the journal about an environment, the latest first. */
@@ -31,6 +33,13 @@ export interface ReadEnd {
   readonly kind: 'read';
   readonly seconds: number;
   readonly result: string;
+}
+
+/** Requests of a method that had the same answer: a status, or null if none came. */
+export interface RequestCount {
+  readonly method: string;
+  readonly status: number | null;
+  readonly count: number;
 }
 
 /** How the controller itself is. Times are milliseconds since 1970. */

@@ -15,7 +15,6 @@ export function count(
     new Counted(registry, name, perEnvironment ? watching : null);
   const reads = counted('setpoint_reconcile_total');
   const writes = counted('setpoint_writes_total');
-  const requests = counted('setpoint_requests_total');
   const notices = counted('setpoint_notices_total');
   const name = 'setpoint_reconcile_duration_seconds';
   const durations = new Histogram({
@@ -32,8 +31,6 @@ export function count(
         break;
       case 'write':
         writes.add({ environment, result: event.outcome.status });
-        requests.add({ method: 'GET' }, event.outcome.requests.get);
-        requests.add({ method: 'POST' }, event.outcome.requests.post);
         break;
       case 'notice':
         if (event.result !== 'begun')

@@ -38,6 +38,7 @@ export function metricsOf(watching: Watching, { perEnvironment }: MetricsOptions
   for (const [name, metric, samples] of gauges)
     registry.registerMetric(new Computed(name, metric, samples));
   registry.registerMetric(processorTime());
+  registry.registerMetric(requestsOf(watching));
   const end = count(watching, registry, perEnvironment);
   return {
     text: async () => {
@@ -110,6 +111,23 @@ function gaugesOf(
     value('process_resident_memory_bytes', () => process.memoryUsage.rss()),
     value('process_start_time_seconds', () => started),
   ];
+}
+
+/** Requests as the controller counts them. */
+function requestsOf(watching: Pick<Watching, 'requests'>): Counter {
+  const name = 'setpoint_requests_total';
+  const { help, labels } = WATCH_METRICS[name];
+  return new Counter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [],
+    collect(this: Counter) {
+      this.reset();
+      for (const { method, status, count: requests } of watching.requests)
+        this.inc({ method, code: status === null ? 'error' : String(status) }, requests);
+    },
+  });
 }
 
 /** Processor time as the system counts it. */

@@ -66,6 +66,11 @@ describe('the metrics of a controller', () => {
   it('count reads, writes, requests and notices', async () => {
     const watching = fakeWatching(watchState());
     const metrics = metricsOf(watching, WATCHING);
+    watching.requests = [
+      { method: 'GET', status: 200, count: 7 },
+      { method: 'GET', status: null, count: 2 },
+      { method: 'POST', status: 200, count: 1 },
+    ];
     watching.put(watchState(), READ);
     watching.put(watchState(), READ);
     watching.put(watchState(), { ...READ, result: 'timed-out', seconds: 40 });
@@ -97,8 +102,9 @@ describe('the metrics of a controller', () => {
       'setpoint_reconcile_total{environment="production",result="timed-out"} 1',
     ]);
     expect(linesOf(text, 'setpoint_requests_total')).toEqual([
-      'setpoint_requests_total{method="GET"} 2',
-      'setpoint_requests_total{method="POST"} 1',
+      'setpoint_requests_total{method="GET",code="200"} 7',
+      'setpoint_requests_total{method="GET",code="error"} 2',
+      'setpoint_requests_total{method="POST",code="200"} 1',
     ]);
     expect(linesOf(text, 'setpoint_writes_total')).toEqual([
       'setpoint_writes_total{environment="production",result="applied"} 1',
