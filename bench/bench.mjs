@@ -6,13 +6,24 @@ import { parseArgs } from 'node:util';
 import { tableOf } from './table.mjs';
 
 const USUAL = ['start', 'planning', 'fleet', 'origins'];
-/** Those that take minutes and have no limit run if they are named. */
-const PARTS = [...USUAL, 'latency'];
+/** Those that take minutes run if they are named. */
+const PARTS = [...USUAL, 'latency', 'watch', 'page'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, markdown: { type: 'string' } },
+  options: {
+    json: { type: 'string' },
+    markdown: { type: 'string' },
+    minutes: { type: 'string' },
+    rounds: { type: 'string' },
+    environments: { type: 'string' },
+  },
 });
+const numbers = Object.fromEntries(
+  ['minutes', 'rounds', 'environments']
+    .filter((name) => values[name] !== undefined)
+    .map((name) => [name, Number(values[name])]),
+);
 const unknown = positionals.find((part) => !PARTS.includes(part));
 if (unknown !== undefined)
   throw new Error(`There is no part ${unknown}. The parts are ${PARTS.join(', ')}.`);
@@ -29,7 +40,7 @@ const rows = [];
 for (const part of wanted) {
   console.error(`Measuring: ${part}`);
   const { measure } = await import(`./${part}.mjs`);
-  rows.push(...(await measure()).map((row) => Object.assign({ part }, row)));
+  rows.push(...(await measure(numbers)).map((row) => Object.assign({ part }, row)));
 }
 const load = [machine.loadBefore, loadavg()[0]].map((value) => value.toFixed(2)).join(' to ');
 const table = `${tableOf(rows)}

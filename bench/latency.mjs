@@ -2,7 +2,7 @@
 // of as many origins, against a raw loop with as many requests at a time. Says on stderr how many connections each had open at most.
 import { join } from 'node:path';
 import { checkPlanned } from './fleet/check-planned.mjs';
-import { nameOf, startFleet, writeSettings } from './fleet/lay-out.mjs';
+import { askFleet, nameOf, startFleet, writeSettings } from './fleet/lay-out.mjs';
 import { COMMAND, inTurn, ratioRow, watched } from './measure.mjs';
 
 const ROUNDS = 3;
@@ -40,9 +40,9 @@ async function measured({ fleet, latency, origins, parallel }) {
   const { folder: cwd, env, port } = fleet;
   const most = { plan: 0, loop: 0 };
   const counted = async (side, args) => {
-    await connections(port);
+    await askFleet(port);
     const run = await watched(args, { cwd, env });
-    most[side] = Math.max(most[side], await connections(port));
+    most[side] = Math.max(most[side], (await askFleet(port)).most);
     return run;
   };
   const plan = async () => {
@@ -69,13 +69,4 @@ async function measured({ fleet, latency, origins, parallel }) {
     unit: 'ms',
     pairs: pairs.map((pair) => pair.map((run) => run.milliseconds)),
   });
-}
-
-/** The most connections that were open at once since this was asked last, without the one that asks. */
-async function connections(port) {
-  const response = await fetch(`http://127.0.0.1:${port}/connections`, {
-    headers: { connection: 'close' },
-  });
-  const { most } = await response.json();
-  return most;
 }

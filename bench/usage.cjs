@@ -1,13 +1,22 @@
 // Loaded before a program that is measured: leaves in the file BENCH_USAGE the KiB of memory that the process had at most, and the
-// milliseconds that processors worked for it.
+// milliseconds that processors worked for it; also for each BENCH_EVERY milliseconds, if that is set, with the memory it had then.
 const { readFileSync, writeFileSync } = require('node:fs');
 
+const samples = [];
+if (process.env.BENCH_EVERY !== undefined)
+  setInterval(() => samples.push(sample()), Number(process.env.BENCH_EVERY)).unref();
+
 process.on('exit', () => {
-  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
-  const kibibytes = Number(fromKernel() ?? maxRSS);
-  const busy = (userCPUTime + systemCPUTime) / 1000;
-  writeFileSync(process.env.BENCH_USAGE, JSON.stringify({ kibibytes, busy }));
+  const kibibytes = Number(fromKernel() ?? process.resourceUsage().maxRSS);
+  const { busy } = sample();
+  writeFileSync(process.env.BENCH_USAGE, JSON.stringify({ kibibytes, busy, samples }));
 });
+
+function sample() {
+  const { user, system } = process.cpuUsage();
+  const mebibytes = process.memoryUsage.rss() / 1024 / 1024;
+  return { at: performance.now(), busy: (user + system) / 1000, mebibytes };
+}
 
 /** Linux's own count for this program. What resourceUsage has there includes the process that started it, before the exec. */
 function fromKernel() {

@@ -42,6 +42,17 @@ export async function startFleet(host, latency = 0) {
 }
 
 /**
+ * What the server of a fleet has seen: the reads that it answered, and the most connections that were open at once since this was asked
+ * last, without the one that asks.
+ */
+export async function askFleet(port) {
+  const response = await fetch(`http://127.0.0.1:${port}/asked`, {
+    headers: { connection: 'close' },
+  });
+  return response.json();
+}
+
+/**
  * Writes NAME.yaml with the environments from..to (without to), and their addresses as NAME.txt. With `key`, each is sent the key of
  * the fleet.
  */

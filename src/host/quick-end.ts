@@ -1,3 +1,5 @@
+import { USUAL_MEMORY_FLAGS } from './memory.ts';
+
 interface Compiler {
   readonly compile: (bytes: Uint8Array) => Promise<unknown>;
 }
@@ -42,6 +44,5 @@ export const USUAL_FLAGS: readonly string[] = [
   '--wasm-dynamic-tiering',
   '--wasm-lazy-compilation',
   `--${PIECE}=920`,
-  // See memory.ts.
-  '--no-expose-gc',
+  ...USUAL_MEMORY_FLAGS,
 ];

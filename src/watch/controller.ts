@@ -3,6 +3,7 @@ import type { EnvironmentPlan } from '../model/plan.ts';
 import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
 import type { JournalRecord, Moment, WatchState } from '../model/watch.ts';
+import { freeGrownMemory } from '../host/memory.ts';
 import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { isAbout } from './journal/journal-lines.ts';
@@ -260,6 +261,7 @@ export class Controller implements Watching {
     for (const watched of this.#roster.due().slice(0, free)) {
       const turn = watched.turn().finally(() => {
         this.#turns.delete(turn);
+        freeGrownMemory();
         this.#wake();
       });
       this.#turns.add(turn);

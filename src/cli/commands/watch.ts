@@ -1,6 +1,7 @@
 import { SetpointError, usageError } from '../../model/error.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { join } from 'node:path';
+import { keepYoungSpace } from '../../host/memory.ts';
 import { readText } from '../../host/read-text.ts';
 import { listenOptions } from '../../page/listen-options.ts';
 import type { Controller } from '../../watch/controller.ts';
@@ -23,6 +24,7 @@ import { DEFAULT_DATA, watchLog, type WatchLog } from '../watch-log.ts';
 
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
 export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
+  keepYoungSpace();
   try {
     const data = flags.data ?? DEFAULT_DATA;
     const named = optionsFrom(flags, io, 'writes');
