@@ -211,8 +211,9 @@ const commands = await rolldown({
   onLog,
   resolve: {
     alias: {
-      // The same code as modules, of which a bundler takes what is used; its Node build is all or nothing.
+      // The same code as modules, of which a bundler takes what is used; what Node takes is all or nothing.
       yaml$: join(root, 'node_modules/yaml/browser/dist/index.js'),
+      'opentelemetry-api-1.3$': join(root, 'node_modules/opentelemetry-api-1.3/build/esm/index.js'),
     },
   },
 });

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import type { Stream } from './io.ts';
 import { keepCompiled } from './compiled.ts';
+import { isTraced } from '../host/tracer.ts';
 import { processOutput } from './process-output.ts';
 import { run } from './run.ts';
 
 const stop = new AbortController();
 const abandon = new AbortController();
 const GRACE = 15_000;
+/** How long this process is kept by others when its own work is done, in milliseconds. */
+const LAST = 5_000;
 
 function onSignal(name: 'SIGINT' | 'SIGTERM'): void {
   if (stop.signal.aborted) abandon.abort(name);
@@ -52,6 +55,11 @@ async function main(): Promise<void> {
   if (failed !== undefined && failed !== 'EPIPE')
     output(2).write('setpoint: The output could not be written.\n');
   await keepCompiled();
+  if (isTraced() && !abandon.signal.aborted) {
+    // An SDK sends the rest of what it holds when a process ends by itself. A receiver that is gone is not waited for.
+    setTimeout(() => process.exit(), LAST).unref();
+    return;
+  }
   // Nothing is left to do: an abandoned request, or a socket that closes, need not be waited for. A terminal may still be written to.
   if (abandon.signal.aborted || [...outputs.values()].every(isWritten)) process.exit();
 }

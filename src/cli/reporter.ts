@@ -13,6 +13,7 @@ import { diagnosticsText, errorText } from '../render/error-text.ts';
 import { json } from '../render/json.ts';
 import type { Style } from '../render/style.ts';
 import { optimizeInSmallPieces } from '../host/quick-end.ts';
+import { findTracer } from '../host/tracer.ts';
 import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
 import type { Parts } from '../operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
@@ -219,6 +220,7 @@ async function render<D>(
 export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
   const { code, message, hint } = failure;
+  (await findTracer()).failed(code);
   const diagnostics = diagnosticsOf(failure);
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };
   const outputs = failureOutputs(flags, io.env);

@@ -1,4 +1,5 @@
 import { endQuickly } from '../host/quick-end.ts';
+import { findTracer } from '../host/tracer.ts';
 import { commandEntry, type CommandName, type Flags } from './command-table.ts';
 import type { Io } from './io.ts';
 
@@ -43,6 +44,12 @@ export async function startCommand(
   const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
     await RUN[name]();
   // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
-  if (commandEntry(name).flags.includes('--timeout')) await endQuickly();
-  return run(flags, io, ...args);
+  if (!commandEntry(name).flags.includes('--timeout')) return run(flags, io, ...args);
+  await endQuickly();
+  const tracer = await findTracer();
+  try {
+    return await tracer.command(name, io.env, () => run(flags, io, ...args));
+  } finally {
+    await tracer.flush(io.abandon);
+  }
 }

@@ -4,6 +4,7 @@ import type { SettingsWrite } from './plan.ts';
 import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
 import type { Secret } from './secret.ts';
+import type { WatchState } from './watch.ts';
 
 /** Reads the settings: of a service, or of a snapshot. A command that only reads gets no actuator. */
 export interface Observer<O extends ObservedState | null = ObservedState> {
@@ -128,4 +129,40 @@ export interface Digests {
 export interface WrittenSecret {
   readonly path: Path;
   readonly value: Secret | null;
+}
+
+/** What is told of an environment's part of a document: words and numbers, never a value, a path or a message. */
+export interface TracedPart {
+  readonly status: string;
+  readonly dialect: string | null;
+  readonly changes: readonly unknown[];
+  readonly error: { readonly code: string } | null;
+}
+
+/** Tells an SDK of OpenTelemetry what is done and how long it takes, with the requests that are sent meanwhile. Each calls `work` once. */
+export interface Tracer {
+  /** The run of a command, below the span that the variables name. `work` resolves to its exit code. */
+  command(name: string, env: Variables, work: () => Promise<number>): Promise<number>;
+  /** What a controller does about one environment at a time, by the files of a commit. */
+  turn<T>(state: WatchState, commit: string | null, work: () => Promise<T>): Promise<T>;
+  /** One environment of a plan or an apply. */
+  environment<T extends TracedPart>(
+    task: 'plan' | 'apply',
+    name: string,
+    work: () => Promise<T>,
+  ): Promise<T>;
+  /** A part of that, which reads from the service of an environment. */
+  read<T>(what: string, name: string, work: () => Promise<T>): Promise<T>;
+  /** A part of that, which writes. */
+  write<T extends { readonly kind: string } | WriteFailure>(
+    what: string,
+    name: string,
+    work: () => Promise<T>,
+  ): Promise<T>;
+  /** Says of the command that runs how it failed, by a code. */
+  failed(code: string): void;
+  /** Says of the command that runs of which commit its files are; null if that is not known. */
+  revision(commit: string | null): void;
+  /** Has the SDK send what it holds; resolves when it has, when it takes too long, or when the signal fires. */
+  flush(signal: AbortSignal): Promise<void>;
 }

@@ -11,7 +11,7 @@ import {
   type EnvironmentPlan,
   type PlanDocument,
 } from '../model/plan.ts';
-import type { WriteFailure } from '../model/ports.ts';
+import type { Tracer, WriteFailure } from '../model/ports.ts';
 import { outcomeTally } from '../model/summary.ts';
 import { redacted } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
@@ -105,7 +105,9 @@ async function applyAll(
     shard: request.shard ?? null,
   };
   await parts.begin(head, targets.length);
-  const work = reportingEnd(targets.length, request, applyOne);
+  const work = reportingEnd(targets.length, request, (target: Target) =>
+    request.tracer.environment('apply', target.name, () => applyOne(target)),
+  );
   await inOrder(targets, parallel, work, parts.environment);
   return { finished_at: new Date(clock.now()).toISOString() };
 }
@@ -130,10 +132,13 @@ async function applyTarget(
         ...(await planInput(prepared, open, request, planning)),
         approved,
         ifEmpty: request.ifEmpty,
-        actuators: asking(request.beforeWrite, {
-          settings: settingsActuator(open.connection, open.limits),
-          sandboxes: sandboxActuator(open.connection),
-        }),
+        actuators: asking(
+          request.beforeWrite,
+          traced(target.name, request.tracer, {
+            settings: settingsActuator(open.connection, open.limits),
+            sandboxes: sandboxActuator(open.connection),
+          }),
+        ),
         announce: async (planned) =>
           request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
@@ -168,6 +173,21 @@ function asking(
       start: (spec) => ask(() => sandboxes.start(spec)),
       resume: (id) => ask(() => sandboxes.resume(id)),
       pause: (id) => ask(() => sandboxes.pause(id)),
+    },
+  };
+}
+
+function traced(
+  name: string,
+  tracer: Tracer,
+  { settings, sandboxes }: ReconcileInput['actuators'],
+): ReconcileInput['actuators'] {
+  return {
+    settings: { store: (write) => tracer.write('write settings', name, () => settings.store(write)) },
+    sandboxes: {
+      start: (spec) => tracer.write('start sandbox', name, () => sandboxes.start(spec)),
+      resume: (id) => tracer.write('resume sandbox', name, () => sandboxes.resume(id)),
+      pause: (id) => tracer.write('pause sandbox', name, () => sandboxes.pause(id)),
     },
   };
 }

@@ -115,7 +115,14 @@ async function openTarget(
   };
   const sandboxes = sandboxObserver(connection);
   const startup = startupOf(target.name, options);
-  const settings = knowing(desired.lock, settingsObserver(connection, limits, { startup }));
+  const { tracer } = options;
+  const read = <T>(what: string, work: () => Promise<T>) => tracer.read(what, target.name, work);
+  const traced = (observer: Observer): Observer => ({
+    observe: (signal) => read('settings', () => observer.observe(signal)),
+  });
+  const settings = traced(
+    knowing(desired.lock, settingsObserver(connection, limits, { startup })),
+  );
   return {
     connection,
     limits,
@@ -123,16 +130,20 @@ async function openTarget(
     ready: async () => {
       if (startup !== null) await settings.observe(options.signal);
     },
-    comparing: knowing(
-      desired.lock,
-      settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
+    comparing: traced(
+      knowing(
+        desired.lock,
+        settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
+      ),
     ),
     observers: {
       settings,
       sandboxes: {
-        sandboxes: (signal, within) => aside(() => sandboxes.sandboxes(signal, within)),
-        specs: (signal) => aside(() => sandboxes.specs(signal)),
-        conversations: (signal) => aside(() => sandboxes.conversations(signal)),
+        sandboxes: (signal, within) =>
+          read('sandboxes', () => aside(() => sandboxes.sandboxes(signal, within))),
+        specs: (signal) => read('specs', () => aside(() => sandboxes.specs(signal))),
+        conversations: (signal) =>
+          read('conversations', () => aside(() => sandboxes.conversations(signal))),
       },
     },
     close: async () => {

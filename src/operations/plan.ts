@@ -71,7 +71,9 @@ async function planAll(
     }),
     targets.length,
   );
-  const work = reportingEnd(targets.length, request, planTarget);
+  const work = reportingEnd(targets.length, request, (target: Target) =>
+    request.tracer.environment('plan', target.name, () => planTarget(target)),
+  );
   await inOrder(targets, parallelReads(request, targets.length), work, parts.environment);
   return {};
 }

@@ -1,12 +1,13 @@
 import { SetpointError } from '../model/error.ts';
 import type { Run } from '../model/plan.ts';
-import type { ReferenceSource } from '../model/ports.ts';
+import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { Redactor, SharedForms } from '../model/redactor.ts';
 import { allowListeners } from '../host/listeners.ts';
 import { freeGrownMemory } from '../host/memory.ts';
 import { referenceSource } from '../host/reference-source.ts';
 import { runInfo } from '../host/run-info.ts';
+import { findTracer } from '../host/tracer.ts';
 import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
 
@@ -50,6 +51,7 @@ export type Running<R extends Options> = R & {
   readonly references: ReferenceSource;
   readonly resolved: Resolved;
   readonly networks: Networks;
+  readonly tracer: Tracer;
   readonly proxy: ProxyVariables;
 };
 
@@ -152,6 +154,7 @@ export async function redactingParts<
         if (finished % COLLECT_EACH === 0) freeGrownMemory();
       },
     });
+    started.tracer.revision(run.commit);
     return { ...ended, run, summary: tally.summary() };
   });
 }
@@ -191,7 +194,8 @@ async function running<R extends Options, T>(
   const networks = shared ?? new Networks();
   try {
     allowListeners(request.signal);
-    return await work({ ...request, ...lookupsIn(request.env), resolved, networks });
+    const tracer = await findTracer();
+    return await work({ ...request, ...lookupsIn(request.env), resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;

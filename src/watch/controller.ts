@@ -1,9 +1,11 @@
 import { asSetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
+import type { Tracer } from '../model/ports.ts';
 import { counted } from '../model/wording.ts';
 import { VERSION } from '../model/version.ts';
 import type { JournalRecord, Moment, WatchState } from '../model/watch.ts';
 import { freeGrownMemory } from '../host/memory.ts';
+import { findTracer, UNTRACED } from '../host/tracer.ts';
 import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { isAbout } from './journal/journal-lines.ts';
@@ -12,7 +14,7 @@ import { Keeper } from './keeper.ts';
 import type { NoticeJournal } from './notices/told.ts';
 import { Roster } from './roster.ts';
 import { Suspensions } from './suspensions.ts';
-import type { WatchTools } from './watched.ts';
+import type { Watched, WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
 import { RequestCounts } from './telemetry/request-counts.ts';
 import type { Health, Listener, RequestCount, Watching } from './watching.ts';
@@ -53,6 +55,7 @@ export class Controller implements Watching {
   readonly #suspensions: Suspensions;
   /** Which start of the machine this is, if it tells. */
   #boot: string | null = null;
+  #tracer: Tracer = UNTRACED;
 
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
@@ -90,6 +93,7 @@ export class Controller implements Watching {
   async begin(): Promise<void> {
     const { journal, files, suspensions, boot } = this.#options;
     this.#boot = await boot();
+    this.#tracer = await findTracer();
     await suspensions.refresh();
     await files.refresh();
     if (files.problem !== null) throw files.problem;
@@ -186,7 +190,7 @@ export class Controller implements Watching {
     const watched = this.#roster.named(name);
     if (this.#stop.signal.aborted)
       throw usageError('The controller is stopping.', 'Apply it later.');
-    const applied = watched.apply(digest);
+    const applied = this.#traced(watched, () => watched.apply(digest));
     const ended = applied.then(
       () => {},
       () => {},
@@ -259,13 +263,17 @@ export class Controller implements Watching {
   #begin(): void {
     const free = Math.max(0, this.#options.parallel - this.#turns.size);
     for (const watched of this.#roster.due().slice(0, free)) {
-      const turn = watched.turn().finally(() => {
+      const turn = this.#traced(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
         freeGrownMemory();
         this.#wake();
       });
       this.#turns.add(turn);
     }
+  }
+
+  #traced<T>({ environment }: Watched, work: () => Promise<T>): Promise<T> {
+    return this.#tracer.turn(environment, this.#options.files.commit, work);
   }
 
   /** Sleeps until an environment is due, a turn ends, a file changes, or the next turn of the loop at the latest. */
