@@ -47,8 +47,6 @@ export class Controller implements Watching {
   #hasBegun = false;
   #sleep: AbortController | null = null;
   readonly #roster: Roster;
-  /** What people were told before this start. */
-  #told: readonly JournalRecord[] = [];
   /** What was begun and has not ended: turns, and what people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
@@ -79,7 +77,7 @@ export class Controller implements Watching {
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
       keepAgreement: (environment, agreement) => this.#keeper.keepAgreement(environment, agreement),
       agreements: new Agreements(SHARED_AGREEMENTS),
-      recall: (name) => this.#recall.of(name),
+      recall: (name) => this.#keeper.recall(name, this.#recall),
       isAsStarted: () => this.#recall.isSame(),
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
@@ -170,7 +168,8 @@ export class Controller implements Watching {
 
   /** The notices of its journal, once it has begun. */
   get notices(): NoticeJournal {
-    return { told: this.#told, keep: (event) => this.#keeper.keepNotice(event, this.#roster) };
+    const { told } = this.#keeper;
+    return { told, keep: (event) => this.#keeper.keepNotice(event, this.#roster) };
   }
 
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {
@@ -224,7 +223,7 @@ export class Controller implements Watching {
   async #restore(): Promise<void> {
     const { memory: known, damaged } = await this.#options.journal.remember();
     this.#roster.restore(known);
-    this.#told = known.notices;
+    for (const notice of known.notices) this.#keeper.told.take(notice);
     if (damaged > 0)
       this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,

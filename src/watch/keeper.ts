@@ -2,9 +2,12 @@ import { asSetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import type { Agreement } from '../operations/session.ts';
 import type { ControllerNote } from './controller.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
+import type { Recall } from './journal/recall.ts';
+import { ToldStates } from './notices/told.ts';
 import type { Files } from './source.ts';
+import type { Watched } from './watched.ts';
 import type { Listener, ReadEnd } from './watching.ts';
 
 /** What a controller keeps of environments in its journal, and whom it tells. */
@@ -12,6 +15,10 @@ export class Keeper {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
   readonly #listeners = new Set<Listener>();
+  /** What receivers were told. */
+  readonly told = new ToldStates();
+  /** Notices that are being kept. */
+  readonly #notices = new Set<Promise<unknown>>();
   /** What is wrong with the journal; it is told once for all environments. */
   #problem: string | null = null;
 
@@ -36,15 +43,29 @@ export class Keeper {
     return record;
   }
 
-  /** Keeps a notice, and tells of it if its environment is still watched. Throws output-failed if it cannot be kept. */
+  /** Keeps a notice, as its environment does if it is still watched. Throws if it cannot be kept, or must not be begun. */
   async keepNotice(
     event: NoticeEvent,
-    roster: { find(name: string): { readonly environment: Environment } | undefined },
+    roster: { find(name: string): Pick<Watched, 'keepNotice'> | undefined },
   ): Promise<JournalRecord> {
-    const record = await this.#appended(event);
     const watched = roster.find(event.environment);
-    if (watched !== undefined) this.tell(watched.environment, record);
-    return record;
+    const kept = watched === undefined ? this.#appended(event) : watched.keepNotice(event);
+    const ended = kept.then(
+      (record) => this.told.take(record),
+      () => {},
+    );
+    this.#notices.add(ended);
+    await ended;
+    this.#notices.delete(ended);
+    return kept;
+  }
+
+  /** What others have kept of an environment by now, after another controller had its lock. */
+  async recall(name: string, journal: Recall): Promise<Remembered | undefined> {
+    await Promise.all(this.#notices);
+    const memory = await journal.now();
+    this.told.renew(name, memory.told);
+    return memory.environments.get(name);
   }
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */

@@ -22,6 +22,8 @@ export interface ControllerRequest extends Pick<
   /** Default: the files of the request, where they are. */
   readonly source?: Source | undefined;
   readonly limits?: JournalLimits | undefined;
+  /** Default: the one of the data folder. */
+  readonly journal?: Journal | undefined;
   /** Default: as this machine tells it. */
   readonly boot?: (() => Promise<string | null>) | undefined;
 }
@@ -36,7 +38,7 @@ export function openController(options: ControllerRequest): Controller {
     boot: options.boot ?? startOfSystem,
     source,
     files: new CurrentFiles(source),
-    journal: new Journal(data, () => clock.now(), limits),
+    journal: options.journal ?? new Journal(data, () => clock.now(), limits),
     suspensions: new SuspensionFile(data),
   });
 }

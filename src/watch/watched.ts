@@ -1,6 +1,6 @@
-import { asSetpointError, usageError, type SetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import type { JournalEvent, JournalRecord, WatchSettings } from '../model/watch.ts';
+import type { JournalEvent, JournalRecord, NoticeEvent, WatchSettings } from '../model/watch.ts';
 import { labelsOf } from '../desired/blocks/labels.ts';
 import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
@@ -142,6 +142,14 @@ export class Watched {
       this.due = Number.NEGATIVE_INFINITY;
       await this.#end();
     }
+  }
+
+  /** Keeps a notice, after what was found. Throws lock-lost if it begins and this controller does not have the lock: whoever has it tells. */
+  async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
+    const isHeld = this.#stale === false && this.#lock?.isHeld() === true;
+    if (event.result === 'begun' && !isHeld)
+      throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
+    return this.#records.now(event, this.#tools.clock.now());
   }
 
   /** Gives the lock up, once what is being written is finished, because the files do not declare the environment any more. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
 import { Notices } from '../../src/watch/notices/notices.ts';
+import { ToldStates } from '../../src/watch/notices/told.ts';
 import { httpSender } from '../../src/watch/notices/send.ts';
 import { change, environment } from '../fixture/documents.ts';
 import { folderWith } from '../fixture/command.ts';
@@ -67,14 +68,19 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
     };
     const to = { form: 'alertmanager' as const, url: new Secret(`${url}/`), headers: new Map() };
     const problems: string[] = [];
+    const told = new ToldStates();
     const sender = httpSender({}, clock);
     onTestFinished(() => sender.close());
     const notices = new Notices({
       watching,
       settings: { page: 'https://page.example', receivers: [receiver({ to })], heartbeat: null },
       journal: {
-        told: [],
-        keep: async (event) => ({ v: 1, at: new Date(clock.now()).toISOString(), ...event }),
+        told,
+        keep: async (event) => {
+          const record = { v: 1, at: new Date(clock.now()).toISOString(), ...event } as const;
+          told.take(record);
+          return record;
+        },
       },
       sender,
       issues: async () => ({ kind: 'sent' }),

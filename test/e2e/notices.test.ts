@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
 import type { JournalRecord, WatchState } from '../../src/model/watch.ts';
 import { Notices } from '../../src/watch/notices/notices.ts';
+import { ToldStates } from '../../src/watch/notices/told.ts';
 import type { NotifySettings, Receiver } from '../../src/watch/notices/receiver.ts';
 import { httpSender } from '../../src/watch/notices/send.ts';
 import { change, environment } from '../fixture/documents.ts';
@@ -56,15 +57,17 @@ function telling(
   };
   const reported: string[] = [];
   const sender = httpSender({}, clock);
+  const told = new ToldStates(journal);
   onTestFinished(() => sender.close());
   const notices = new Notices({
     watching,
     settings: { page: null, receivers: [], heartbeat: null, ...settings },
     journal: {
-      told: journal,
+      told,
       keep: async (event) => {
         const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
         journal.push(record);
+        told.take(record);
         return record;
       },
     },

@@ -388,6 +388,7 @@ function losingLocks(when: number, store: StoreServer): Locks {
       if (when === 1) lose();
       return when === 3 && !lost.signal.aborted;
     },
+    isHeld: () => !lost.signal.aborted,
     release: async () => {},
   };
   return {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { JournalRecord, WatchState } from '../../src/model/watch.ts';
 import { Notices } from '../../src/watch/notices/notices.ts';
+import { ToldStates } from '../../src/watch/notices/told.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { SendResult } from '../../src/watch/notices/send.ts';
 import { receiver } from '../fixture/receivers.ts';
@@ -137,15 +138,17 @@ class World {
       monotonic: () => this.#passed,
       sleep: async () => {},
     };
+    const told = new ToldStates(this.journal);
     return new Notices({
       watching: this.watching,
       settings: { page: null, receivers: [this.#to], heartbeat: null },
       journal: {
-        told: [...this.journal],
+        told,
         keep: async (event) => {
           this.#effect();
           const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
           this.journal.push(record);
+          told.take(record);
           return record;
         },
       },

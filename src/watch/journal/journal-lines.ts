@@ -95,13 +95,14 @@ export interface Restored {
 export class Memory implements Restored {
   readonly environments = new Map<string, Remembered>();
   left: readonly string[] = [];
-  #told = new ToldStates();
+  /** What everybody was told. */
+  told = new ToldStates();
   readonly #inFlight = new Set<string>();
   readonly #agreements = new Agreements();
 
   /** As few records as tell the same. */
   get notices(): readonly JournalRecord[] {
-    return this.#told.records();
+    return this.told.records();
   }
 
   /** Environments to which a write has begun since the last start, and has not ended. */
@@ -129,8 +130,7 @@ export class Memory implements Restored {
         this.environments.clear();
         for (const { agreed, ...known } of line.environments)
           this.environments.set(known.name, { ...known, agreed: this.#placed(line, agreed) });
-        this.#told = new ToldStates();
-        for (const notice of line.notices) this.#told.take(notice);
+        this.told = new ToldStates(line.notices);
         this.#inFlight.clear();
         for (const name of line.inFlight) this.#inFlight.add(name);
         break;
@@ -173,7 +173,7 @@ export class Memory implements Restored {
         this.#change(line.environment, { stopped: null, heals: [] });
         break;
       case 'notice':
-        this.#told.take(line);
+        this.told.take(line);
         break;
       case 'started':
         // It says which writes the one before it has left, and later ones do not.

@@ -1,4 +1,3 @@
-import type { Remembered } from '../environment.ts';
 import type { Journal } from './journal.ts';
 import type { Memory } from './journal-lines.ts';
 
@@ -23,13 +22,13 @@ export class Recall {
     return (await this.#journal.stamp()) === this.#stamp;
   }
 
-  async of(name: string): Promise<Remembered | undefined> {
+  async now(): Promise<Memory> {
     this.#next ??= this.#reading.then(() => {
       this.#next = null;
       const reading = this.#journal.remember();
       this.#reading = reading.catch(() => {});
       return reading.then(({ memory }) => memory);
     });
-    return (await this.#next).environments.get(name);
+    return this.#next;
   }
 }

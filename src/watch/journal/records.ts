@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../../model/watch.ts';
+import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 
 interface Waiting {
   readonly event: JournalEvent;
@@ -10,10 +10,11 @@ const MOST = 20;
 
 /** Records of one environment on their way into the journal: in their order, each with the time at which it came about. */
 export class Records {
-  readonly #keep: (event: JournalEvent, at: number) => Promise<unknown>;
+  readonly #keep: (event: JournalEvent, at: number) => Promise<JournalRecord>;
   #waiting: readonly Waiting[] = [];
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(keep: (event: JournalEvent, at: number) => Promise<unknown>) {
+  constructor(keep: (event: JournalEvent, at: number) => Promise<JournalRecord>) {
     this.#keep = keep;
   }
 
@@ -30,7 +31,19 @@ export class Records {
   }
 
   /** Resolves once everything is on the disk. Throws output-failed if the journal cannot be written; then it waits. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    return this.#inTurn(() => this.#keepWaiting());
+  }
+
+  /** Keeps a record now, after those that wait, or not at all. Throws output-failed then. */
+  now(event: JournalEvent, at: number): Promise<JournalRecord> {
+    return this.#inTurn(async () => {
+      await this.#keepWaiting();
+      return this.#keep(event, at);
+    });
+  }
+
+  async #keepWaiting(): Promise<void> {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
       const { event, at } = next;
       await this.#keep(event, at);
@@ -38,9 +51,10 @@ export class Records {
     }
   }
 
-  /** Keeps a record now, after those that wait, or not at all. Throws output-failed then. */
-  async now(event: JournalEvent, at: number): Promise<void> {
-    await this.flush();
-    await this.#keep(event, at);
+  /** Turns of an environment and its notices keep records at the same time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
   }
 }

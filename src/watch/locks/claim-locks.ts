@@ -156,6 +156,10 @@ class HeldLock<Version> implements Lock {
     return !this.#over;
   }
 
+  isHeld(): boolean {
+    return !this.#over && this.#presence.judge();
+  }
+
   async #ask(): Promise<void> {
     if (this.#over) return;
     const { ttl, lostAfter } = this.#store.pace;

@@ -10,7 +10,7 @@ import { keepsWatch } from './heartbeat.ts';
 import { payloadOf, requestTo } from './payload.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
-import { ToldStates, type NoticeJournal } from './told.ts';
+import type { NoticeJournal, ToldStates } from './told.ts';
 import { SPACING, Turns } from './turns.ts';
 
 /**
@@ -43,14 +43,14 @@ const TICK = 2_000;
  */
 export class Notices {
   readonly #options: NoticeOptions;
-  readonly #told = new ToldStates();
+  readonly #told: ToldStates;
   readonly #turns: readonly Turns[];
   #beatAt = Number.NEGATIVE_INFINITY;
   readonly #under = new Set<Promise<void>>();
 
   constructor(options: NoticeOptions) {
     this.#options = options;
-    for (const record of options.journal.told) this.#told.take(record);
+    this.#told = options.journal.told;
     this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
   }
 
@@ -118,7 +118,9 @@ export class Notices {
     const failed = kept.find((one) => one.status === 'rejected');
     if (failed !== undefined) {
       turns.pause(this.#options.clock.monotonic(), SPACING);
-      this.#warn(`Nobody is told: ${asSetpointError(failed.reason).message}`);
+      const { code, message } = asSetpointError(failed.reason);
+      // Whoever has the lock by now tells.
+      if (code !== 'lock-lost') this.#warn(`Nobody is told: ${message}`);
     }
     return due.filter((_, index) => kept[index]?.status === 'fulfilled');
   }
@@ -181,7 +183,7 @@ export class Notices {
       digest,
       result,
     };
-    this.#told.take(await this.#options.journal.keep(kept));
+    await this.#options.journal.keep(kept);
   }
 
   #beat(): void {

@@ -2,9 +2,9 @@ import type { JournalRecord, NoticeEvent } from '../../model/watch.ts';
 
 /** The part of a journal that is about notices. */
 export interface NoticeJournal {
-  /** What was told, the oldest first. */
-  readonly told: readonly JournalRecord[];
-  /** Keeps an event; resolves once it is on the disk. Throws if it cannot be. */
+  /** What was told by now, as far as it is known here. */
+  readonly told: ToldStates;
+  /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
 }
 
@@ -25,6 +25,7 @@ export interface Episode {
 }
 
 type Track = keyof Told;
+type NoticeRecord = NoticeEvent & { readonly at: string };
 
 interface Kept {
   readonly told: Told;
@@ -42,69 +43,79 @@ const MOST_DIGESTS = 100;
  * if the controller ended before it knew. Only a record that it surely was not taken undoes that.
  */
 export class ToldStates {
-  readonly #told = new Map<string, Kept>();
+  /** By environment, and by receiver. */
+  readonly #told = new Map<string, ReadonlyMap<string, Kept>>();
+
+  /** `records` are the oldest first. */
+  constructor(records: readonly JournalRecord[] = []) {
+    for (const record of records) this.take(record);
+  }
 
   of(receiver: string, environment: string): Told {
-    return this.#told.get(keyOf({ receiver, environment }))?.told ?? NOTHING;
+    return this.#told.get(environment)?.get(receiver)?.told ?? NOTHING;
+  }
+
+  /** Takes what others know of an environment in the place of what is known here. */
+  renew(environment: string, others: ToldStates): void {
+    const known = others.#told.get(environment);
+    if (known === undefined) this.#told.delete(environment);
+    else this.#told.set(environment, known);
   }
 
   /** Takes a record of the journal, in its order. Others than notices change nothing. */
   take(record: JournalRecord): void {
     if (record.kind !== 'notice') return;
-    const key = keyOf(record);
-    const kept = this.#told.get(key) ?? { told: NOTHING, begun: new Map() };
-    const notice = `${record.event} ${record.digest}`;
-    const begun = kept.begun.get(notice);
-    const others = new Map([...kept.begun].filter(([one]) => one !== notice));
-    switch (record.result) {
-      case 'begun': {
-        const track = trackOf(kept.told, record);
-        const before = { track, episode: kept.told[track] };
-        const told = { ...kept.told, [track]: after(kept.told[track], record) };
-        this.#told.set(key, { told, begun: others.set(notice, before) });
-        break;
-      }
-      case 'failed': {
-        const told =
-          begun === undefined ? kept.told : { ...kept.told, [begun.track]: begun.episode };
-        this.#told.set(key, { told, begun: others });
-        break;
-      }
-      case 'sent':
-      case 'unknown': {
-        // What was begun counts already.
-        const track = trackOf(kept.told, record);
-        const told =
-          begun === undefined
-            ? { ...kept.told, [track]: after(kept.told[track], record) }
-            : kept.told;
-        this.#told.set(key, { told, begun: others });
-      }
-    }
+    const { environment, receiver } = record;
+    const before = this.#told.get(environment) ?? new Map<string, Kept>();
+    const kept = after(before.get(receiver) ?? { told: NOTHING, begun: new Map() }, record);
+    this.#told.set(environment, new Map(before).set(receiver, kept));
   }
 
   /** The records that tell the same: what a new file of the journal must begin with. */
   records(): readonly JournalRecord[] {
-    return [...this.#told].flatMap(([key, { told }]) => {
-      const [receiver = '', environment = ''] = JSON.parse(key) as string[];
-      const recordsOf = (episode: Episode | null, first: NoticeEvent['event']): JournalRecord[] =>
-        [...(episode?.digests ?? [])].map((digest, index) => ({
-          v: 1,
-          at: new Date(episode?.at ?? 0).toISOString(),
-          kind: 'notice',
-          environment,
-          event: index === 0 ? first : 'changed',
-          receiver,
-          digest,
-          result: 'sent',
-        }));
-      return [...recordsOf(told.difference, 'opened'), ...recordsOf(told.failing, 'failing')];
-    });
+    return [...this.#told].flatMap(([environment, ofReceivers]) =>
+      [...ofReceivers].flatMap(([receiver, { told }]) => {
+        const recordsOf = (episode: Episode | null, first: NoticeEvent['event']): JournalRecord[] =>
+          [...(episode?.digests ?? [])].map((digest, index) => ({
+            v: 1,
+            at: new Date(episode?.at ?? 0).toISOString(),
+            kind: 'notice',
+            environment,
+            event: index === 0 ? first : 'changed',
+            receiver,
+            digest,
+            result: 'sent',
+          }));
+        return [...recordsOf(told.difference, 'opened'), ...recordsOf(told.failing, 'failing')];
+      }),
+    );
   }
 }
 
-function keyOf({ receiver, environment }: Pick<NoticeEvent, 'receiver' | 'environment'>): string {
-  return JSON.stringify([receiver, environment]);
+function after({ told, begun: all }: Kept, record: NoticeRecord): Kept {
+  const notice = `${record.event} ${record.digest}`;
+  const begun = all.get(notice);
+  const others = new Map([...all].filter(([one]) => one !== notice));
+  switch (record.result) {
+    case 'begun': {
+      const track = trackOf(told, record);
+      const before = { track, episode: told[track] };
+      const now = { ...told, [track]: episodeAfter(told[track], record) };
+      return { told: now, begun: others.set(notice, before) };
+    }
+    case 'failed':
+      return {
+        told: begun === undefined ? told : { ...told, [begun.track]: begun.episode },
+        begun: others,
+      };
+    case 'sent':
+    case 'unknown': {
+      // What was begun counts already.
+      const track = trackOf(told, record);
+      const now = { ...told, [track]: episodeAfter(told[track], record) };
+      return { told: begun === undefined ? now : told, begun: others };
+    }
+  }
 }
 
 /** Whether a notice is about reads that fail, or about what differs. */
@@ -113,9 +124,9 @@ function trackOf({ failing }: Told, { event, digest }: NoticeEvent): Track {
   return isFailing ? 'failing' : 'difference';
 }
 
-function after(
+function episodeAfter(
   episode: Episode | null,
-  { event, digest, at }: NoticeEvent & { readonly at: string },
+  { event, digest, at }: NoticeRecord,
 ): Episode | null {
   if (event === 'resolved') return null;
   // What is opened anew has its own states.

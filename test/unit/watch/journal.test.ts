@@ -37,8 +37,8 @@ function state(name: string, status: 'drift' | 'in-sync', digest: string = statu
   };
 }
 
-const writing = (environment: string, ...paths: string[]): JournalEvent => ({
-  kind: 'writing',
+const writing = (environment: string, ...paths: string[]) => ({
+  kind: 'writing' as const,
   environment,
   paths,
   commit: 'c1',
@@ -160,7 +160,7 @@ describe('what a journal restores', () => {
     let at = T0;
     const journal = new Journal(folder(), () => at);
     for (const minute of [0, 1, 2, 61]) {
-      await journal.append({ ...writing('a', `${minute}`), ...up(minute) } as JournalEvent);
+      await journal.append({ ...writing('a', `${minute}`), ...up(minute) });
       at += 120 * MINUTE;
     }
     const { memory } = await journal.remember();
