@@ -264,7 +264,7 @@ describe('a suspended environment', () => {
     const { store, watch } = scenery;
     await watch.settle();
     await watch.controller.suspend('default', 'x', null);
-    writeFileSync(join(watch.data, 'suspended.json'), '{');
+    writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
     await watch.pass(HOUR);
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
     await watch.stop();
