@@ -103,7 +103,9 @@ function command(name: string, env: Variables, work: () => Promise<number>): Pro
     run.attributes['process.exit.code'] = exit;
     // That something differs was found out: the run itself went well.
     if (exit === 0 || exit === DIFFERS) return null;
-    return run.codes.find((code) => isCode(code) && ERRORS[code].exit === exit) ?? worstOf(run) ?? OTHER;
+    return (
+      run.codes.find((code) => isCode(code) && ERRORS[code].exit === exit) ?? worstOf(run) ?? OTHER
+    );
   });
 }
 

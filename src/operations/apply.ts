@@ -183,7 +183,9 @@ function traced(
   { settings, sandboxes }: ReconcileInput['actuators'],
 ): ReconcileInput['actuators'] {
   return {
-    settings: { store: (write) => tracer.write('write settings', name, () => settings.store(write)) },
+    settings: {
+      store: (write) => tracer.write('write settings', name, () => settings.store(write)),
+    },
     sandboxes: {
       start: (spec) => tracer.write('start sandbox', name, () => sandboxes.start(spec)),
       resume: (id) => tracer.write('resume sandbox', name, () => sandboxes.resume(id)),

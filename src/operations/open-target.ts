@@ -120,9 +120,7 @@ async function openTarget(
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
-  const settings = traced(
-    knowing(desired.lock, settingsObserver(connection, limits, { startup })),
-  );
+  const settings = traced(knowing(desired.lock, settingsObserver(connection, limits, { startup })));
   return {
     connection,
     limits,

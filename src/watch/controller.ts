@@ -78,7 +78,7 @@ export class Controller implements Watching {
       keepAgreement: (environment, agreement) => this.#keeper.keepAgreement(environment, agreement),
       agreements: new Agreements(SHARED_AGREEMENTS),
       recall: (name) => this.#keeper.recall(name, this.#recall),
-      isAsStarted: () => this.#recall.isSame(),
+      isAsStarted: () => options.journal.isOwn(),
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       warn: (message, environment) => this.#keeper.warn(message, environment),
@@ -97,7 +97,7 @@ export class Controller implements Watching {
     if (files.problem !== null) throw files.problem;
     await journal.append({ kind: 'started', version: VERSION });
     // What others add from here on is read again before anything is written.
-    await this.#recall.mark();
+    await journal.mark();
     await this.#restore();
     await this.#take();
     this.#hasBegun = true;
@@ -150,7 +150,7 @@ export class Controller implements Watching {
       turnedAt: this.#turnedAt,
       turnsEvery: TURN,
       ready: this.states().every(({ found }) => found !== 'not-read'),
-      queued: this.#roster.due().length,
+      queued: this.#roster.queued,
       working: this.#turns.size + this.#applies.size,
       commit: files.commit,
       filesProblem: files.problem?.message ?? null,
@@ -260,8 +260,9 @@ export class Controller implements Watching {
 
   /** Begins the turns of the environments that are due, those that waited longest first. */
   #begin(): void {
-    const free = Math.max(0, this.#options.parallel - this.#turns.size);
-    for (const watched of this.#roster.due().slice(0, free)) {
+    while (this.#turns.size < this.#options.parallel) {
+      const watched = this.#roster.next();
+      if (watched === undefined) return;
       const turn = this.#traced(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
         freeGrownMemory();

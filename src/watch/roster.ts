@@ -1,6 +1,7 @@
 import { usageError } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
+import { Agenda } from './agenda.ts';
 import { Environment, type Remembered } from './environment.ts';
 import type { Restored } from './journal/journal-lines.ts';
 import { untilFirstRead } from './schedule.ts';
@@ -13,6 +14,7 @@ const SOON = 5_000;
 export class Roster {
   readonly #tools: WatchTools;
   #watched: ReadonlyMap<string, Watched> = new Map();
+  readonly #agenda = new Agenda<Watched>();
   #remembered = new Map<string, Remembered>();
 
   constructor(tools: WatchTools) {
@@ -38,6 +40,7 @@ export class Roster {
       next.set(target.name, watched);
     }
     this.#watched = next;
+    this.#agenda.reset(next.values());
     const gone = [...before.values()].filter(({ environment: { name } }) => !next.has(name));
     // They may come back.
     for (const { environment } of gone)
@@ -81,20 +84,33 @@ export class Roster {
     }
   }
 
-  /** Those whose turn has come and that wait for it, the longest first. */
-  due(): readonly Watched[] {
+  /** The one whose turn has come and that waits for it the longest; undefined if there is none. */
+  next(): Watched | undefined {
+    const found = this.#waiting();
+    if (found === undefined || found.due > this.#tools.clock.monotonic()) return undefined;
+    this.#agenda.shift();
+    return found;
+  }
+
+  /** How many wait for their turn. */
+  get queued(): number {
     const now = this.#tools.clock.monotonic();
-    return [...this.#watched.values()]
-      .filter(({ busy, due }) => !busy && due <= now)
-      .toSorted((one, other) => one.due - other.due);
+    let count = 0;
+    for (const { busy, due } of this.#watched.values()) if (!busy && due <= now) count += 1;
+    return count;
   }
 
   /** Milliseconds until the next turn, at most as given. */
   untilDue(most: number): number {
-    const now = this.#tools.clock.monotonic();
-    let next = most;
-    for (const { due, busy } of this.#watched.values()) if (!busy) next = Math.min(next, due - now);
-    return next;
+    const found = this.#waiting();
+    return found === undefined ? most : Math.min(most, found.due - this.#tools.clock.monotonic());
+  }
+
+  /** Who is due first, of those that are watched and do nothing. */
+  #waiting(): Watched | undefined {
+    return this.#agenda.first(
+      (one) => !one.busy && this.#watched.get(one.environment.name) === one,
+    );
   }
 
   #newWatched(target: Target, due: number): Watched {
@@ -103,6 +119,6 @@ export class Roster {
     const environment = new Environment(target.name, settingsOf(target, interval), now.at);
     const known = this.#remembered.get(target.name);
     if (known !== undefined) environment.restore(known, now);
-    return new Watched(environment, target, due, this.#tools);
+    return new Watched(environment, target, due, this.#tools, (one) => this.#agenda.add(one));
   }
 }

@@ -6,8 +6,9 @@ import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import type { Environment, Remembered } from './environment.ts';
-import { isRefused, type Lock, type Locks } from './locks/locks.ts';
+import { Holding, type HoldingTools } from './holding.ts';
 import { Records } from './journal/records.ts';
+import type { Lock } from './locks/locks.ts';
 import { untilNextRead } from './schedule.ts';
 import {
   heal,
@@ -20,8 +21,7 @@ import {
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
-export interface WatchTools extends TurnTools, AgreementTools {
-  readonly locks: Locks;
+export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
   /** A number from 0 to 1. */
@@ -34,10 +34,6 @@ export interface WatchTools extends TurnTools, AgreementTools {
     event: JournalEvent,
     at: number,
   ) => Promise<JournalRecord>;
-  /** What the journal says of an environment by now. */
-  readonly recall: (name: string) => Promise<Remembered | undefined>;
-  /** Whether nothing was added to the journal since the controller began. */
-  readonly isAsStarted: () => Promise<boolean>;
   readonly ended: (environment: Environment, read: ReadEnd) => void;
   readonly warn: (message: string, environment: string) => void;
 }
@@ -52,32 +48,48 @@ const CLOCK_SET = 10_000;
 /** One environment under watch: when it is read next, its lock, and what was found and is not kept yet. */
 export class Watched {
   readonly environment: Environment;
-  /** When it is read next, on the monotonic clock. */
-  due: number;
   busy = false;
   readonly #tools: WatchTools;
+  readonly #waits: (watched: Watched) => void;
   readonly #records: Records;
   #target: Target;
   readonly #agreement: AgreementOf;
-  #lock: Lock | null = null;
-  /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
-  #stale: boolean | null = null;
+  readonly #holding: Holding;
   /** When a read of this process found first what the last one found, on the monotonic clock. */
   #foundAt: number | null = null;
   /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
   #ahead: number;
   #gone = false;
   #warned: string | null = null;
+  #due: number;
 
-  constructor(environment: Environment, target: Target, due: number, tools: WatchTools) {
-    const { clock } = tools;
+  /** `waits` is told whenever it is due at another time, or waits for its turn again. */
+  constructor(
+    environment: Environment,
+    target: Target,
+    due: number,
+    tools: WatchTools,
+    waits: (watched: Watched) => void,
+  ) {
     this.environment = environment;
-    this.due = due;
+    this.#due = due;
+    this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
-    this.#ahead = clock.now() - clock.monotonic();
+    this.#ahead = tools.clock.now() - tools.clock.monotonic();
     this.#agreement = new AgreementOf(environment, tools);
     this.#records = new Records((event, at) => tools.keep(environment, event, at));
+    this.#holding = new Holding(environment.name, tools, (known) => this.#restored(known));
+  }
+
+  /** When it is read next, on the monotonic clock. */
+  get due(): number {
+    return this.#due;
+  }
+
+  set due(due: number) {
+    this.#due = due;
+    this.#waits(this);
   }
 
   /** Takes what the files declare now. */
@@ -146,8 +158,7 @@ export class Watched {
 
   /** Keeps a notice, after what was found. Throws lock-lost if it begins and this controller does not have the lock: whoever has it tells. */
   async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
-    const isHeld = this.#stale === false && this.#lock?.isHeld() === true;
-    if (event.result === 'begun' && !isHeld)
+    if (event.result === 'begun' && !this.#holding.isSure)
       throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
     return this.#records.now(event, this.#tools.clock.now());
   }
@@ -155,18 +166,31 @@ export class Watched {
   /** Gives the lock up, once what is being written is finished, because the files do not declare the environment any more. */
   async leave(): Promise<void> {
     this.#gone = true;
-    if (!this.busy) await this.#release();
+    if (!this.busy) await this.#holding.release();
   }
 
   async #end(): Promise<void> {
     this.busy = false;
-    if (this.#gone) await this.#release().catch((thrown) => this.#warn(asSetpointError(thrown)));
+    this.#waits(this);
+    if (this.#gone)
+      await this.#holding.release().catch((thrown) => this.#warn(asSetpointError(thrown)));
   }
 
-  async #release(): Promise<void> {
-    const lock = this.#lock;
-    this.#lock = null;
-    await lock?.release();
+  /** Takes what the journal says by now: somebody else may have written the environment. */
+  #restored(known: Remembered | undefined): void {
+    const { clock, moment } = this.#tools;
+    if (known !== undefined) this.environment.restore(known, moment());
+    this.#agreement.restored();
+    this.#records.dropStates();
+    this.#foundAt = null;
+    // Whoever held the lock has moved the times of heals with the clock.
+    this.#ahead = clock.now() - clock.monotonic();
+  }
+
+  async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
+    const found = await this.#holding.take();
+    if (found.problem === null) this.environment.heldBy = found.heldBy;
+    return [found.lock, found.problem];
   }
 
   /** Reads an environment; whether an earlier read, some time before, had found the same. */
@@ -210,7 +234,7 @@ export class Watched {
 
   /** Looks whether the clock was set, as far as nothing else is being done. Never throws: it is looked again before a heal. */
   async lookAtClock(): Promise<void> {
-    if (this.busy || this.#lock === null || this.environment.heals.length === 0) return;
+    if (this.busy || !this.#holding.isHolder || this.environment.heals.length === 0) return;
     this.busy = true;
     await this.#mindClock().catch(() => {});
     await this.#end();
@@ -228,45 +252,6 @@ export class Watched {
       await this.#records.now({ kind: 'clock-set', environment: environment.name, by }, now);
     environment.clockSet(by);
     this.#ahead = ahead;
-  }
-
-  /** The lock of the environment, taken if it can be; null if somebody else holds it, or it cannot be told. */
-  async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
-    try {
-      return [await this.#lockFrom(), null];
-    } catch (thrown) {
-      return [null, asSetpointError(thrown)];
-    }
-  }
-
-  async #lockFrom(): Promise<Lock | null> {
-    const { environment } = this;
-    const { locks, recall, isAsStarted, clock, moment } = this.#tools;
-    if (this.#lock?.lost.aborted === true) {
-      this.#lock = null;
-      this.#stale = true;
-    }
-    if (this.#lock === null) {
-      const taken = await locks.take(environment.name);
-      if (isRefused(taken)) {
-        environment.heldBy = taken.heldBy;
-        this.#stale = true;
-        return null;
-      }
-      this.#lock = taken;
-    }
-    if (this.#stale ?? !(await isAsStarted())) {
-      const known = await recall(environment.name);
-      if (known !== undefined) environment.restore(known, moment());
-      this.#agreement.restored();
-      this.#records.dropStates();
-      this.#foundAt = null;
-      // Whoever held the lock has moved the times of heals with the clock.
-      this.#ahead = clock.now() - clock.monotonic();
-    }
-    this.#stale = false;
-    environment.heldBy = null;
-    return this.#lock;
   }
 
   #writeTools(lock: Lock) {

@@ -103,6 +103,8 @@ export interface Appended {
   readonly file: number;
   readonly isNew: boolean;
   readonly joined: boolean;
+  /** How many were appended. */
+  readonly bytes: number;
 }
 
 /**
@@ -126,7 +128,7 @@ export async function appendLines(path: string, lines: string): Promise<Appended
     }
     const joined = !isTorn && (await isJoined(file, written, size));
     if (joined) await takeBack({ path, file, written, from: size });
-    return { file: ino, isNew: size === 0, joined };
+    return { file: ino, isNew: size === 0, joined, bytes: bytesWritten };
   } finally {
     await file.close();
   }

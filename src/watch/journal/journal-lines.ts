@@ -63,12 +63,6 @@ const KINDS: ReadonlySet<unknown> = new Set([
   'notice',
 ] satisfies JournalLine['kind'][]);
 
-/** Line separators of Unicode would end a line for some readers. */
-export function lineOf(line: JournalLine): string {
-  const text = JSON.stringify(line);
-  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
-}
-
 /** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
 export function parsedLine(line: string): JournalLine | null {
   try {
@@ -80,6 +74,12 @@ export function parsedLine(line: string): JournalLine | null {
   } catch {
     return null;
   }
+}
+
+/** A line as it is written. Line separators of Unicode would end a line for some readers. */
+export function lineOf(line: JournalLine): string {
+  const text = JSON.stringify(line);
+  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
 /** What the lines of a journal say of each environment. */

@@ -1,9 +1,10 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SetpointError } from '../../model/error.ts';
+import type { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 import { syncFolder } from '../../host/write-aside.ts';
 import type { Agreement } from '../../operations/session.ts';
+import { notRead, notWritten } from './journal-error.ts';
 import {
   alone,
   appendLines,
@@ -50,8 +51,12 @@ export class Journal {
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
   #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
+  /** Who asks whether it is still this process's own. */
+  #asking: ((isOwn: boolean) => void)[] = [];
   #writing = false;
   #begun: number | null = null;
+  /** How far it is known: up to what others had appended, and what this process appended right behind it. */
+  #known: string | null = null;
 
   constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
     this.#folder = folder;
@@ -86,13 +91,17 @@ export class Journal {
     return this.#steadily((names) => this.#fold(names, () => true));
   }
 
-  /** Changes with each line that anybody appends. */
-  async stamp(): Promise<string> {
-    const latest = (await journalFiles(this.#folder)).slice(-2);
-    const found = await Promise.all(
-      latest.map((name) => stat(join(this.#folder, name)).catch(() => null)),
-    );
-    return found.map((file) => (file === null ? '' : `${file.ino} ${file.size}`)).join(' ');
+  /** Takes that what it says by now is known. */
+  async mark(): Promise<void> {
+    this.#known = stampOf(await this.#lengths());
+  }
+
+  /** Whether only this process has appended to it since then. */
+  isOwn(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#asking.push(resolve);
+      if (!this.#writing) void this.#writeAll();
+    });
   }
 
   /** The records that are asked for, the latest first. */
@@ -119,16 +128,26 @@ export class Journal {
 
   async #writeAll(): Promise<void> {
     this.#writing = true;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#asking.length > 0) {
+      // Between two writes: of one in between it could not be told whose it is.
+      if (this.#asking.length > 0) await this.#answer();
+      if (this.#waiting.length === 0) continue;
       const batch = this.#waiting;
       this.#waiting = [];
       const error = await this.#write(batch.map(({ line }) => line)).then(
         () => null,
-        (thrown: unknown) => this.#failed(thrown),
+        (thrown: unknown) => notWritten(this.#folder, thrown),
       );
       for (const { done } of batch) done(error);
     }
     this.#writing = false;
+  }
+
+  async #answer(): Promise<void> {
+    const asking = this.#asking;
+    this.#asking = [];
+    const isOwn = stampOf(await this.#lengths()) === this.#known;
+    for (const answer of asking) answer(isOwn);
   }
 
   async #write(lines: readonly string[]): Promise<void> {
@@ -141,8 +160,10 @@ export class Journal {
 
   /** Whether it was appended to a file of which all is read that is there by now. */
   async #appended(lines: string): Promise<boolean> {
-    const { file, isNew, joined } = await appendLines(join(this.#folder, CURRENT), lines);
+    const before = await this.#lengths();
+    const { file, isNew, joined, bytes } = await appendLines(join(this.#folder, CURRENT), lines);
     if (joined) return false;
+    await this.#follow(before, new Map(before).set(file, (before.get(file) ?? 0) + bytes));
     // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
     if (isNew) await syncFolder(this.#folder).catch(() => {});
     // Another process may have put the file away. Whatever begins the next one says how much of it it has read.
@@ -151,6 +172,13 @@ export class Journal {
       .filter((name) => name !== CURRENT)
       .slice(-1);
     return (await this.#fileOf(last)) === file;
+  }
+
+  /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */
+  async #follow(before: Map<number, number>, after: Map<number, number>): Promise<void> {
+    if (stampOf(before) !== this.#known) return;
+    const known = stampOf(after);
+    if (stampOf(await this.#lengths()) === known) this.#known = known;
   }
 
   async #fileOf(name: string): Promise<number | undefined> {
@@ -244,38 +272,29 @@ export class Journal {
       const names = await journalFiles(this.#folder);
       const result = await read(names).catch((thrown: unknown) => {
         if (attempt < ATTEMPTS && isMissing(thrown)) return null;
-        throw this.#unreadable(thrown);
+        throw notRead(this.#folder, thrown);
       });
       const same = (await journalFiles(this.#folder)).join('/') === names.join('/');
       if (result !== null && (same || attempt >= ATTEMPTS)) return result;
     }
   }
 
-  #failed(cause: unknown): SetpointError {
-    return new SetpointError(
-      'output-failed',
-      `The journal in ${this.#folder} cannot be written${codeOf(cause)}.`,
-      {
-        hint: 'Check the folder: its disk may be full, or it may not be writable.',
-        cause,
-      },
+  /** Of the two latest files, since an append may go to either: their numbers, and how many bytes they have. */
+  async #lengths(): Promise<Map<number, number>> {
+    const latest = (await journalFiles(this.#folder)).slice(-2);
+    const found = await Promise.all(
+      latest.map((name) => stat(join(this.#folder, name)).catch(() => null)),
     );
+    return new Map(found.flatMap((file) => (file === null ? [] : [[file.ino, file.size]])));
   }
+}
 
-  #unreadable(cause: unknown): SetpointError {
-    return new SetpointError(
-      'file-unreadable',
-      `The journal in ${this.#folder} cannot be read${codeOf(cause)}.`,
-      { hint: 'Check who may read the folder and its files.', cause },
-    );
-  }
+/** Changes with each line that anybody appends. */
+function stampOf(lengths: ReadonlyMap<number, number>): string {
+  return [...lengths].join(' ');
 }
 
 const ATTEMPTS = 5;
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-}
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';

@@ -6,20 +6,9 @@ export class Recall {
   readonly #journal: Journal;
   #reading: Promise<unknown> = Promise.resolve();
   #next: Promise<Memory> | null = null;
-  #stamp: string | null = null;
 
   constructor(journal: Journal) {
     this.#journal = journal;
-  }
-
-  /** Takes that everything is known by now. */
-  async mark(): Promise<void> {
-    this.#stamp = await this.#journal.stamp();
-  }
-
-  /** Whether nothing was appended since then. */
-  async isSame(): Promise<boolean> {
-    return (await this.#journal.stamp()) === this.#stamp;
   }
 
   async now(): Promise<Memory> {

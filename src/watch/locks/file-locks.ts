@@ -121,8 +121,10 @@ export class ClaimFiles implements ClaimStore<number> {
       if (over === null) await unlessThere(mkdir(join(this.#claims, fileName(name))));
       const isMade = await unlessThere(write(this.#claimPath(name, version), 'wx', text));
       if (isMade === null) return null;
-      if ((await this.#highest(name)) !== version) return null;
-      await this.#removeBelow(name, version);
+      const generations = await this.#generations(name);
+      if (Math.max(0, ...generations) !== version) return null;
+      for (const one of generations)
+        if (one < version) await rm(this.#claimPath(name, one), { force: true });
       return { version, holder };
     });
   }
@@ -140,11 +142,6 @@ export class ClaimFiles implements ClaimStore<number> {
 
   async #highest(name: string): Promise<number> {
     return Math.max(0, ...(await this.#generations(name)));
-  }
-
-  async #removeBelow(name: string, version: number): Promise<void> {
-    const lower = (await this.#generations(name)).filter((one) => one < version);
-    for (const one of lower) await rm(this.#claimPath(name, one), { force: true });
   }
 
   /** The same length every time, so that it is replaced in place, without room on the disk. */
