@@ -18,7 +18,7 @@ const GROUPS = [
       ],
       [
         'SETPOINT_ALLOWED_FILES',
-        'Folders that ${file:PATH} may read, comma-separated. Default: /run/secrets.',
+        'Folders that ${file:PATH} may read, comma-separated. Default: /run/secrets. What the platform mounts there for itself must be listed by its own folder.',
       ],
     ],
   ],

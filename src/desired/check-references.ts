@@ -83,7 +83,7 @@ function textFinding(text: string): Finding | null {
     if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
       return {
         code: 'forbidden-variable',
-        message: `A settings file cannot read ${part.name}: it belongs to the pipeline.`,
+        message: `A settings file cannot read ${part.name}: it belongs to ${/^SETPOINT_/i.test(part.name) ? 'setpoint itself' : 'the pipeline'}.`,
         hint: 'Pass the value in a variable of its own.',
       };
     }

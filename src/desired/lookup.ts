@@ -134,6 +134,24 @@ function fits(settings: Record<string, unknown>): boolean {
   return validate({ version: 1, settings });
 }
 
+/** Looks up every reference in a part of a file, for a source that notes the values. What is `known`, the same node, is left out. */
+export function lookUpAll(
+  node: Node | undefined,
+  source: ReferenceSource,
+  known: Node | undefined,
+): void {
+  if (node === undefined || node === known) return;
+  if (node.kind === 'scalar') {
+    if (typeof node.value === 'string') lookUp(node.value, source);
+  } else if (node.kind === 'list') {
+    for (const item of node.items) lookUpAll(item, source, undefined);
+  } else {
+    const before = known?.kind === 'map' ? known.members : null;
+    for (const [key, member] of node.members)
+      lookUpAll(member.node, source, before?.get(key)?.node);
+  }
+}
+
 /** The references in a part of a file, each once, with whether it has a value. No value is in it. */
 export function referenceReports(
   node: Node | undefined,

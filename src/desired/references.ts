@@ -133,9 +133,10 @@ function isVariableName(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && isShowable(name);
 }
 
-const FORBIDDEN = /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*)$/i;
+const FORBIDDEN =
+  /^(ACTIONS_.*|GITHUB_TOKEN|INPUT_.*|CI_JOB_.*|RUNNER_.*|SETPOINT_WATCH_TOKEN|SETPOINT_STATE_KEY)$/i;
 
-/** Variables of a pipeline's own, which a settings file can never read. */
+/** Variables of a pipeline's own and of setpoint's own, which a settings file can never read. */
 export function isForbiddenVariable(name: string): boolean {
   return FORBIDDEN.test(name);
 }

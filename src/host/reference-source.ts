@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ReferenceSource, Variables } from '../model/ports.ts';
 import { isUnder, readText } from './read-text.ts';
 
@@ -9,7 +9,8 @@ const DEFAULT_FOLDERS = '/run/secrets';
 /**
  * The values of references: variables from `env`, files from the folders that SETPOINT_ALLOWED_FILES lists (comma-separated;
  * default: /run/secrets). A file must be regular, at most 64 KiB of UTF-8, and lie in such a folder once its links are
- * resolved; one trailing newline is dropped.
+ * resolved; one trailing newline is dropped. What the platform gives a container as its own identity lies under /run/secrets, too, and is
+ * read only if its own folder is listed.
  */
 export function referenceSource(env: Variables): ReferenceSource {
   const folders = (env['SETPOINT_ALLOWED_FILES'] ?? DEFAULT_FOLDERS)
@@ -24,7 +25,7 @@ export function referenceSource(env: Variables): ReferenceSource {
         variables.set(name, Object.hasOwn(env, name) ? env[name] : undefined);
       return variables.get(name);
     },
-    file: (path) => readSecretFile(path, folders),
+    file: (path) => readSecretFile(path, folders, env),
   };
 }
 
@@ -40,14 +41,23 @@ export function fileIdentity(path: string): string {
 
 function readSecretFile(
   path: string,
-  folders: readonly string[],
+  listed: readonly string[],
+  env: Variables,
 ): { text: string } | { problem: string } {
   const name = `the file ${path}`;
   const real = realPath(path);
   if (real === null) return { problem: `${name} does not exist` };
-  if (!folders.some((folder) => isUnder(real, realPath(folder) ?? resolve(folder)))) {
+  const folders = listed.map((folder) => realPath(folder) ?? resolve(folder));
+  const allowing = folders.filter((folder) => isUnder(real, folder));
+  if (allowing.length === 0) {
     return {
-      problem: `${name} lies outside the folders of SETPOINT_ALLOWED_FILES (${folders.join(', ')})`,
+      problem: `${name} lies outside the folders of SETPOINT_ALLOWED_FILES (${listed.join(', ')})`,
+    };
+  }
+  const own = platformFolder(real, env);
+  if (own !== null && !allowing.some((folder) => folder === own || isUnder(folder, own))) {
+    return {
+      problem: `${name} is what the platform gives this machine for itself, and SETPOINT_ALLOWED_FILES does not name ${own}`,
     };
   }
   try {
@@ -59,6 +69,30 @@ function readSecretFile(
   } catch {
     return { problem: `${name} cannot be read, or is not a regular file` };
   }
+}
+
+/**
+ * What Kubernetes, clouds and meshes mount under /run/secrets: folders with the name of a domain (kubernetes.io, eks.amazonaws.com), and
+ * those that have none.
+ */
+const PLATFORM =
+  /^(?:.*\/)?run\/secrets\/(?:[\w-]+(?:\.[\w-]+)+|azure|openshift|tokens|istio|workload-spiffe-\w+|rhsm|etc-pki-entitlement)(?=\/)/;
+
+/** Variables by which a cloud tells a program where its own token is. */
+const IDENTITY_FILES = [
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+  'AZURE_FEDERATED_TOKEN_FILE',
+  'ALIBABA_CLOUD_OIDC_TOKEN_FILE',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+];
+
+/** The folder of the platform's own that a file lies in; null if it lies in none. */
+function platformFolder(real: string, env: Variables): string | null {
+  const mounted = PLATFORM.exec(real)?.[0];
+  if (mounted !== undefined) return mounted;
+  const isOwn = IDENTITY_FILES.some((name) => realPath(env[name] ?? '') === real);
+  return isOwn ? dirname(real) : null;
 }
 
 function realPath(path: string): string | null {

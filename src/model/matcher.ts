@@ -1,34 +1,74 @@
 /**
  * Finds many texts in one, in time linear to the text. The texts are secrets, which must not be put into a
- * regular expression. Most texts hold none, so that the automaton is made only for one that holds the beginning of a pattern.
+ * regular expression. Most texts hold none: an automaton is made only of the patterns whose beginning a text holds.
  */
 export class Matcher {
-  readonly #patterns: readonly string[];
-  readonly #beginnings: ReadonlySet<number>;
-  #automaton: Automaton | null = null;
+  readonly #groups = new Map<number, Group>();
+  /** States of all automata. */
+  #states = 0;
 
-  /** Each pattern has six characters or more. */
-  constructor(patterns: readonly string[]) {
-    this.#patterns = patterns;
-    this.#beginnings = new Set(patterns.map((pattern) => lastSix(pattern.slice(0, 6))));
+  /** Adds a pattern of six characters or more. */
+  add(pattern: string): void {
+    const beginning = lastSix(pattern.slice(0, 6));
+    const group = this.#groups.get(beginning);
+    if (group === undefined) this.#groups.set(beginning, { patterns: [pattern], automaton: null });
+    else {
+      group.patterns.push(pattern);
+      this.#states -= group.automaton?.size ?? 0;
+      group.automaton = null;
+    }
   }
 
   /** Where patterns are in a text, as pairs of start and end; what overlaps or touches is one. */
-  spans(text: string): readonly (readonly [number, number])[] {
-    if (!this.#mayHold(text)) return [];
-    this.#automaton ??= new Automaton(this.#patterns);
-    return this.#automaton.spans(text);
+  spans(text: string): readonly Span[] {
+    const found = this.#begun(text);
+    if (found === null) return [];
+    const spans = [...found].flatMap(([group, starts]) =>
+      this.#automaton(group).spans(text, starts),
+    );
+    return found.size === 1 ? spans : united(spans.toSorted(([a], [b]) => a - b));
   }
 
-  #mayHold(text: string): boolean {
+  /** Where a text holds beginnings, by those that begin alike; null if it holds none. */
+  #begun(text: string): Map<Group, number[]> | null {
+    if (this.#groups.size === 0) return null;
+    let found: Map<Group, number[]> | null = null;
     let six = 0;
     for (let index = 0; index < text.length; index += 1) {
       six = shifted(six, text.charCodeAt(index));
-      if (this.#beginnings.has(six)) return true;
+      const group = this.#groups.get(six);
+      if (group === undefined || index < 5) continue;
+      found ??= new Map();
+      const starts = found.get(group);
+      if (starts === undefined) found.set(group, [index - 5]);
+      else starts.push(index - 5);
     }
-    return false;
+    return found;
+  }
+
+  #automaton(group: Group): Automaton {
+    if (group.automaton !== null) return group.automaton;
+    if (this.#states > MOST_STATES) {
+      for (const one of this.#groups.values()) one.automaton = null;
+      this.#states = 0;
+    }
+    const made = new Automaton(group.patterns);
+    group.automaton = made;
+    this.#states += made.size;
+    return made;
   }
 }
+
+type Span = readonly [number, number];
+
+/** Patterns that begin alike. */
+interface Group {
+  readonly patterns: string[];
+  automaton: Automaton | null;
+}
+
+/** States from which on automata are given up. */
+const MOST_STATES = 500_000;
 
 function lastSix(text: string): number {
   let six = 0;
@@ -56,13 +96,21 @@ class Automaton {
     this.#link();
   }
 
-  spans(text: string): [number, number][] {
+  get size(): number {
+    return this.#unit.length;
+  }
+
+  /** Where patterns are in a text; none of them begins elsewhere than at one of the starts, which ascend. */
+  spans(text: string, starts: readonly number[]): [number, number][] {
     const spans: [number, number][] = [];
-    let state = 0;
-    for (let index = 0; index < text.length; index += 1) {
-      state = this.#next(state, text.charCodeAt(index));
-      const length = this.#longest[state] ?? 0;
-      if (length > 0) unite(spans, index + 1 - length, index + 1);
+    let [state, at] = [0, 0];
+    for (const start of starts) {
+      // What is looked at already was followed from its own start on.
+      for (at = Math.max(at, start); at < text.length && (state !== 0 || at === start); at += 1) {
+        state = this.#next(state, text.charCodeAt(at));
+        const length = this.#longest[state] ?? 0;
+        if (length > 0) unite(spans, at + 1 - length, at + 1);
+      }
     }
     return spans;
   }
@@ -127,11 +175,18 @@ class Automaton {
   }
 }
 
+function united(spans: readonly Span[]): Span[] {
+  const all: [number, number][] = [];
+  for (const [start, end] of spans) unite(all, start, end);
+  return all;
+}
+
 function unite(spans: [number, number][], start: number, end: number): void {
-  let from = start;
+  let [from, to] = [start, end];
   for (let last = spans.at(-1); last !== undefined && last[1] >= from; last = spans.at(-1)) {
     from = Math.min(from, last[0]);
+    to = Math.max(to, last[1]);
     spans.pop();
   }
-  spans.push([from, end]);
+  spans.push([from, to]);
 }

@@ -1,52 +1,62 @@
-import { folded, formsOf, type Forms } from './encodings.ts';
+import { folded, formsOf, SHORTEST_INSIDE } from './encodings.ts';
 import { Matcher } from './matcher.ts';
 import { MASK, type Secret } from './secret.ts';
 import { withoutUrlSecrets } from './address.ts';
 
-/** The forms of secrets, in one case: whole texts with their reference, and parts of texts. */
-interface Prepared {
-  readonly whole: ReadonlyMap<string, string | null>;
-  readonly inside: Matcher;
-}
+/** The values that redactors have in common: from six characters on, each of them masks the values of all. */
+export class SharedValues {
+  readonly #known = new Set<string>();
+  readonly #numbers = new Set<number>();
+  readonly #inside = new Matcher();
 
-/** What redactors with values in common share: the forms of each value, and what masks the same values. */
-export class SharedForms {
-  readonly #forms = new Map<string, Forms>();
-  readonly #prepared = new Map<string, Prepared>();
-
-  of(value: string): Forms {
-    return kept(this.#forms, value, () => formsOf(value));
+  /** How many values there are. */
+  get size(): number {
+    return this.#known.size;
   }
 
-  prepared(values: string, make: () => Prepared): Prepared {
-    return kept(this.#prepared, values, make);
+  all(): readonly string[] {
+    return [...this.#known];
+  }
+
+  add(value: string): void {
+    if (isShort(value) || this.#known.has(value)) return;
+    this.#known.add(value);
+    for (const form of formsOf(value).inside) if (!MASKED.includes(form)) this.#inside.add(form);
+    const number = Number(value);
+    if (!Number.isNaN(number)) this.#numbers.add(number);
+  }
+
+  /** Where values are in a text in one case. */
+  spans(low: string): readonly (readonly [number, number])[] {
+    return this.#inside.spans(low);
+  }
+
+  hasNumber(number: number): boolean {
+    return this.#numbers.has(number);
   }
 }
 
-/** Values, and sets of values, that are kept for the redactors to come. */
-const MOST_KEPT = 1000;
-
-function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  if (known.size >= MOST_KEPT) known.clear();
-  const made = make();
-  known.set(key, made);
-  return made;
+/** Whether a value is found only as the whole of a text: it is short, or the mask holds it. */
+function isShort(value: string): boolean {
+  return value.length < SHORTEST_INSIDE || MASKED.includes(folded(value));
 }
 
 /**
  * Masks the values of references in any text: the whole text if it is such a value, of any length, and what is inside of
  * other text from six characters on; as it is, in any case, and in every form of encodings.ts. Urls lose their userinfo,
- * query and fragment. Linear in the text; nothing is made ready before the first text.
+ * query and fragment. Linear in the text. What is shared masks the values of other redactors, too, but for short ones: those would
+ * mask words and numbers that have nothing to do with them.
  */
 export class Redactor {
-  readonly #shared: SharedForms;
+  readonly #shared: SharedValues;
   readonly #values = new Map<string, string | null>();
   readonly #numbers = new Set<number>();
-  #ready: Prepared | null = null;
+  /** The forms of short values. */
+  readonly #short = new Set<string>();
+  /** The forms of values as a whole, with their reference. */
+  #refs: ReadonlyMap<string, string | null> | null = null;
 
-  constructor(shared = new SharedForms()) {
+  constructor(shared = new SharedValues()) {
     this.#shared = shared;
   }
 
@@ -56,7 +66,9 @@ export class Redactor {
     const known = this.#values.get(value);
     if (known !== undefined && (ref === null || ref === known)) return;
     this.#values.set(value, ref);
-    this.#ready = null;
+    this.#refs = null;
+    this.#shared.add(value);
+    if (isShort(value)) for (const form of formsOf(value).whole) this.#short.add(form);
     const number = Number(value);
     if (!Number.isNaN(number)) this.#numbers.add(number);
   }
@@ -70,47 +82,46 @@ export class Redactor {
 
   text(text: string): string {
     if (text === '' || text === MASK) return text;
-    if (this.#values.size === 0) return withoutUrlSecrets(text);
-    const { whole, inside } = this.#prepared();
     const low = folded(text);
-    if (whole.has(low) || whole.has(low.trim())) return MASK;
-    return withoutUrlSecrets(replaced(text, inside.spans(low)));
+    const spans = this.#spans(low);
+    const [first] = spans;
+    if (first !== undefined && first[0] === 0 && first[1] === low.length) return MASK;
+    return withoutUrlSecrets(replaced(text, spans));
   }
 
   /** Whether a text is, or holds, such a value. */
   holds(text: string): boolean {
-    if (this.#values.size === 0) return false;
-    const { whole, inside } = this.#prepared();
-    const low = folded(text);
-    return whole.has(low) || whole.has(low.trim()) || inside.spans(low).length > 0;
+    return this.#spans(folded(text)).length > 0;
   }
 
   /** A number of a document; the mask if it is such a value. */
   number(number: number): number | string {
-    return this.#numbers.has(number) ? MASK : number;
+    return this.#numbers.has(number) || this.#shared.hasNumber(number) ? MASK : number;
   }
 
   /** A text in documents: its reference if it is the whole value of one. */
   reference(text: string): string {
-    const ref = this.#values.size === 0 ? undefined : this.#prepared().whole.get(folded(text));
-    return ref ?? this.text(text);
+    const shown = this.text(text);
+    if (shown === text || this.#values.size === 0) return shown;
+    this.#refs ??= refsOf(this.#values);
+    return this.#refs.get(folded(text)) ?? shown;
   }
 
-  #prepared(): Prepared {
-    this.#ready ??= this.#shared.prepared(JSON.stringify([...this.#values]), () => this.#prepare());
-    return this.#ready;
+  #spans(low: string): readonly (readonly [number, number])[] {
+    const whole = low.trim();
+    if (this.#short.size > 0 && (this.#short.has(low) || this.#short.has(whole)))
+      return [[0, low.length]];
+    const spans = this.#shared.spans(low);
+    const [first] = spans;
+    if (first === undefined || first[1] - first[0] < whole.length) return spans;
+    return [[0, low.length]];
   }
+}
 
-  #prepare(): Prepared {
-    const whole = new Map<string, string | null>();
-    const inside = new Set<string>();
-    for (const [value, ref] of this.#values) {
-      const forms = this.#shared.of(value);
-      for (const form of forms.whole) whole.set(form, ref);
-      for (const form of forms.inside) if (!MASKED.includes(form)) inside.add(form);
-    }
-    return { whole, inside: new Matcher([...inside]) };
-  }
+function refsOf(values: ReadonlyMap<string, string | null>): ReadonlyMap<string, string | null> {
+  const refs = new Map<string, string | null>();
+  for (const [value, ref] of values) for (const form of formsOf(value).whole) refs.set(form, ref);
+  return refs;
 }
 
 const MASKED = folded(MASK);

@@ -79,9 +79,10 @@ async function applyAll(
 ): Promise<Pick<OutcomeTail, 'finished_at'>> {
   const clock = request.clock ?? SYSTEM_CLOCK;
   const startedAt = new Date(clock.now()).toISOString();
-  const { targets, judged: whole } = chooseTargets(request, 'apply');
-  await checkPolicy(whole, request);
-  const judged = judgeTargets(targets, request, whole);
+  const run = chooseTargets(request, 'apply');
+  const { targets } = run;
+  await checkPolicy(run.judged, request);
+  const judged = judgeTargets(run, request);
   const problem = whyNotApplied(judged);
   if (problem !== null) throw problem;
   const planning = planningFor(request, () => preparedOf(judged));

@@ -1,4 +1,5 @@
 import type { Clock, Variables } from '../model/ports.ts';
+import type { SharedValues } from '../model/redactor.ts';
 import type { Shard } from '../model/shard.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import type { Loaded } from '../desired/target.ts';
@@ -73,7 +74,10 @@ export interface Checkout {
   readonly state: string;
 }
 
-/** Files that were read before, and the networks that all runs share, with the pace of each origin. */
+/**
+ * Files that were read before, and what all runs share: the networks, with the pace of each origin, and the values of the references
+ * of all environments, which are masked in the documents of each.
+ */
 export interface Session {
   readonly loaded: Loaded;
   readonly networks: Networks;
@@ -81,6 +85,7 @@ export interface Session {
   readonly since: Since | null;
   /** Receives what was declared and observed for a plan. */
   readonly onObserved?: ((desired: DesiredState, observed: ObservedState) => void) | undefined;
+  readonly values: SharedValues;
 }
 
 /** How far a run over several environments is. */

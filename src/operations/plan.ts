@@ -47,8 +47,9 @@ async function planAll(
 ): Promise<object> {
   const { clock = SYSTEM_CLOCK, snapshot } = request;
   const at = clock.now();
-  const { targets, judged } = selectRun(request);
-  await checkPolicy(judged, request);
+  const run = selectRun(request);
+  const { targets } = run;
+  await checkPolicy(run.judged, request);
   if (snapshot === undefined && request.maxAge !== undefined) {
     throw new SetpointError('usage', '--max-age is for a snapshot.', {
       hint: 'Name one with --snapshot, or leave --max-age out.',
@@ -61,7 +62,7 @@ async function planAll(
   const digests = request.digests === false ? null : await digestsFor();
   const planTarget =
     snapshot === undefined
-      ? servicePlanner({ targets, judged }, request, digests)
+      ? servicePlanner(run, request, digests)
       : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
   await parts.begin(
     planHead(at, {
@@ -80,13 +81,13 @@ async function planAll(
 
 /** A function that plans a target by what its service has. Where all keys travel is judged before. */
 function servicePlanner(
-  { targets, judged: whole }: RunTargets,
+  run: RunTargets,
   request: Running<PlanRequest>,
   digests: Digests | null,
 ): (target: Target) => Promise<EnvironmentPlan> {
-  const judged = judgeTargets(targets, request, whole);
+  const judged = judgeTargets(run, request);
   const planning = planningFor(request, () => preparedOf(judged));
-  const limit = new FailureLimit(request.maxFailures ?? '100%', targets.length);
+  const limit = new FailureLimit(request.maxFailures ?? '100%', run.targets.length);
   return (target) => {
     const prepared = judged.prepare(target);
     return limit.start(

@@ -20,7 +20,7 @@ import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, type OpenTarget } from './open-target.ts';
 import { DEFAULT_WAIT, type Options, type PlanRequest, type Session } from './options.ts';
-import { travelError, type Prepared } from './prepare.ts';
+import { noting, travelError, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
 /** What the flags of a command set for the plan of every environment. */
@@ -68,6 +68,8 @@ function basesFor(
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
   const policy = travelPolicyIn(options.env);
+  const note = noting(options);
+  if (source === undefined) for (const target of byName.values()) note(target);
   for (const { target, server } of environments()) {
     if (server === undefined || server instanceof SetpointError) continue;
     const problem = readingProblem([byName.get(target.name)?.settings], server, policy);

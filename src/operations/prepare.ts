@@ -1,9 +1,11 @@
 import { dirname, resolve } from 'node:path';
-import { member, textOf } from '../desired/node.ts';
+import { lookUpAll } from '../desired/lookup.ts';
+import { member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { embeddedAddress } from '../model/embedded-address.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
+import { SharedValues } from '../model/redactor.ts';
 import { namesListed } from '../model/wording.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
@@ -26,7 +28,8 @@ import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
-import { sourceFor, type Resolved, type Running } from './redacting.ts';
+import { Resolved, sourceFor, type Running } from './redacting.ts';
+import type { RunTargets } from './select.ts';
 
 /** A target with all references resolved, and nothing sent. `server` is an error if it must not or cannot be reached. */
 export interface Prepared {
@@ -50,14 +53,14 @@ export interface Judged {
 }
 
 /**
- * Judges where the keys of all targets may travel, before a request is sent to any. `whole` are those of all shards: a key that two
- * shards would send to different origins is refused in each. Nothing of a target is kept, so that a run over
- * many takes no more memory than one over few; what was judged is judged again when a target is prepared.
+ * Judges where the keys of all targets may travel, before a request is sent to any. `judged` are those of all shards: a key that two
+ * shards would send to different origins is refused in each. The values of the references of all that are declared are masked from
+ * then on, in the documents of every target. Nothing else of a target is kept, so that a run over
+ * many takes hardly more memory than one over few; what was judged is judged again when a target is prepared.
  */
 export function judgeTargets(
-  targets: readonly Target[],
+  { targets, judged: whole, declared }: RunTargets,
   options: Running<Options>,
-  whole: readonly Target[] = targets,
 ): Judged {
   const policy = travelPolicyIn(options.env);
   const uses = new KeyUses(fileIdentity);
@@ -67,11 +70,15 @@ export function judgeTargets(
     const shared = server instanceof SetpointError ? null : uses.add(target, server);
     return shared === null ? reached : { ...reached, server: keyShared(shared) };
   };
+  const note = noting(options);
   for (const target of whole) {
     const { server } = judged(target);
     if (server instanceof SetpointError && server.code === 'key-shared') throw server;
     options.resolved.release(target.name);
+    note(target);
   }
+  const known = new Set(declared.length > whole.length ? whole : declared);
+  for (const target of declared) if (!known.has(target)) note(target);
   return {
     targets,
     release: (target) => options.resolved.release(target.name),
@@ -90,12 +97,40 @@ export function* preparedOf({ targets, prepare, release }: Judged): Iterable<Pre
   }
 }
 
+/** A function that has the values of a target's references masked in the documents of every target. */
+export function noting(options: Running<Options>): (target: Target) => void {
+  const source = sourceFor([], options);
+  const known = new Set<Node>();
+  return ({ server, settings, shared }) => {
+    for (const part of [shared.server, shared.settings]) {
+      if (part === undefined || known.has(part)) continue;
+      known.add(part);
+      lookUpAll(part, source, undefined);
+    }
+    lookUpAll(server, source, shared.server);
+    lookUpAll(settings, source, shared.settings);
+  };
+}
+
+/** The values of the references of targets that a run is not about, but for short ones, which would be found in any word. */
+export function secretsOfOthers(
+  declared: readonly Target[],
+  targets: readonly Target[],
+  options: Running<Options>,
+): Secret[] {
+  const known = new Set(targets);
+  const values = new SharedValues();
+  const note = noting({ ...options, resolved: new Resolved(values) });
+  for (const target of declared) if (!known.has(target)) note(target);
+  return values.all().map((value) => new Secret(value));
+}
+
 /** All targets, judged and prepared, for a run over few. */
 export function prepareTargets(
   targets: readonly Target[],
   options: Running<Options>,
 ): readonly Prepared[] {
-  const judged = judgeTargets(targets, options);
+  const judged = judgeTargets({ targets, judged: targets, declared: targets }, options);
   return targets.map(judged.prepare);
 }
 

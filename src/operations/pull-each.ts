@@ -12,7 +12,7 @@ import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
 import { notPulled, observeForPull, shownEdit, type Observation } from './pull.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
@@ -45,9 +45,12 @@ export function pullEach(request: PullEachRequest): Promise<EachPulled> {
 }
 
 async function pullEachOf(request: Running<PullEachRequest>): Promise<EachPulled> {
-  const { files, targets } = selectLoaded(request);
+  const { files, targets, declared } = selectLoaded(request);
   const prepared = prepareTargets(targets, request);
-  const hidden = prepared.flatMap(secretsToHide);
+  const hidden = [
+    ...prepared.flatMap(secretsToHide),
+    ...secretsOfOthers(declared, targets, request),
+  ];
   const chosen = prepared.filter(({ target }) => request.pulled.has(target.name));
   const observations = await inParallel(chosen, parallelReads(request, chosen.length), (target) =>
     observeForPull(target, request),

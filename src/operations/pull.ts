@@ -27,7 +27,7 @@ import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';
+import { prepareTargets, secretsOfOthers, shownOrigin, type Prepared } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 
@@ -53,7 +53,7 @@ export function pull(request: PullRequest): Promise<PullDocument> {
 }
 
 async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
-  const { files, targets } = selectLoaded(request);
+  const { files, targets, declared } = selectLoaded(request);
   const prepared = prepareTargets(targets, request);
   const writes = request.check !== true && request.text === undefined;
   if (writes) for (const path of textsOf(files).keys()) checkWritable(path);
@@ -70,7 +70,10 @@ async function pullAll(request: Running<PullRequest>): Promise<PullDocument> {
     targets.map(({ name }) => name),
     request,
   );
-  const hidden = prepared.flatMap(secretsToHide);
+  const hidden = [
+    ...prepared.flatMap(secretsToHide),
+    ...secretsOfOthers(declared, targets, request),
+  ];
   const observed = observations.flatMap(({ observed: state, prepared: { target } }) =>
     state === null ? [] : [{ target, observed: state }],
   );

@@ -2,7 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import type { Run } from '../model/plan.ts';
 import type { ReferenceSource, Tracer } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
-import { Redactor, SharedForms } from '../model/redactor.ts';
+import { Redactor, SharedValues } from '../model/redactor.ts';
 import { allowListeners } from '../host/listeners.ts';
 import { freeGrownMemory } from '../host/memory.ts';
 import { referenceSource } from '../host/reference-source.ts';
@@ -11,18 +11,24 @@ import { findTracer } from '../host/tracer.ts';
 import { Networks } from '../service/networks.ts';
 import type { Options } from './options.ts';
 
-/** The values of the references of one run, all of them and those of each target: see Redactor. */
+/** The values of the references of one run, all of them and those of each target. Each target's redactor masks those of all, too: see Redactor. */
 export class Resolved {
-  readonly #shared = new SharedForms();
-  readonly all = new Redactor(this.#shared);
+  /** Those that mask the documents of every target. */
+  readonly shared: SharedValues;
+  readonly all: Redactor;
   readonly #targets = new Map<string, Redactor>();
   readonly #finished = new Set<string>();
+
+  constructor(shared = new SharedValues()) {
+    this.shared = shared;
+    this.all = new Redactor(shared);
+  }
 
   of(target: string): Redactor {
     if (this.#finished.has(target)) return this.all;
     const known = this.#targets.get(target);
     if (known !== undefined) return known;
-    const redactor = new Redactor(this.#shared);
+    const redactor = new Redactor(this.shared);
     this.#targets.set(target, redactor);
     return redactor;
   }
@@ -78,12 +84,13 @@ export function withVariables<R extends Options>(run: Running<R>, env: Options['
   return { ...run, env, ...lookupsIn(env) };
 }
 
-/** Resolves references of targets; every value that it gives is masked in their documents. */
+/** Resolves references of targets; every value that it gives is masked in their documents, and a long one in those of all others. */
 export function sourceFor(
   targets: readonly string[],
   { references: source, resolved }: Pick<Running<Options>, 'references' | 'resolved'>,
 ): ReferenceSource {
   const note = (value: string, ref: string | null): void => {
+    resolved.shared.add(value);
     for (const target of targets) resolved.add(target, value, ref);
   };
   return {
@@ -189,7 +196,7 @@ async function running<R extends Options, T>(
   request: R,
   work: (running: Running<R>) => Promise<T>,
 ): Promise<T> {
-  const resolved = new Resolved();
+  const resolved = new Resolved(request.session?.values);
   const shared = request.session?.networks;
   const networks = shared ?? new Networks();
   try {

@@ -20,24 +20,32 @@ export function selectTargets(options: LockOptions): readonly Target[] {
   return selectLoaded(options).targets;
 }
 
-/** The environments of a run: those that it works on, and those of all shards, which are judged before anything is sent. */
+/**
+ * The environments of a run: those that it works on, those of all shards, which are judged before anything is sent, and all of the
+ * files, whose values are masked.
+ */
 export interface RunTargets {
   readonly targets: readonly Target[];
   readonly judged: readonly Target[];
+  readonly declared: readonly Target[];
 }
 
 export function selectRun(options: LockOptions): RunTargets {
-  const { targets } = selectBeforeShards(options);
-  return { targets: inShard(targets, options), judged: targets };
+  const { targets, declared } = selectBeforeShards(options);
+  return { targets: inShard(targets, options), judged: targets, declared };
 }
 
 /** The same, with the files that they were read from. */
-export function selectLoaded(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
-  const { files, targets } = selectBeforeShards(options);
-  return { files, targets: inShard(targets, options) };
+export function selectLoaded(
+  options: LockOptions,
+): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
+  const { files, targets, declared } = selectBeforeShards(options);
+  return { files, targets: inShard(targets, options), declared };
 }
 
-function selectBeforeShards(options: LockOptions): Pick<Loaded, 'files' | 'targets'> {
+function selectBeforeShards(
+  options: LockOptions,
+): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
   const { files, targets, diagnostics } = options.session?.loaded ?? loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
@@ -56,7 +64,7 @@ function selectBeforeShards(options: LockOptions): Pick<Loaded, 'files' | 'targe
       { hint: 'Choose one with -e.' },
     );
   }
-  return { files, targets: selected };
+  return { files, targets: selected, declared: targets };
 }
 
 /** The environments of a shard, in the same order. */
@@ -72,9 +80,9 @@ function inShard(targets: readonly Target[], { shard, onSelected }: Options): re
  * whatever it has of them.
  */
 export function chooseTargets(request: WritingRequest, command: string): RunTargets {
-  const { targets } = selectBeforeShards(request);
+  const { targets, declared } = selectBeforeShards(request);
   if (targets.length <= 1 || isChosen(request) || request.all === true)
-    return { targets: inShard(targets, request), judged: targets };
+    return { targets: inShard(targets, request), judged: targets, declared };
   const names = namesListed(targets.map(({ name }) => name));
   const byLabel = targets.some(({ labels }) => labels !== undefined)
     ? ', choose by label with -l'

@@ -1,5 +1,6 @@
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import { SharedValues } from '../model/redactor.ts';
 import type { Target } from '../desired/target.ts';
 import { digestsUnder } from '../host/digests.ts';
 import { agreementOf, sinceAgreement, type Agreement } from '../plan/agreement.ts';
@@ -10,7 +11,13 @@ import { plan } from './plan.ts';
 import { checkPolicy } from './policy.ts';
 import { judgeTargets } from './prepare.ts';
 import { redacting } from './redacting.ts';
-import { selectTargets } from './select.ts';
+import { selectRun } from './select.ts';
+
+/** The environments of a session, and the values of the references of all that its files declare. */
+export interface LoadedSession {
+  readonly targets: readonly Target[];
+  readonly values: SharedValues;
+}
 
 export type { Agreement } from '../plan/agreement.ts';
 
@@ -18,15 +25,18 @@ export type { Agreement } from '../plan/agreement.ts';
  * Reads the files of a session and judges all environments of them: names, keys, policy. Throws a SetpointError if they cannot be used;
  * nothing is sent.
  */
-export async function loadSession(request: Options): Promise<readonly Target[]> {
+export async function loadSession(request: Options): Promise<LoadedSession> {
   let targets: readonly Target[] = [];
+  let values = new SharedValues();
   await redacting(request, async (run) => {
-    targets = selectTargets(run);
-    await checkPolicy(targets, run);
-    judgeTargets(targets, run);
+    const selected = selectRun(run);
+    await checkPolicy(selected.targets, run);
+    judgeTargets(selected, run);
+    ({ targets } = selected);
+    values = run.resolved.shared;
     return {};
   });
-  return targets;
+  return { targets, values };
 }
 
 /** The networks that the runs of a session share. `onExchange` is told of every request to a service. */
@@ -37,6 +47,7 @@ export function sessionNetworks(onExchange?: OnExchange): Networks {
 /** What the runs of a session share. `agreement` is that of the file and the service when they were last the same; null if it is not known. */
 export interface Sharing {
   readonly networks: Networks;
+  readonly values: SharedValues;
   readonly agreement: Agreement | null;
 }
 
@@ -82,12 +93,12 @@ export function approvalOf(
 /** What was chosen is not chosen again, and the policy was checked when the files were loaded. */
 function ofOne(
   target: Target,
-  { networks, agreement }: Sharing,
+  { networks, values, agreement }: Sharing,
   onObserved?: Session['onObserved'],
 ): Partial<Options> {
   const since = agreement === null ? null : sinceAgreement(agreement, digestsUnder(agreement.salt));
   const loaded = { files: [], targets: [target], diagnostics: [] };
-  const session: Session = { loaded, networks, since, onObserved };
+  const session: Session = { loaded, networks, values, since, onObserved };
   return { session, targets: undefined, selector: undefined, shard: undefined, policy: undefined };
 }
 

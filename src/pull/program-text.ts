@@ -1,6 +1,8 @@
+import { addressParts } from '../model/address.ts';
+import { holdsMaskText } from '../model/mask.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import type { Value } from '../model/value.ts';
+import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { markerOf, markerReference, variableName } from './placeholder.ts';
 import { escaped, isHidden } from './writable.ts';
 
@@ -22,13 +24,26 @@ export function writtenArgument(
   const text = opened(all[index]);
   if (text === null) return null;
   const before = index === 0 ? null : opened(all[index - 1]);
-  const open = isHidden(text, hidden) ? '' : openPart(text, before);
+  const open = withoutHidden(text, openPart(text, before), hidden);
   const flag = /[A-Za-z][\w.-]+/.exec(
     open === '' ? (before?.startsWith('-') ? before : '') : (open ?? ''),
   );
   return programText(text, open, markerOf('args', owner, String(index)), [
     variableName(owner, flag?.[0] ?? `ARG_${index + 1}`),
   ]);
+}
+
+/** The open part of an argument, or of one that is all open (null), if it holds nothing hidden. */
+function withoutHidden(
+  text: string,
+  open: string | null,
+  hidden: readonly Secret[],
+): string | null {
+  const [head = ''] = /^--?[A-Za-z][\w.-]*=/.exec(text) ?? [];
+  const part = open ?? head;
+  const rest = isHidden(text.slice(part.length), hidden);
+  if (!rest && !isHidden(text, hidden)) return open;
+  return rest && !isHidden(part, hidden) ? part : '';
 }
 
 /** A variable of the program called `owner`. Null if it is not text. */
@@ -65,6 +80,52 @@ export function openText(
   const text = opened(value);
   if (text === null) return undefined;
   return isHarmlessValue(name, text) && !isHidden(text, hidden) ? text : null;
+}
+
+/** What the service shows under paths of secrets. A file holds none of these texts, wherever else the service has them. */
+export function secretsOf(values: ValueRecord): Secret[] {
+  return Object.entries(values).flatMap(([name, value]) => secretsUnder(name, value, null));
+}
+
+/** `around` is the member that a value is in. */
+function secretsUnder(name: string, value: Value, around: string | null): Secret[] {
+  if (isList(value)) {
+    return name === 'args'
+      ? value.flatMap((_, index) => secretArgument(value, index))
+      : value.flatMap((item) => secretsUnder(name, item, around));
+  }
+  if (isRecord(value))
+    return Object.entries(value).flatMap(([key, inner]) => secretsUnder(key, inner, name));
+  if (!(value instanceof Secret)) return [];
+  const text = opened(value);
+  if (text === null || text === '' || holdsMaskText(text)) return [];
+  if (around === 'env' && !isSensitiveName(name) && !isSecretText(text)) return [];
+  return isAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
+}
+
+function isAddress(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+/** Of an address what it has besides the place that it leads to. */
+function addressSecrets(address: string): string[] {
+  const { userinfo, tail } = addressParts(address);
+  const values = tail.split(/[?#&;]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  return [userinfo, userinfo.slice(userinfo.indexOf(':') + 1), ...values].filter(
+    (one) => one !== '',
+  );
+}
+
+/** The part of an argument that is a secret by its flag or its own form. */
+function secretArgument(all: readonly Value[], index: number): Secret[] {
+  const text = opened(all[index]);
+  if (text === null || holdsMaskText(text)) return [];
+  const before = index === 0 ? null : opened(all[index - 1]);
+  const open = openPart(text, before);
+  if (open === null) return [];
+  const flag = open === '' && before?.startsWith('-') === true ? before : open;
+  const rest = text.slice(open.length);
+  return rest !== '' && (isSensitiveName(flag) || isSecretText(rest)) ? [new Secret(rest)] : [];
 }
 
 /**

@@ -17,6 +17,7 @@ import { comparableState, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
 import type { CompareEntry, Pulled, PullRules } from './mcp.ts';
 import type { PullEdit } from './place-edits.ts';
+import { secretsOf } from './program-text.ts';
 
 /** How one target is pulled. */
 export interface PullOptions {
@@ -69,7 +70,7 @@ export function pulledTarget(
     compare: options.ownLayer ? comparingWhatIsSet(state) : compareEntry,
     excluded: options.excluded,
     overReferences: options.ownLayer,
-    hidden: hiddenIn(state, options.hidden),
+    hidden: [...hiddenIn(state, options.hidden), ...secretsOf(observed.values)],
   };
   const pulled = pulledFields(target, desired, observed, rules);
   const paths = observed.stored ? toAdopt(target, observed, options.adopt, source) : [];

@@ -1,5 +1,6 @@
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { readTargets } from '../desired/target.ts';
+import { SHORTEST_INSIDE } from '../model/encodings.ts';
 import { Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
 import { WireNumber, type Json, type Value } from '../model/value.ts';
@@ -11,7 +12,7 @@ export const REASONS = {
   reference: 'written as a reference',
   secret: 'a secret, and secrets are not written',
   sensitive: 'what the service has may hold a secret',
-  tainted: 'the service has the value of a reference here',
+  tainted: 'the service has the value of a reference or a secret here',
   inexpressible: 'a settings file cannot hold what the service has',
   unlike: 'what the service has would not read back the same',
   twice: 'the service has this entry more than once',
@@ -54,9 +55,14 @@ export function isExpressible(settings: JsonObject, lock?: SchemaLock): boolean 
 
 const REDACTORS = new WeakMap<readonly Secret[], Redactor>();
 
-/** Whether a text is, or holds, the value of a reference, in any form in which documents mask it. */
+/** Whether a text, or a long number, is or holds one of these secrets, in any form in which documents mask it. */
 export function isHidden(value: unknown, hidden: readonly Secret[]): boolean {
-  if (typeof value !== 'string' || value === '' || hidden.length === 0) return false;
+  if (hidden.length === 0) return false;
+  if (typeof value === 'number' || value instanceof WireNumber) {
+    const digits = value instanceof WireNumber ? value.token : String(value);
+    return digits.length >= SHORTEST_INSIDE && isHidden(digits, hidden);
+  }
+  if (typeof value !== 'string' || value === '') return false;
   const redactor = REDACTORS.get(hidden) ?? redactorOf(hidden);
   REDACTORS.set(hidden, redactor);
   return redactor.holds(value);

@@ -75,7 +75,7 @@ function writtenScalar(value: Value, place: WrittenPlace): WrittenValue | null {
     const mustHide = isSecret || isHidden(value, place.hidden) || looksSecret(value, place.schema);
     if (mustHide) return referenceTo(value, place);
   }
-  const written = asWritten(value);
+  const written = isHidden(value, place.hidden) ? null : asWritten(value);
   return written === null ? null : plain(written.written);
 }
 

@@ -65,6 +65,7 @@ export class Controller implements Watching {
     const tools: WatchTools = {
       request,
       networks: this.#networks,
+      values: () => files.values,
       clock,
       moment: () => this.#moment(),
       approved,

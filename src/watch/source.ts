@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
+import { SharedValues } from '../model/redactor.ts';
 import { lockPath } from '../desired/schema-lock.ts';
 import type { Target } from '../desired/target.ts';
 import type { GitBranch } from '../host/git-branch.ts';
@@ -15,6 +16,8 @@ export interface Files {
   readonly targets: readonly Target[];
   /** The commit that they are of; null if that is not known. */
   readonly commit: string | null;
+  /** The values of the references of all that they declare, and those that they came to since. */
+  readonly values: SharedValues;
   /** Why the files of now are not used; null if they are. */
   readonly problem: SetpointError | null;
 }
@@ -23,7 +26,7 @@ export interface Files {
 export interface Source {
   /** Changes when the files do; cheap to ask. */
   stamp(): Promise<string>;
-  load(): Promise<Pick<Files, 'targets' | 'commit'>>;
+  load(): Promise<Omit<Files, 'problem'>>;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */
   listen(changed: () => void): () => void;
 }
@@ -32,9 +35,11 @@ export interface Source {
 export class CurrentFiles implements Files {
   targets: readonly Target[] = [];
   commit: string | null = null;
+  values = new SharedValues();
   problem: SetpointError | null = null;
   readonly #source: Source;
   #stamp: string | null = null;
+  #mostValues = 0;
 
   constructor(source: Source) {
     this.#source = source;
@@ -45,14 +50,16 @@ export class CurrentFiles implements Files {
     const before = this.problem?.message ?? null;
     try {
       const stamp = await this.#source.stamp();
-      if (stamp === this.#stamp) return false;
-      const { targets, commit } = await this.#source.load();
+      if (stamp === this.#stamp && this.values.size <= this.#mostValues) return false;
+      const { targets, commit, values } = await this.#source.load();
       // Half of a file that is being written may be a file.
       const after = await this.#source.stamp();
       if (after !== stamp && this.#stamp !== null) return false;
       this.#stamp = after;
       this.targets = targets;
       this.commit = commit;
+      this.values = values;
+      this.#mostValues = 2 * values.size + MOST_REPLACED;
       this.problem = null;
       return true;
     } catch (thrown) {
@@ -62,6 +69,9 @@ export class CurrentFiles implements Files {
     }
   }
 }
+
+/** Values that secrets had before they were rotated and that are still masked: with more, the files are read again, and those of now count. */
+const MOST_REPLACED = 10_000;
 
 /** How long a branch is not asked again, in milliseconds. */
 const ASKED_EVERY = 60_000;
@@ -99,9 +109,9 @@ export function branchSource(
       const commit = tip ?? (await branch.tip()).commit;
       const root = await branch.files(commit);
       const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
-      const targets = await loadSession({ ...options, file, checkout: { root, state } });
+      const loaded = await loadSession({ ...options, file, checkout: { root, state } });
       current = commit;
-      return { targets, commit };
+      return { ...loaded, commit };
     },
     listen: () => () => {},
   };
@@ -123,10 +133,11 @@ export function filesSource(
     stamp: async () =>
       JSON.stringify(await Promise.all([...named, ...besides, ...others].map(stampOf))),
     load: async () => {
-      const targets = await loadSession(options);
+      const loaded = await loadSession(options);
+      const { targets } = loaded;
       const [first] = targets;
       others = [...new Set(targets.flatMap(({ base }) => base?.file.path ?? []))];
-      return { targets, commit: first === undefined ? null : await commitOf(first.file) };
+      return { ...loaded, commit: first === undefined ? null : await commitOf(first.file) };
     },
     listen: (changed) => listenTo([...new Set(named.map((path) => dirname(path)))], changed),
   };

@@ -23,6 +23,8 @@ import type { Records } from './journal/records.ts';
 export interface TurnTools {
   readonly request: PlanRequest;
   readonly networks: Sharing['networks'];
+  /** The values that are masked in whatever is kept or shown. */
+  readonly values: () => Sharing['values'];
   readonly clock: Clock;
   /** The time of now. */
   readonly moment: () => Moment;
@@ -53,9 +55,13 @@ export interface WriteTools extends TurnTools {
 /** Reads an environment as it is now. Errors are in the plan. */
 export async function readEnvironment(
   { target, agreement }: Declared,
-  { request, networks, signal }: TurnTools,
+  { request, networks, values, signal }: TurnTools,
 ): Promise<LoadedPlan> {
-  return planLoaded(target, { ...request, digests: false, signal }, { networks, agreement });
+  return planLoaded(
+    target,
+    { ...request, digests: false, signal },
+    { networks, values: values(), agreement },
+  );
 }
 
 /** Why something was not done. */
@@ -112,7 +118,7 @@ export async function write(
 ): Promise<{ readonly outcome: EnvironmentOutcome; readonly begun: boolean }> {
   const { name } = environment;
   const { commit } = declared;
-  const { request, networks, clock, approved, lock, records } = tools;
+  const { request, networks, values, clock, approved, lock, records } = tools;
   let planned: EnvironmentPlan | null = null;
   let begun = false;
   let problem: SetpointError | null = null;
@@ -152,7 +158,7 @@ export async function write(
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
     },
-    { networks, agreement: declared.agreement },
+    { networks, values: values(), agreement: declared.agreement },
   );
   if (begun) {
     if (outcome.requests.post === 0) environment.notWritten();

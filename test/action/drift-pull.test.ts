@@ -239,7 +239,7 @@ it('writes no secret: not that of the file, not one of the service, not the key 
   expect(sent()).not.toContain('canary');
   expect(`${sent()}${ended.log}`).not.toMatch(/(?:llm|mcp)-canary|a-session-key/);
   const body = on.github.issues[0]?.body ?? '';
-  expect(body).toContain('- `agent`: the service has the value of a reference here');
+  expect(body).toContain('- `agent`: the service has the value of a reference or a secret here');
   expect(body).toContain('Variables that the file reads once this is merged');
 });
 

@@ -182,3 +182,33 @@ function filesUnder(folder: string): string[] {
     .map((name) => join(folder, String(name)))
     .filter((path) => statSync(path).isFile());
 }
+
+it("a value of another environment's reference is in no log, annotation, summary, comment or issue", async () => {
+  const prod = await on.another({});
+  const env = { PROD_KEY: 'canary-key-of-production', PROD_LLM: SECRET };
+  on.commit({
+    'settings.yaml': dedent`
+      version: 1
+      settings: { language: en, llm_model: a-model }
+      environments:
+        dev: { server: { url: "${on.store.url}", api_key: "\${env:KEY}" } }
+        prod:
+          server: { url: "${prod.url}", api_key: "\${env:PROD_KEY}" }
+          settings: { llm_api_key: "\${env:PROD_LLM}" }
+    `,
+  });
+  for (const command of ['plan', 'drift', 'apply']) {
+    on.store.stored = { language: env.PROD_KEY, llm_model: `of ${SECRET}` };
+    const { number } = on.github.open({ pull: true });
+    const inputs = {
+      command,
+      ...(command === 'drift' ? { 'github-token': ISSUES_TOKEN } : {}),
+      ...(command === 'apply' ? { environments: 'dev,prod' } : {}),
+    };
+    const ended = await on.step({ inputs, event: pullRequest(number), env });
+    expect(ended.log, command).toContain('language');
+    const sent = on.github.requests.map((request) => request.body);
+    const shown = [JSON.stringify(ended), ended.log, ended.summary, ...sent].join('\n');
+    expect(shown.includes('canary'), command).toBe(false);
+  }
+});

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start.ts';
 import { readDotenv, withDotenv } from '../../src/host/dotenv.ts';
 import { init } from '../../src/operations/init.ts';
+import { pull } from '../../src/operations/pull.ts';
 import type { InitRequest } from '../../src/operations/initial.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { validate } from '../../src/operations/validate.ts';
@@ -511,5 +512,63 @@ describe('--dotenv', () => {
     expect(() => withDotenv({}, join(folder, 'none'))).toThrow(
       expect.objectContaining({ code: 'file-unreadable' }),
     );
+  });
+});
+
+describe('a secret of the service is written nowhere, wherever else the service has it', () => {
+  const TOKEN = 'plain-words-of-a-token';
+  const stored = {
+    language: `in ${TOKEN}`,
+    git_user_name: TOKEN,
+    agent: 'CodeActAgent',
+    mcp_config: {
+      sse_servers: [
+        {
+          url: 'https://mcp.example.com/sse',
+          api_key: 'shortword',
+          headers: { Authorization: TOKEN },
+        },
+      ],
+      stdio_servers: [
+        {
+          name: 'one',
+          command: 'npx',
+          args: ['-y', '--root', 'shortword', '--mode=word', '--token', 'word'],
+          env: { LEVEL: 'shortword', MODE: 'word', HOME_PAGE: '/shortword', API_TOKEN: 'abc' },
+        },
+        { name: 'two', command: 'npx', args: ['-y'], env: { LEVEL: 'abc', PLACE: '/abc/def' } },
+      ],
+      shttp_servers: [{ url: 'https://mcp.example.com/mcp', timeout: 30 }],
+    },
+  };
+  const written = /plain-words|shortword|\bword\b|: "?abc\b/;
+
+  it.each([{}, { mcpSecrets: 'clear' as const }])('by init (%o)', async (semantics) => {
+    const store = await storeWith(stored, semantics);
+    const folder = folderOf();
+    await init(asked(folder, store.url));
+    const text = read(folder);
+    expect(text).not.toMatch(written);
+    expect(text).toContain('/abc/def');
+    expect(text).toContain('https://mcp.example.com/mcp');
+    expect(read(folder, '.env.example')).not.toMatch(written);
+  });
+
+  it('by pull, which says so', async () => {
+    const store = await storeWith(stored);
+    const settings = { language: 'en', agent: 'Other' };
+    const folder = folderOf({
+      'settings.yaml': JSON.stringify({ version: 1, server: { url: store.url }, settings }),
+    });
+    const file = join(folder, 'settings.yaml');
+    const { environments } = await pull({ file, env: ENV, adopt: ['git_user_name', 'mcp_config'] });
+    const text = read(folder);
+    expect(text).not.toMatch(written);
+    expect(text).toContain('CodeActAgent');
+    expect(environments[0]?.left).toContainEqual({
+      path: ['language'],
+      reason: 'the service has the value of a reference or a secret here',
+      ref: null,
+    });
   });
 });

@@ -106,7 +106,7 @@ describe.each(['agent-server', 'app-server'] as const)(
       for (const { reason } of left)
         expect([
           'written as a reference',
-          'the service has the value of a reference here',
+          'the service has the value of a reference or a secret here',
         ]).toContain(reason);
       const own = new Set(left.map(({ path }) => path.join('/')));
       const unlike = environments.flatMap(({ changes }) =>

@@ -211,10 +211,15 @@ describe('T20: keys of every object', () => {
 });
 
 describe('variables of a pipeline', () => {
-  it.each(['ACTIONS_RUNTIME_TOKEN', 'GITHUB_TOKEN', 'INPUT_X', 'CI_JOB_TOKEN', 'RUNNER_TEMP'])(
-    '%s is never read',
-    (name) => expect(isForbiddenVariable(name)).toBe(true),
-  );
+  it.each([
+    'ACTIONS_RUNTIME_TOKEN',
+    'GITHUB_TOKEN',
+    'INPUT_X',
+    'CI_JOB_TOKEN',
+    'RUNNER_TEMP',
+    'SETPOINT_WATCH_TOKEN',
+    'SETPOINT_STATE_KEY',
+  ])('%s is never read', (name) => expect(isForbiddenVariable(name)).toBe(true));
 
   it.each(['GITHUB_TOKENS', 'MY_GITHUB_TOKEN', 'GITHUB_SHA', 'CI_JOB', 'ACTION_KEY'])(
     '%s may be',

@@ -136,7 +136,7 @@ describe('a stdio server', () => {
     expect(after.at(-1)).toBe('      args: ["${env:FILES_ARG_1}", "${env:FILES_ARG_2}"]');
     expect(pull?.left.map(({ path, reason }) => [path[0], reason])).toEqual([
       ['agent', 'written as a reference'],
-      ['git_user_name', 'the service has the value of a reference here'],
+      ['git_user_name', 'the service has the value of a reference or a secret here'],
     ]);
   });
 });
