@@ -125,7 +125,7 @@ export const WATCH_METRICS = {
   },
   setpoint_files_problem: {
     type: 'gauge',
-    help: 'Whether the files of now cannot be used, so that those before stay in force: 1 or 0.',
+    help: '1 if the settings files cannot be used and the last good ones stay in force, 0 if they can.',
     labels: [],
   },
   process_cpu_seconds_total: {

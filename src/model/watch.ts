@@ -144,7 +144,7 @@ interface Named {
   readonly environment: string;
 }
 
-/** The files were read: `problem` is why they cannot be used, so that those before stay in force. */
+/** The files were read: `problem` is why they cannot be used; the last good ones stay in force then. */
 export interface FilesEvent {
   readonly kind: 'files';
   readonly commit: string | null;
@@ -172,7 +172,7 @@ export interface WritingEvent extends Named {
   readonly commit: string | null;
 }
 
-/** An apply wrote, or may have written. `changes` have the former values, masked. */
+/** An apply or a controller wrote, or may have written, for an actor or by itself. `changes` have the former values, masked. */
 export interface WriteEvent extends Named {
   readonly kind: 'write';
   readonly by: 'watch' | 'apply';

@@ -67,7 +67,7 @@ ${sectionBodyHtml(planSection(plan, 'plan', { created_at: at }))}</section>
 ${
   confirm === null
     ? markup`<section aria-label="Confirmation">
-<p>${plan.changes.length === 0 ? 'There is nothing to apply.' : 'This cannot be applied from here.'} <a href="${address}">Back to ${name}</a></p>
+<p>${plan.changes.length === 0 ? 'There is nothing to apply.' : 'An apply would be refused, and the page lifts no guard. Change the file, or run setpoint apply with --allow.'} <a href="${address}">Back to ${name}</a></p>
 </section>
 `
     : markup`<section aria-labelledby="confirm-title" class="confirm">

@@ -2,7 +2,7 @@ import { markup } from '../render/html/markup.ts';
 import type { Watching } from '../watch/watching.ts';
 import { keyOf, type Part } from './parts.ts';
 
-/** How often a loop may fail to turn before it counts as standing. */
+/** How many turns a loop may miss before it counts as hanging. */
 const MISSED = 3;
 
 /** Whether the controller's loop turns. */
@@ -10,21 +10,21 @@ export function isAlive({ health }: Watching, now: number): boolean {
   return now - health.turnedAt <= MISSED * health.turnsEvery;
 }
 
-/** What is wrong with the controller itself, so that the page may be older than it looks; nothing if all is well. */
+/** What is wrong with the controller itself; empty if all is well. */
 export function controllerPart(watching: Watching, now: number): Part {
   const { filesProblem, ready, shard } = watching.health;
-  const isStanding = !isAlive(watching, now);
+  const isHanging = !isAlive(watching, now);
   return {
     id: 'controller',
-    key: keyOf(filesProblem, ready, isStanding),
+    key: keyOf(filesProblem, ready, isHanging),
     html: () => {
       const problems = [
-        isStanding
-          ? markup`<li>✗ The controller stands still: nothing is read. Check its log, and restart it.</li>\n`
+        isHanging
+          ? markup`<li>✗ The controller has stopped reading. Check its log, and restart it.</li>\n`
           : null,
         filesProblem === null
           ? null
-          : markup`<li>! The settings files of now cannot be used; those before stay in force. ${filesProblem}</li>\n`,
+          : markup`<li>! The settings files cannot be used; the last good ones stay in force. ${filesProblem}</li>\n`,
       ].filter((problem) => problem !== null);
       const notes = [
         ready ? null : 'Some environments have not been read since the controller started.',
@@ -33,7 +33,7 @@ export function controllerPart(watching: Watching, now: number): Part {
       return markup`<div id="controller">${
         problems.length === 0
           ? null
-          : markup`<ul class="box ${isStanding ? 'bad' : 'warn'}">
+          : markup`<ul class="box ${isHanging ? 'bad' : 'warn'}">
 ${problems}</ul>
 `
       }${notes.map((note) => markup`<p class="soft">${note}</p>\n`)}</div>

@@ -6,11 +6,11 @@ import { ageText } from '../render/values.ts';
 import type { Watching } from '../watch/watching.ts';
 import type { Changes } from './changes.ts';
 import { controllerPart } from './controller-part.ts';
-import { commitHtml, foundPlanHtml, historyHtml } from './history.ts';
+import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
 import { changesIn } from './listing.ts';
 import { keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
 import { stripHtml } from './strip.ts';
-import { ageHtml, timeHtml } from './times.ts';
+import { betweenText, lastingHtml, timeHtml } from './times.ts';
 import { extraLabels, stateLabel } from './watch-label.ts';
 
 /** What is live of an environment's page. `records` are those of its history that are shown. */
@@ -85,10 +85,15 @@ function stateHtml(state: WatchState, now: number): Markup {
     ['Mode', modeText(settings)],
     ...(settings.interval === null ? [] : [['Interval', ageText(settings.interval, ' ')] as const]),
     ['Compared with', commitHtml(state.commit) ?? 'files without a commit'],
-    [
-      'Service',
-      [state.origin, state.dialect, state.release].filter(Boolean).join(' ') || 'unknown',
-    ],
+    ['Service', state.origin === null ? 'unknown' : linkHtml(state.origin)],
+    ...(state.dialect === null
+      ? []
+      : [
+          [
+            'API',
+            `${state.dialect}${state.release === null ? '' : `, release ${state.release}`}`,
+          ] as const,
+        ]),
     ...(tags.length === 0 ? [] : [['Labels', tags] as const]),
   ];
   return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
@@ -101,16 +106,14 @@ ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></di
 
   function sentenceHtml({ status, found }: WatchState, at: number): MarkupPart {
     if (found === 'not-read' || status === 'not-read')
-      return 'It has not been read since this controller knows it.';
-    const count = changesIn(state);
+      return 'This controller has not read it yet.';
     const { words } = stateLabel({ status: found, plan: state.plan });
-    const what = count === 0 ? words : counted(count, 'change');
+    const count = changesIn(state);
+    const made = state.after === null ? '' : `, made ${betweenText(state.after, since)}`;
     return [
-      `${what.charAt(0).toUpperCase()}${what.slice(1)} since `,
-      ageHtml(since, at),
-      state.after === null || found === 'in-sync'
-        ? '.'
-        : [', made after the read ', ageHtml(state.after, at), '.'],
+      `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
+      lastingHtml(since, at),
+      count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
     ];
   }
 }

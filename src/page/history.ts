@@ -1,10 +1,11 @@
 import { formatPath } from '../model/path.ts';
 import { counted, namesListed } from '../model/wording.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import type { JournalRecord, StateEvent, WriteEvent } from '../model/watch.ts';
+import type { JournalRecord, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../render/html/markup.ts';
 import { rowHtml, softHtml } from '../render/html/parts.ts';
 import { sectionBodyHtml } from '../render/html/section.ts';
+import { historyRows, type ShownRecord } from '../render/history-rows.ts';
 import { outcomeSection, planSection } from '../render/section.ts';
 import type { Label } from '../render/change.ts';
 import { visible } from '../render/visible.ts';
@@ -14,10 +15,12 @@ import { STATUS_LABELS } from './watch-label.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
 export function historyHtml(records: readonly JournalRecord[], now: number): Markup {
-  const rows = records
-    .filter((record, index) => !isSettled(record, records.slice(0, index)))
-    .map((record) => recordHtml(record, now))
-    .filter((row) => row !== null);
+  const rows = historyRows(records)
+    .map((row) =>
+      row.kind === 'record' ? recordHtml(row.record, now) : noticesHtml(row.notices, row.at, now),
+    )
+    .filter((row) => row !== null)
+    .slice(0, MOST_ROWS);
   if (rows.length === 0)
     return markup`<p class="soft">Nothing yet: the journal has a line for each change of state and each write.</p>\n`;
   return markup`<ol class="rows">
@@ -25,22 +28,20 @@ ${rows}</ol>
 `;
 }
 
-/** Whether a record of something that begins is followed by how it ended. */
-function isSettled(record: JournalRecord, later: readonly JournalRecord[]): boolean {
-  const next = later.findLast(({ kind }) => kind === 'writing' || kind === 'write');
-  if (record.kind === 'writing') return next?.kind === 'write';
-  if (record.kind !== 'notice' || record.result !== 'begun') return false;
-  return later.some(
-    (one) =>
-      one.kind === 'notice' &&
-      one.result !== 'begun' &&
-      one.receiver === record.receiver &&
-      one.event === record.event &&
-      one.digest === record.digest,
+const MOST_ROWS = 50;
+
+function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): Markup | null {
+  const [first] = notices;
+  if (first === undefined) return null;
+  const receivers = namesListed(notices.map(({ receiver }) => receiver));
+  return rowHtml(
+    NOTICES[first.result],
+    markup`<p>${first.event}, to ${receivers}</p>\n`,
+    softHtml(timeHtml(at, now)),
   );
 }
 
-function recordHtml(record: JournalRecord, now: number): Markup | null {
+function recordHtml(record: ShownRecord, now: number): Markup | null {
   const at = timeHtml(record.at, now);
   switch (record.kind) {
     case 'state':
@@ -66,12 +67,6 @@ function recordHtml(record: JournalRecord, now: number): Markup | null {
         WRITING,
         markup`<p>${counted(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
         softHtml(at, commitHtml(record.commit)),
-      );
-    case 'notice':
-      return rowHtml(
-        NOTICES[record.result],
-        markup`<p>${record.event}, to ${record.receiver}</p>\n`,
-        softHtml(at),
       );
     case 'clock-set': {
       const way = record.by < 0 ? 'back' : 'forward';
@@ -122,7 +117,7 @@ function writeHtml(record: WriteEvent & { readonly at: string }, at: Markup): Ma
   const section = outcomeSection(outcome);
   return rowHtml(
     section.verdict,
-    markup`<p>${by === 'watch' ? 'Written by this controller' : 'Written by apply'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
+    markup`<p>${by === 'apply' ? 'Written by setpoint apply' : actor === null ? 'Healed by the controller' : 'Written by the controller'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
     softHtml(at, commitHtml(commit), url === null ? null : linkHtml(url)),
     outcome.changes.length === 0 && outcome.error === null
       ? null
@@ -161,10 +156,10 @@ export function commitHtml(commit: string | null): Markup | null {
 }
 
 /** A link if the address is one of the web without a name and password, and reads as what it leads to. */
-function linkHtml(text: string): MarkupPart {
+export function linkHtml(text: string): MarkupPart {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (url === null || !isWeb || url.username !== '' || url.password !== '') return text;
   if (visible(url.href) !== url.href) return text;
-  return markup`<a href="${url.href}" rel="noreferrer noopener">${url.href}</a>`;
+  return markup`<a href="${url.href}" rel="noreferrer noopener">${text === url.origin ? text : url.href}</a>`;
 }

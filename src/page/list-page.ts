@@ -24,7 +24,7 @@ import {
   type Part,
 } from './parts.ts';
 import { stripHtml } from './strip.ts';
-import { ageHtml, dueHtml } from './times.ts';
+import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 import { extraLabels, STATUS_LABELS, stateLabel } from './watch-label.ts';
 
 /** All environments in the order of the list. Kept for as long as a moment lasts: thousands are sorted once for all who look. */
@@ -168,11 +168,11 @@ function rowHtml(state: WatchState, now: number): Markup {
   const about = [origin, ...tags].filter((text) => text !== null).join(' · ');
   return markup`<tr id="${elementId(name)}" role="row" data-name="${name}" data-status="${label.words}">
 <th scope="row" role="rowheader"><a href="${environmentAddress(name)}">${name}</a>${about === '' ? null : softHtml(about)}</th>
-<td role="cell" data-head="State">${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}${
+<td role="cell" data-head="State">${chipHtml(label)}${
     status === 'not-read'
       ? null
-      : markup`<span class="soft since">since ${ageHtml(state.suspended?.at ?? since, now)}</span>`
-  }</td>
+      : markup` <span class="soft since">${lastingHtml(state.suspended?.at ?? since, now)}</span>`
+  }${extraLabels(state).map((one) => [' ', chipHtml(one)])}</td>
 <td role="cell" data-head="Last reads">${stripHtml(reads)}</td>
 <td role="cell" data-head="Changes" class="number">${changes === 0 ? '–' : grouped(changes)}</td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>

@@ -24,8 +24,10 @@ import { listAddress, listQuery, matching } from './listing.ts';
 import { environmentAddress, versionOf, type LiveView } from './parts.ts';
 import type { Source } from './streams.ts';
 
-/** How many records of the history a page and the API show. */
+/** How many records of the history the API shows. */
 const RECORDS = 50;
+/** How many a page asks for: several of them may be one row. */
+const RECORDS_OF_PAGE = 4 * RECORDS;
 
 /** Everything that the page answers. What needs no login comes first; every other route is behind the checks. */
 export function routes(served: Served): Hono<Binding> {
@@ -179,7 +181,7 @@ function liveFrom(
 }
 
 async function viewOf({ watching, changes, clock }: Served, state: WatchState): Promise<LiveView> {
-  const records = await watching.history(state.name, RECORDS);
+  const records = await watching.history(state.name, RECORDS_OF_PAGE);
   return environmentView(watching, changes, state, records, clock.now());
 }
 

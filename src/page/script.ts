@@ -15,7 +15,8 @@ export const SCRIPT = String.raw`'use strict';
     const now = Date.now() - skew;
     for (const time of document.querySelectorAll('time[data-age]')) {
       const gap = now - Date.parse(time.dateTime);
-      const text = gap >= 0 ? ageText(gap) + ' ago' : 'in ' + ageText(-gap);
+      const isSpan = time.dataset.age === 'span';
+      const text = isSpan ? ageText(Math.max(gap, 0)) : gap >= 0 ? ageText(gap) + ' ago' : 'in ' + ageText(-gap);
       if (time.textContent !== text) time.textContent = text;
     }
   };

@@ -25,6 +25,7 @@ body > header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem
 body > footer { margin-top: 2rem; }
 .back { margin-top: 1rem; font-size: .9375rem; }
 .back + section, .back + .said { margin-top: .75rem; }
+#controller > .box { margin: .75rem 0; }
 .back + #controller { margin-top: 0; }
 .said { margin-top: .75rem; }
 #controller > .soft { margin-top: .5rem; }

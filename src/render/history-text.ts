@@ -1,6 +1,9 @@
 import { formatPath, isWithin, type Path } from '../model/path.ts';
-import type { HistoryDocument, JournalRecord, StateEvent, WriteEvent } from '../model/watch.ts';
-import { counted } from '../model/wording.ts';
+import type { Change } from '../model/plan.ts';
+import type { Json } from '../model/value.ts';
+import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
+import { counted, namesListed } from '../model/wording.ts';
+import { historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { paint, type Style } from './style.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
@@ -8,36 +11,41 @@ import { visible } from './visible.ts';
 /** The records of a journal, the latest first: what was found or written, between which reads, and the former values. */
 export function historyText({ records, path }: HistoryDocument, style: Style): string {
   if (records.length === 0) return 'Nothing is recorded.\n';
-  return records
-    .filter(isShown)
-    .map((record) => `${recordLines(record, path, style).join('\n')}\n`)
+  return historyRows(records)
+    .map((row) => `${rowLines(row, path, style).join('\n')}\n`)
     .join('\n');
 }
 
-/** What was about to be written is shown only if nothing says what became of it. */
-function isShown(record: JournalRecord, index: number, all: readonly JournalRecord[]): boolean {
-  if (record.kind !== 'writing') return true;
-  const next = all
-    .slice(0, index)
-    .findLast(
-      (other) =>
-        (other.kind === 'writing' || (other.kind === 'write' && other.by === 'watch')) &&
-        other.environment === record.environment,
-    );
-  return next?.kind !== 'write';
-}
-
-function recordLines(record: JournalRecord, path: Path | null, style: Style): string[] {
+function rowLines(row: HistoryRow, path: Path | null, style: Style): string[] {
+  const record = row.kind === 'record' ? row.record : row.notices[0];
   const name =
-    'environment' in record ? ` ${paint(style, 'bold', visible(record.environment))}` : '';
-  const [first, ...rest] = wordsOf(record, path, style);
+    record !== undefined && 'environment' in record
+      ? ` ${paint(style, 'bold', visible(record.environment))}`
+      : '';
+  const at = row.kind === 'record' ? row.record.at : row.at;
+  const [first, ...rest] =
+    row.kind === 'record' ? wordsOf(row.record, path, style) : [noticeWords(row.notices)];
   return [
-    `${paint(style, 'dim', record.at)}${name}  ${first ?? ''}`,
+    `${paint(style, 'dim', at)}${name}  ${first ?? ''}`,
     ...rest.map((line) => `    ${line}`),
   ];
 }
 
-function wordsOf(record: JournalRecord, path: Path | null, style: Style): string[] {
+function noticeWords(notices: readonly NoticeEvent[]): string {
+  const [first] = notices;
+  if (first === undefined) return '';
+  const receivers = namesListed(notices.map(({ receiver }) => receiver));
+  return visible(`${NOTICE_WORDS[first.result](receivers)}: ${first.event}`);
+}
+
+const NOTICE_WORDS: Readonly<Record<NoticeEvent['result'], (receivers: string) => string>> = {
+  sent: (receivers) => `told ${receivers}`,
+  failed: (receivers) => `could not tell ${receivers}`,
+  begun: (receivers) => `perhaps told ${receivers}`,
+  unknown: (receivers) => `perhaps told ${receivers}`,
+};
+
+function wordsOf(record: ShownRecord, path: Path | null, style: Style): string[] {
   switch (record.kind) {
     case 'state':
       return stateLines(record, path, style);
@@ -46,7 +54,7 @@ function wordsOf(record: JournalRecord, path: Path | null, style: Style): string
     case 'writing':
       return [`began to write ${record.paths.map(visible).join(', ')}; how it ended is not known`];
     case 'healing-stopped':
-      return ['healing has stopped', visible(record.reason)];
+      return [`healing has stopped at ${visible(record.path)}`, visible(record.reason)];
     case 'suspended':
       return [
         `suspended ${record.until === null ? 'until it is resumed' : `until ${record.until}`}`,
@@ -58,8 +66,6 @@ function wordsOf(record: JournalRecord, path: Path | null, style: Style): string
       const seconds = counted(Math.round(Math.abs(record.by) / 1000), 'second');
       return [`the clock was set ${record.by > 0 ? 'forward' : 'back'} by ${seconds}`];
     }
-    case 'notice':
-      return [`told ${visible(record.receiver)}: ${record.event} (${record.result})`];
     case 'files':
       return [
         record.problem === null
@@ -85,7 +91,7 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
       .filter((change) => isAbout(change.path, path))
       .map(
         (change) =>
-          `${visible(formatPath(change.path))}: the service has ${inlineValue(change.before, style)}, the file ${inlineValue(change.after, style)}`,
+          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} on the service, ${inlineValue(change.after, style)} in the file${change.class === undefined ? '' : ` (${change.class})`}`,
       ),
     ...(plan?.refusals ?? []).map(({ rule, message }) => `${rule}: ${visible(message)}`),
     ...(error === null ? [] : [visible(error.message)]),
@@ -95,9 +101,8 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
 function writeLines(event: WriteEvent, path: Path | null, style: Style): string[] {
   const { by, commit, actor, url, outcome } = event;
   const who = [
-    by === 'watch' ? 'healed' : 'applied',
-    outcome.status,
-    ...(actor === null ? [] : [`by ${visible(actor)}`]),
+    `${by === 'watch' && actor === null ? 'healed' : 'applied'}${actor === null ? '' : ` for ${visible(actor)}`}`,
+    ...(outcome.status === 'applied' ? [] : [outcome.status]),
   ];
   return [
     `${who.join(', ')}${commitWords(commit)}`,
@@ -110,6 +115,10 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
       ),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];
+}
+
+function serviceHas({ action, before }: Change<Json>, style: Style): string {
+  return action === 'set' && before === null ? 'not set' : inlineValue(before, style);
 }
 
 function isAbout(path: Path, asked: Path | null): boolean {

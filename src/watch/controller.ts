@@ -82,6 +82,7 @@ export class Controller implements Watching {
       isAsStarted: () => options.journal.isOwn(),
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
+      heldBy: (holder) => this.#keeper.noteHolder(holder),
       warn: (message, environment) => this.#keeper.warn(message, environment),
     };
     this.#roster = new Roster(tools);
@@ -154,7 +155,7 @@ export class Controller implements Watching {
       queued: this.#roster.queued,
       working: this.#turns.size + this.#applies.size,
       commit: files.commit,
-      filesProblem: files.problem?.message ?? null,
+      filesProblem: files.problemText,
       shard: request.shard ?? null,
     };
   }

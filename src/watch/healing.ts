@@ -1,5 +1,7 @@
 import { formatPath } from '../model/path.ts';
 import type { Heal, HealingStopped, Moment, WatchState } from '../model/watch.ts';
+import { counted } from '../model/wording.ts';
+import { ageText } from '../render/values.ts';
 import { isOpen } from './schedule.ts';
 
 const HOUR = 3_600_000;
@@ -55,14 +57,19 @@ function knownOf(path: string, times: readonly string[], state: WatchState, now:
     change === undefined || change.sensitive
       ? 'a value that is not shown'
       : JSON.stringify(change.before);
-  const first = Date.parse(times[0] ?? '');
-  const minutes = Math.max(1, Math.round((now - first) / times.length / 60_000));
-  const found =
-    state.after === null ? '' : `, the last time between ${state.after} and ${state.since}`;
+  const every = ageText((now - Date.parse(times[0] ?? '')) / times.length, ' ');
+  const last =
+    state.after === null
+      ? ''
+      : `, the last time between ${toSecond(state.after)} and ${toSecond(state.since)}`;
   return (
-    `${path} was healed ${times.length} times within an hour, and somebody set it to ${value} again` +
-    `${found}, about every ${minutes} min. The service does not say who: look for another pipeline, a person or a start script that writes ${path}.`
+    `It was healed ${counted(times.length, 'time')} within an hour, and somebody set it to ${value} again, about every ${every}${last}. ` +
+    'The service does not say who: look for another pipeline, a person or a start script that writes it.'
   );
+}
+
+function toSecond(at: string): string {
+  return at.replace(/\.\d+Z$/, 'Z');
 }
 
 /** Milliseconds from one time to another; by the time of day only if nothing better is known. */

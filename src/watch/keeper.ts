@@ -19,6 +19,7 @@ export class Keeper {
   readonly told = new ToldStates();
   /** Notices that are being kept. */
   readonly #notices = new Set<Promise<unknown>>();
+  readonly #holders = new Set<string>();
   /** What is wrong with the journal; it is told once for all environments. */
   #problem: string | null = null;
 
@@ -79,12 +80,22 @@ export class Keeper {
   }
 
   /** Keeps that the files were read again, and tells whether they can be used. */
-  async noteFiles({ targets, commit, problem }: Files, hadProblem: boolean): Promise<void> {
-    const message = problem?.message ?? null;
-    if (message !== null)
-      this.warn(`The settings files of now cannot be used; those before stay in force. ${message}`);
+  async noteFiles({ targets, commit, problemText }: Files, hadProblem: boolean): Promise<void> {
+    if (problemText !== null)
+      this.warn(
+        `The settings files cannot be used; the last good ones stay in force. ${problemText}`,
+      );
     else if (hadProblem) this.inform('The settings files can be used again.');
-    await this.note({ kind: 'files', commit, environments: targets.length, problem: message });
+    await this.note({ kind: 'files', commit, environments: targets.length, problem: problemText });
+  }
+
+  /** Tells once of each other controller that has locks: what it holds is read here, and not written. */
+  noteHolder(holder: string): void {
+    if (this.#holders.has(holder)) return;
+    this.#holders.add(holder);
+    this.inform(
+      `Another controller holds locks: ${holder}. The environments of these locks are read here, and neither healed nor reported.`,
+    );
   }
 
   warn(message: string, environment?: string): void {
@@ -108,7 +119,8 @@ export class Keeper {
       return kept;
     } catch (thrown) {
       const { message } = asSetpointError(thrown);
-      if (message !== this.#problem) this.warn(`${message} Nothing is healed until it can be.`);
+      if (message !== this.#problem)
+        this.warn(`${message} Nothing is healed until it can be written again.`);
       this.#problem = message;
       throw thrown;
     }

@@ -2,31 +2,34 @@ import { watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
+import { counted } from '../model/wording.ts';
 import type { Clock } from '../model/ports.ts';
 import { SharedValues } from '../model/redactor.ts';
 import { lockPath } from '../desired/schema-lock.ts';
 import type { Target } from '../desired/target.ts';
 import type { GitBranch } from '../host/git-branch.ts';
-import { filesOf } from '../operations/load.ts';
+import { filesOf, InvalidSettings } from '../operations/load.ts';
 import { DEFAULT_FILE, type Options } from '../operations/options.ts';
 import { loadSession } from '../operations/session.ts';
 
-/** The environments that the files of now declare, or those of the last files that could be used. */
+/** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
   readonly targets: readonly Target[];
   /** The commit that they are of; null if that is not known. */
   readonly commit: string | null;
   /** The values of the references of all that they declare, and those that they came to since. */
   readonly values: SharedValues;
-  /** Why the files of now are not used; null if they are. */
+  /** Why the files cannot be used; null if they can. */
   readonly problem: SetpointError | null;
+  /** The same in a sentence or two, with the place of the first problem; null without one. */
+  readonly problemText: string | null;
 }
 
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
 export interface Source {
   /** Changes when the files do; cheap to ask. */
   stamp(): Promise<string>;
-  load(): Promise<Omit<Files, 'problem'>>;
+  load(): Promise<Omit<Files, 'problem' | 'problemText'>>;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */
   listen(changed: () => void): () => void;
 }
@@ -45,9 +48,18 @@ export class CurrentFiles implements Files {
     this.#source = source;
   }
 
+  get problemText(): string | null {
+    const { problem } = this;
+    if (!(problem instanceof InvalidSettings)) return problem?.message ?? null;
+    const [first, ...others] = problem.diagnostics.filter(({ severity }) => severity === 'error');
+    if (first === undefined) return problem.message;
+    const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'more problem')})`;
+    return `${first.file}:${first.line}:${first.column}: ${first.message}${more}`;
+  }
+
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */
   async refresh(): Promise<boolean> {
-    const before = this.problem?.message ?? null;
+    const before = this.problemText;
     try {
       const stamp = await this.#source.stamp();
       if (stamp === this.#stamp && this.values.size <= this.#mostValues) return false;
@@ -65,7 +77,7 @@ export class CurrentFiles implements Files {
     } catch (thrown) {
       this.problem = asSetpointError(thrown);
       this.#stamp = '';
-      return this.problem.message !== before;
+      return this.problemText !== before;
     }
   }
 }

@@ -36,6 +36,11 @@ export class SuspensionFile {
     this.#folder = join(folder, FOLDER);
   }
 
+  /** The environments that are suspended, as it was last read. */
+  get names(): readonly string[] {
+    return [...this.#content.suspended.keys()];
+  }
+
   /** The suspension of an environment at a time, in milliseconds since 1970; null if there is none, or it has ended. */
   of(name: string, now: number): Suspension | null {
     const found = this.#content.suspended.get(name);

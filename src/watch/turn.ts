@@ -93,6 +93,7 @@ export async function heal(
   const { outcome, begun } = await write(environment, declared, environment.digest, {
     ...tools,
     stillMay,
+    actor: null,
   });
   if (begun || outcome.error === null) return { kind: 'written', outcome };
   const { code } = outcome.error;
@@ -114,7 +115,7 @@ export async function write(
   environment: Environment,
   declared: Declared,
   digest: string,
-  tools: WriteTools & { readonly stillMay: () => boolean },
+  tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
 ): Promise<{ readonly outcome: EnvironmentOutcome; readonly begun: boolean }> {
   const { name } = environment;
   const { commit } = declared;
@@ -163,7 +164,15 @@ export async function write(
   if (begun) {
     if (outcome.requests.post === 0) environment.notWritten();
     records.add(
-      { kind: 'write', environment: name, by: 'watch', commit, actor: null, url: null, outcome },
+      {
+        kind: 'write',
+        environment: name,
+        by: 'watch',
+        commit,
+        actor: tools.actor,
+        url: null,
+        outcome,
+      },
       clock.now(),
     );
     await records.flush();

@@ -35,6 +35,8 @@ export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
     at: number,
   ) => Promise<JournalRecord>;
   readonly ended: (environment: Environment, read: ReadEnd) => void;
+  /** Told of who holds a lock that could not be taken. */
+  readonly heldBy: (holder: string) => void;
   readonly warn: (message: string, environment: string) => void;
 }
 
@@ -148,6 +150,7 @@ export class Watched {
       const { outcome } = await write(environment, this.#declared(), digest, {
         ...tools,
         stillMay: () => true,
+        actor: 'somebody on the page',
       });
       return outcome.error?.message ?? `${name}: ${outcome.status}.`;
     } finally {
@@ -190,6 +193,7 @@ export class Watched {
   async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
     const found = await this.#holding.take();
     if (found.problem === null) this.environment.heldBy = found.heldBy;
+    if (found.heldBy !== null) this.#tools.heldBy(found.heldBy);
     return [found.lock, found.problem];
   }
 

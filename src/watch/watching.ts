@@ -56,7 +56,7 @@ export interface Health {
   /** Environments that are being read or written. */
   readonly working: number;
   readonly commit: string | null;
-  /** Why the files of now are not used; null if they are. */
+  /** Why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;
 }

@@ -11,7 +11,7 @@ import { folderWith } from '../fixture/command.ts';
 import { freePort } from '../fixture/free-port.ts';
 import { hasProgram } from '../fixture/program.ts';
 import { receiver } from '../fixture/receivers.ts';
-import { fakeWatching, watchState } from '../fixture/fake-watching.ts';
+import { MadeUpWatching, watchState } from '../fixture/watching.ts';
 
 const PROGRAM = 'prometheus-alertmanager';
 
@@ -55,7 +55,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
   it('fires what differs, and no more once it is resolved', async () => {
     const url = await alertmanager();
     const plan = environment({ changes: [change()] });
-    const watching = fakeWatching(
+    const watching = new MadeUpWatching(
       watchState({ found: 'drift', digest: 'd', plan, labels: { 'example.com/tier': 'prod' } }),
       watchState({ name: 'down', found: 'error', digest: 'e', failures: 4 }),
       watchState({ name: 'fine' }),
@@ -106,7 +106,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
       labels: { label_example_com_tier: 'prod', severity: 'warning' },
       annotations: {
         summary: 'production was changed on the service',
-        description: 'change language',
+        description: 'language: differs',
       },
     });
     watching.put(watchState());

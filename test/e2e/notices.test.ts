@@ -9,12 +9,7 @@ import { httpSender } from '../../src/watch/notices/send.ts';
 import { change, environment } from '../fixture/documents.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { receiver } from '../fixture/receivers.ts';
-import {
-  fakeWatching,
-  WATCHED_AT,
-  watchState,
-  type FakeWatching,
-} from '../fixture/fake-watching.ts';
+import { MadeUpWatching, WATCHED_AT, watchState } from '../fixture/watching.ts';
 
 type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void;
 
@@ -45,7 +40,7 @@ const cut: Answer = (response) => response.socket?.destroy();
 
 /** Notices over a journal in memory, on a time of the test's own. */
 function telling(
-  watching: FakeWatching,
+  watching: MadeUpWatching,
   settings: Partial<NotifySettings>,
   journal: JournalRecord[] = [],
 ) {
@@ -117,7 +112,7 @@ describe('a webhook', () => {
     'of %s gets a message when something is open, and when it is resolved',
     async (form, answer) => {
       const { url, got } = await listening(answer);
-      const watching = fakeWatching(DRIFT);
+      const watching = new MadeUpWatching(DRIFT);
       const told = telling(watching, {
         receivers: [webhook(form, url)],
         page: 'https://page.example',
@@ -148,7 +143,7 @@ describe('a webhook', () => {
 
   it('that limits requests is asked again no sooner than it says', async () => {
     const { url, got } = await listening(slackLimited, slackLimited, slackOk);
-    const told = telling(fakeWatching(DRIFT), { receivers: [webhook('slack', url)] });
+    const told = telling(new MadeUpWatching(DRIFT), { receivers: [webhook('slack', url)] });
     await told.pass(30);
     expect(got).toHaveLength(1);
     await told.pass(20);
@@ -167,7 +162,7 @@ describe('a webhook', () => {
 
   it('that refuses a message does not get it again, but the next one', async () => {
     const { url, got } = await listening(slackInvalid, slackOk);
-    const watching = fakeWatching(DRIFT);
+    const watching = new MadeUpWatching(DRIFT);
     const told = telling(watching, { receivers: [webhook('slack', url)] });
     await told.pass(3600);
     expect(got).toHaveLength(1);
@@ -185,7 +180,7 @@ describe('a webhook', () => {
     ['a connection that ends without an answer', cut],
   ])('is never asked twice if it may have taken the message: %s', async (_, answer) => {
     const { url, got } = await listening(answer);
-    const told = telling(fakeWatching(DRIFT), { receivers: [webhook('slack', url)] });
+    const told = telling(new MadeUpWatching(DRIFT), { receivers: [webhook('slack', url)] });
     await told.pass(7200);
     expect(got).toHaveLength(1);
     expect(told.results()).toEqual(['opened begun', 'opened unknown']);
@@ -193,7 +188,7 @@ describe('a webhook', () => {
 
   it('that is not there is tried for a while, and then told of the next state alone', async () => {
     const receivers = [webhook('slack', 'http://127.0.0.1:9')];
-    const told = telling(fakeWatching(DRIFT), { receivers });
+    const told = telling(new MadeUpWatching(DRIFT), { receivers });
     await told.pass(6 * 3600);
     expect(told.results()).toEqual(
       Array.from({ length: 8 }, () => ['opened begun', 'opened failed']).flat(),
@@ -206,7 +201,9 @@ describe('a webhook', () => {
 
   it('gets one message for a thousand environments that fail at once, and one in a minute at most', async () => {
     const { url, got } = await listening(slackOk);
-    const watching = fakeWatching(...fleet(1000, { found: 'error', digest: 'e', failures: 3 }));
+    const watching = new MadeUpWatching(
+      ...fleet(1000, { found: 'error', digest: 'e', failures: 3 }),
+    );
     const told = telling(watching, { receivers: [webhook('slack', url)] });
     await told.pass(60);
     expect(got).toHaveLength(1);
@@ -227,7 +224,7 @@ describe('a webhook', () => {
 describe('after a restart', () => {
   it('what was told is not told again, also if the process was killed while it was sent', async () => {
     const { url, got } = await listening(slackOk);
-    const watching = fakeWatching(DRIFT);
+    const watching = new MadeUpWatching(DRIFT);
     const receivers = [webhook('slack', url)];
     const first = telling(watching, { receivers });
     await first.pass(60);
@@ -245,7 +242,7 @@ describe('after a restart', () => {
     full.push = () => {
       throw new Error('disk full');
     };
-    const told = telling(fakeWatching(DRIFT), { receivers: [webhook('slack', url)] }, full);
+    const told = telling(new MadeUpWatching(DRIFT), { receivers: [webhook('slack', url)] }, full);
     await told.pass(600);
     expect(got).toEqual([]);
     expect(told.reported[0]).toMatch(/^Nobody is told: /);
@@ -259,7 +256,7 @@ describe('an Alertmanager', () => {
 
   it('gets what fires again and again, and the end of it', async () => {
     const { url, got } = await listening((response) => response.writeHead(200).end());
-    const watching = fakeWatching(DRIFT, watchState({ name: 'staging' }));
+    const watching = new MadeUpWatching(DRIFT, watchState({ name: 'staging' }));
     const told = telling(watching, { receivers: receivers(url), page: 'https://page.example' });
     await told.pass(200);
     expect(got.length).toBeGreaterThanOrEqual(3);
@@ -294,7 +291,7 @@ describe('an Alertmanager', () => {
 
   it('that refuses gets it again later, and says so once it takes it', async () => {
     const { url, got } = await listening(broken, (response) => response.writeHead(200).end());
-    const told = telling(fakeWatching(DRIFT), { receivers: receivers(url) });
+    const told = telling(new MadeUpWatching(DRIFT), { receivers: receivers(url) });
     await told.pass(300);
     expect(got.length).toBeGreaterThan(1);
     expect(told.results()).toEqual(['opened sent']);
@@ -302,7 +299,7 @@ describe('an Alertmanager', () => {
 
   it('still gets what fired before a restart', async () => {
     const { url, got } = await listening((response) => response.writeHead(200).end());
-    const watching = fakeWatching(DRIFT);
+    const watching = new MadeUpWatching(DRIFT);
     const first = telling(watching, { receivers: receivers(url) });
     await first.pass(30);
     await telling(watching, { receivers: receivers(url) }, first.journal).pass(30);
@@ -314,7 +311,7 @@ describe('an Alertmanager', () => {
 describe('a heartbeat', () => {
   it('is asked while the loop turns and nothing waits long for its read', async () => {
     const { url, got } = await listening(slackOk);
-    const watching = fakeWatching(watchState());
+    const watching = new MadeUpWatching(watchState());
     const heartbeat = { url: new Secret(`${url}/ping`), every: 60_000 };
     const told = telling(watching, { heartbeat });
     const turn = (seconds: number, nextRead: number) => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, openTab, startBrowser, violations } from '../fixture/browser.ts';
 import { startPage, TOKEN } from '../fixture/page.ts';
-import { everyState, fleet, someHistory, watchState } from '../fixture/watching.ts';
+import { everyState, fleet, someHistory, longWatched } from '../fixture/watched-fleet.ts';
 
 let browser: Browser;
 
@@ -244,7 +244,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
   it('hostile names, values and reasons run nothing', async () => {
     const evil = '"><img src=x onerror=alert(1)></script><script>alert(1)</script>';
     const { page, watching } = await startPage([
-      watchState({
+      longWatched({
         name: evil,
         labels: { [evil]: evil },
         origin: evil,

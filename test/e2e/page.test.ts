@@ -7,7 +7,8 @@ import { Secret } from '../../src/model/secret.ts';
 import { servePage } from '../../src/page/serve.ts';
 import { documentOf, elementsOf, named, attribute, textOf } from '../fixture/html-tree.ts';
 import { Events, SetClock, startPage, TOKEN } from '../fixture/page.ts';
-import { everyState, fleet, MadeUpWatching, someHistory, watchState } from '../fixture/watching.ts';
+import { everyState, fleet, someHistory, longWatched } from '../fixture/watched-fleet.ts';
+import { MadeUpWatching } from '../fixture/watching.ts';
 import { change, environment, outcome } from '../fixture/documents.ts';
 
 const HTML = { accept: 'text/html' };
@@ -127,6 +128,7 @@ describe('the page of an environment', () => {
       (link) => attribute(link, 'href') ?? '',
     );
     expect(links.filter((href) => !href.startsWith('/') && !href.startsWith('#'))).toEqual([
+      'https://agents.example.com/',
       'https://github.com/example/settings/actions/runs/7',
     ]);
   });
@@ -750,7 +752,7 @@ describe('TLS', () => {
 
   it('serves by the certificate', async () => {
     const tls = { cert: cert('server.pem'), key: new Secret(cert('server.key')) };
-    const { page, ask } = await startPage([watchState()], { tls });
+    const { page, ask } = await startPage([longWatched()], { tls });
     expect(page.url).toMatch(/^https:/);
     expect((await ask('/')).text).toContain('production');
   });
@@ -767,7 +769,7 @@ describe('TLS', () => {
       clock: new SetClock(),
       tls: { cert: 'no certificate', key: new Secret('no key') },
     };
-    const watching = new MadeUpWatching([]);
+    const watching = new MadeUpWatching();
     await expect(servePage(watching, options)).rejects.toMatchObject({ code: 'usage' });
     expect(watching.listeners).toBe(0);
   });

@@ -8,7 +8,7 @@ import { folderWith } from '../fixture/command.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { freePort } from '../fixture/free-port.ts';
 import { hasProgram } from '../fixture/program.ts';
-import { fakeWatching, watchState } from '../fixture/fake-watching.ts';
+import { MadeUpWatching, watchState } from '../fixture/watching.ts';
 
 /** A Prometheus that scrapes an address each second, until the test has finished. Resolves to its own address. */
 async function prometheusOn(target: string): Promise<string> {
@@ -59,7 +59,7 @@ describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not ins
   it('scrapes the metrics of a controller, and answers queries of them', async () => {
     const changes = [change(), change({ action: 'clear' })];
     const plan = environment({ name: 'eu', changes });
-    const watching = fakeWatching(
+    const watching = new MadeUpWatching(
       watchState({ name: 'eu', status: 'drift', plan }),
       watchState({ name: 'us' }),
     );

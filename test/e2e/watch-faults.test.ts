@@ -60,9 +60,9 @@ describe('files that change', () => {
     writeFileSync(file, 'version: 1\nsettings: [');
     await watch.pass(2 * MINUTE);
     expect(watch.state()).toMatchObject({ status: 'pending' });
-    expect(watch.controller.health.filesProblem).toContain('problem');
+    expect(watch.controller.health.filesProblem).toMatch(/settings\.yaml:2:\d+: \S/);
     expect(watch.notes).toMatchObject([
-      { severity: 'warning', message: expect.stringContaining('those before stay in force') },
+      { severity: 'warning', message: expect.stringContaining('the last good ones stay in force') },
     ]);
     writeFileSync(file, settings(store.url, 'detect'));
     await watch.pass(11 * SECOND);

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { gitHub } from '../../src/github/client.ts';
 import { keepWatchIssues } from '../../src/github/watch-issues.ts';
 import { change, environment } from '../fixture/documents.ts';
-import { WATCHED_AT, watchState } from '../fixture/fake-watching.ts';
+import { WATCHED_AT, watchState } from '../fixture/watching.ts';
 import { BOT, ISSUES_TOKEN, REPOSITORY, startGitHub } from '../fixture/fake-github.ts';
 
 it('a controller keeps one issue for each environment that has drifted', async () => {

@@ -121,7 +121,7 @@ describe('setpoint watch', () => {
         },
       });
       const { stdout } = await run('history');
-      expect(stdout).toMatch(/healed, applied\n {4}language: "de" → "en" \(verified\)/);
+      expect(stdout).toMatch(/healed\n {4}language: "de" → "en" \(verified\)/);
     },
   );
 
@@ -137,7 +137,31 @@ describe('setpoint watch', () => {
     const stop = await watching(() => reads() >= 3);
     await stop('SIGTERM');
     expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
-    expect((await run('resume', '-e', 'default')).stdout).toBe('Resumed default.\n');
+    expect((await run('resume', '-e', 'def*')).stdout).toBe('Resumed default.\n');
+    const { records } = await history('-e', 'de*');
+    expect(records[0]).toMatchObject({ kind: 'resumed', environment: 'default' });
+  });
+
+  it('says so if it does not know the environment that somebody names', async () => {
+    await (
+      await watching(() => journal().includes('"kind":"state"'))
+    )('SIGTERM');
+    const misspelled = await run('suspend', '-e', 'defualt', '--reason', 'moving');
+    expect([misspelled.code, misspelled.stderr]).toEqual([
+      0,
+      'setpoint: No controller of .setpoint/watch has read defualt yet.\n  Did you mean default?\n',
+    ]);
+    const none = await run('suspend', '-e', 'prod-*', '--reason', 'moving');
+    expect([none.code, none.stderr]).toEqual([
+      3,
+      expect.stringContaining('No environment in .setpoint/watch matches "prod-*".'),
+    ]);
+    expect((await run('history', '-e', 'defautl')).stderr).toBe(
+      'setpoint: The journal in .setpoint/watch has nothing of "defautl".\n  Did you mean default?\n',
+    );
+    expect((await run('history', 'default')).stderr).toBe(
+      'setpoint: default is an environment.\n  Name it with -e default.\n',
+    );
   });
 
   it('says what is wrong with a file before it watches, and what is wrong with flags', async () => {

@@ -4,7 +4,7 @@ import { messageOf } from '../../src/watch/notices/message.ts';
 import { slackPayload } from '../../src/watch/notices/slack.ts';
 import { teamsPayload } from '../../src/watch/notices/teams.ts';
 import { change, environment } from '../fixture/documents.ts';
-import { watchState } from '../fixture/fake-watching.ts';
+import { watchState } from '../fixture/watching.ts';
 import { hostile } from '../fixture/hostile.ts';
 
 const PAGE = 'https://page.example';

@@ -6,7 +6,7 @@ import { ToldStates } from '../../src/watch/notices/told.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { SendResult } from '../../src/watch/notices/send.ts';
 import { receiver } from '../fixture/receivers.ts';
-import { fakeWatching, WATCHED_AT, watchState } from '../fixture/fake-watching.ts';
+import { MadeUpWatching, WATCHED_AT, watchState } from '../fixture/watching.ts';
 
 /** What the world does next: an environment becomes something, somebody suspends it, time passes, or the process is killed. */
 type Step =
@@ -71,7 +71,7 @@ class World {
   readonly journal: JournalRecord[] = [];
   /** What the receiver has got, by environment: `event digest`. */
   readonly got = new Map<string, string[]>();
-  readonly watching = fakeWatching(...NAMES.map((one) => watchState({ name: one })));
+  readonly watching = new MadeUpWatching(...NAMES.map((one) => watchState({ name: one })));
   readonly #to = receiver({
     to: { form: 'json', url: new Secret('http://127.0.0.1:9/'), headers: new Map() },
   });

@@ -3,13 +3,14 @@ import { parsePath } from '../../model/path.ts';
 import { historyText } from '../../render/history-text.ts';
 import { visible } from '../../render/visible.ts';
 import { history } from '../../watch/journal/history.ts';
+import { chosenNames } from '../../watch/known-names.ts';
 import type { Flags } from '../command-table.ts';
 import { countOf, namesIn } from '../flags.ts';
-import type { Io } from '../io.ts';
+import { write, type Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { DEFAULT_DATA } from '../watch-log.ts';
 
-/** `setpoint history production llm_model`: what was found and written, the latest first. */
+/** `setpoint history -e production llm_model`: what was found and written, the latest first. */
 export async function historyCommand(
   flags: Flags<'history'>,
   io: Io,
@@ -22,14 +23,32 @@ export async function historyCommand(
         `${visible(JSON.stringify(text))} is not a path.`,
         'Write a field, such as llm_model.',
       );
-    const document = await history({
-      data: flags.data ?? DEFAULT_DATA,
-      environments: namesIn(flags.env) ?? null,
-      path,
-      limit: flags.limit === undefined ? 50 : countOf('--limit', flags.limit),
-    });
+    const data = flags.data ?? DEFAULT_DATA;
+    const limit = flags.limit === undefined ? 50 : countOf('--limit', flags.limit);
+    const asked = namesIn(flags.env);
+    const document = await history({ data, environments: asked ?? null, path, limit });
+    if (document.records.length === 0) await explainNothing(data, asked, text, io);
     return await reporterFor(flags, io).data(document, (style) => historyText(document, style));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** Says on stderr why there may be nothing: a name that is misspelled, or given as a path. */
+async function explainNothing(
+  data: string,
+  asked: readonly string[] = [],
+  path: string | undefined,
+  io: Io,
+): Promise<void> {
+  const { unknown, hint } = await chosenNames(data, path === undefined ? asked : [...asked, path]);
+  const [first] = asked.filter((name) => unknown.includes(name));
+  if (first !== undefined)
+    await write(io.stderr, visibleLines(`The journal in ${data} has nothing of "${first}".`, hint));
+  else if (path !== undefined && !unknown.includes(path))
+    await write(io.stderr, visibleLines(`${path} is an environment.`, `Name it with -e ${path}.`));
+}
+
+function visibleLines(message: string, hint: string): string {
+  return `setpoint: ${visible(message)}\n  ${visible(hint)}\n`;
 }

@@ -5,6 +5,7 @@ import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { visible } from '../../render/visible.ts';
 import { Journal } from '../../watch/journal/journal.ts';
 import { SuspensionFile } from '../../watch/suspension-file.ts';
+import { chosenNames } from '../../watch/known-names.ts';
 import type { Flags } from '../command-table.ts';
 import { namesIn, untilOf } from '../flags.ts';
 import { write, type Io } from '../io.ts';
@@ -46,9 +47,10 @@ async function change(
   suspension: Suspension | null,
   until: string,
 ): Promise<number> {
-  const names = namesIn(flags.env) ?? [];
-  if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
+  const asked = namesIn(flags.env) ?? [];
+  if (asked.length === 0) throw usageError('Which environment?', 'Name it with -e.');
   const data = flags.data ?? DEFAULT_DATA;
+  const { names, unknown, hint } = await chosenNames(data, asked);
   const now = SYSTEM_CLOCK.now();
   const journal = new Journal(data, () => now);
   const events = names.map((environment): JournalEvent =>
@@ -64,5 +66,9 @@ async function change(
   const listed = visible(namesListed(names));
   const done = suspension === null ? `Resumed ${listed}.` : `Suspended ${listed} ${until}.`;
   if (flags.quiet !== true) await write(io.stdout, `${done}\n`);
+  if (unknown.length > 0) {
+    const about = `No controller of ${data} has read ${namesListed(unknown)} yet.`;
+    await write(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
+  }
   return 0;
 }

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { SetpointError } from '../../model/error.ts';
+import { matches } from '../../model/glob.ts';
 import { isWithin, parsePath, type Path } from '../../model/path.ts';
 import { FORMAT_VERSION } from '../../model/plan.ts';
 import { TOOL } from '../../model/version.ts';
 import type { HistoryDocument, JournalRecord } from '../../model/watch.ts';
 import { Journal } from './journal.ts';
 
-/** What is asked of a journal; null is any environment, any path. */
+/** What is asked of a journal, environments by names or patterns; null is any environment, any path. */
 export interface HistoryRequest {
   readonly data: string;
   readonly environments: readonly string[] | null;
@@ -23,10 +24,10 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
       hint: 'Name the folder of setpoint watch, or of apply --journal, with --data.',
     });
   }
-  const named = new Set(environments);
   const records = await new Journal(data, Date.now).history(
     (record) =>
-      (environments === null || ('environment' in record && named.has(record.environment))) &&
+      (environments === null ||
+        ('environment' in record && matches(record.environment, environments))) &&
       (path === null || isAbout(record, path)),
     limit,
   );

@@ -1,6 +1,7 @@
 import { formatPath } from '../../model/path.ts';
 import { counted, grouped } from '../../model/wording.ts';
 import { WATCH_STATUSES, type WatchState, type WatchStatus } from '../../model/watch.ts';
+import { shownChange } from '../../render/change.ts';
 import type { Due } from './decide.ts';
 
 /** What is said of one environment. Names, paths and errors are foreign text: each form makes them inert in its own way. */
@@ -64,7 +65,7 @@ const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
   suspended: 'suspended',
   'not-read': 'not read',
   unknown: 'not comparable',
-  pending: 'with edits that are not applied',
+  pending: 'not applied yet',
   drift: 'drift',
   conflict: 'in conflict',
   refused: 'refused',
@@ -89,17 +90,21 @@ const SENTENCES: Readonly<Record<WatchStatus, string>> = {
   error: 'cannot be read',
 };
 
+function toMinute(at: string): string {
+  return `${at.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
 function wordsOf({ event, state }: Due): string {
   const { found, failures, since } = state;
   switch (event) {
     case 'opened':
       return SENTENCES[found];
     case 'changed':
-      return `${SENTENCES[found]}, otherwise than before`;
+      return `${SENTENCES[found]}; the differences have changed`;
     case 'failing':
       return `could not be read ${failures} times in a row`;
     case 'reminder':
-      return `still ${SENTENCES[found]}, since ${since}`;
+      return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
     case 'resolved':
       return found === 'in-sync'
         ? 'is in sync again'
@@ -111,8 +116,10 @@ function detailsOf({ event, state: { plan } }: Due): string[] {
   if (event === 'resolved' || plan === null) return [];
   if (plan.error !== null) return [shortened(plan.error.message)];
   const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
-  const paths = plan.changes.map(({ action, path }) => `${action} ${formatPath(path)}`);
-  const unknown = plan.unknown.map(({ path }) => `unknown ${formatPath(path)}`);
+  const paths = plan.changes
+    .map((change) => shownChange(change, 'drift'))
+    .map(({ name, reason }) => `${name}: ${reason}`);
+  const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
   return [...refused, ...bounded([...paths, ...unknown])];
 }

@@ -13,7 +13,7 @@ export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | n
   const [form] = given;
   const node = form === undefined ? undefined : member(map, form);
   if (form === undefined || node === undefined || given.length > 1) {
-    const message = 'A receiver has one address.';
+    const message = 'A receiver needs exactly one address.';
     return nodes.report(map, {
       code: 'missing-key',
       message,
@@ -38,7 +38,7 @@ export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | n
   if (url.compareWith((text) => (isAddress(text) ? 'yes' : 'no')) === 'no')
     return nodes.report(node, {
       code: 'bad-value',
-      message: `${form} is no https address.`,
+      message: `${form} is not an https address.`,
       hint: 'Write https://…; http is for loopback and names without a dot, such as http://alertmanager:9093.',
     });
   return { form, url, headers: headersOf(member(map, 'headers'), nodes) };

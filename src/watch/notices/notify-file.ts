@@ -18,7 +18,7 @@ export class NotifyInvalid extends SetpointError {
 
   constructor(path: string, diagnostics: readonly Diagnostic[]) {
     const problems = counted(diagnostics.length, 'problem');
-    const hint = 'Fix the problems listed; nobody is told before.';
+    const hint = 'Fix the problems above. setpoint watch does not start without that.';
     super('settings-invalid', `${path} has ${problems}.`, { hint });
     this.diagnostics = diagnostics;
   }

@@ -41,14 +41,14 @@ function entryOf(record: JournalRecord): Entry | null {
       const details = { commit, environments, problem };
       if (problem === null)
         return info(`read the files: ${counted(environments, 'environment')}`, details);
-      const message = `the files cannot be used, so those before stay in force: ${problem}`;
+      const message = `the settings files cannot be used; the last good ones stay in force: ${problem}`;
       return { level: 'warn', message, details };
     }
     case 'state':
       return stateEntry(record);
     case 'writing': {
       const { paths, commit } = record;
-      return info(`begins to write ${counted(paths.length, 'path')}`, { paths, commit });
+      return info(`writing ${counted(paths.length, 'path')}`, { paths, commit });
     }
     case 'write': {
       const { by, commit, actor, url, outcome } = record;
@@ -58,7 +58,7 @@ function entryOf(record: JournalRecord): Entry | null {
       const failed = error === null ? '' : `: ${error.message}`;
       return {
         level: ended ? 'info' : 'error',
-        message: `applied by ${by}, ${counted(changed.length, 'change')} sent: ${status}${failed}`,
+        message: `${by === 'watch' ? 'wrote' : 'apply wrote'} ${counted(changed.length, 'change')}: ${status}${failed}`,
         details: {
           by,
           status,
@@ -85,7 +85,7 @@ function entryOf(record: JournalRecord): Entry | null {
       const { path, reason } = record;
       return {
         level: 'error',
-        message: `healing of ${path} stopped: ${reason}`,
+        message: `healing stopped at ${path}: ${reason}`,
         details: { path, reason },
       };
     }

@@ -12,7 +12,8 @@ import type { Markup } from '../../../src/render/html/markup.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { attribute, documentOf, elementsOf, named, textOf } from '../../fixture/html-tree.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
-import { everyState, LOOKED, MadeUpWatching, someHistory } from '../../fixture/watching.ts';
+import { everyState, someHistory } from '../../fixture/watched-fleet.ts';
+import { WATCHED_AT, MadeUpWatching } from '../../fixture/watching.ts';
 
 interface Known {
   readonly states: readonly WatchState[];
@@ -20,7 +21,7 @@ interface Known {
 }
 
 function known(): Known {
-  const watching = new MadeUpWatching(everyState());
+  const watching = new MadeUpWatching(...everyState());
   someHistory(watching);
   return { states: everyState(), records: watching.records };
 }
@@ -49,14 +50,16 @@ function withOurWords(filled: Known, original: Known): Known {
 
 /** Every page about an environment, and all of its live parts. */
 function pagesOf({ states, records }: Known): string[] {
-  const watching = new MadeUpWatching(states);
+  const watching = new MadeUpWatching(...states);
   const changes = new Changes(watching);
   const query = { text: '', state: 'any', page: 1 } as const;
   const session = { id: 'i', formToken: 't', endsAt: 0, said: null };
   const page = (main: Markup, title: string): string =>
-    framed({ title, main, live: null, now: LOOKED, session, canLogIn: true, here: '/' });
-  const list = listView(watching, sortedStates(watching), query, LOOKED);
-  const views = states.map((state) => environmentView(watching, changes, state, records, LOOKED));
+    framed({ title, main, live: null, now: WATCHED_AT, session, canLogIn: true, here: '/' });
+  const list = listView(watching, sortedStates(watching), query, WATCHED_AT);
+  const views = states.map((state) =>
+    environmentView(watching, changes, state, records, WATCHED_AT),
+  );
   return [
     page(listHtml(list, query), 'Environments'),
     ...views.map((view, index) =>

@@ -12,7 +12,7 @@ import {
 import { stripHtml } from '../../../src/page/strip.ts';
 import { Throttle } from '../../../src/page/throttle.ts';
 import { markupSource } from '../../../src/render/html/markup.ts';
-import { everyState, fleet, reads, watchState } from '../../fixture/watching.ts';
+import { everyState, fleet, reads, longWatched } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
 const names = (text: string) =>
@@ -115,7 +115,7 @@ describe('the strip of the last reads', () => {
   });
 
   it('is as short as what it shows has turns', () => {
-    expect(markupSource(stripHtml(watchState().reads)).length).toBeLessThan(400);
+    expect(markupSource(stripHtml(longWatched().reads)).length).toBeLessThan(400);
   });
 });
 

@@ -5,7 +5,8 @@ import { Changes } from '../../../src/page/changes.ts';
 import { versionOf, type LiveView } from '../../../src/page/parts.ts';
 import { Streams } from '../../../src/page/streams.ts';
 import { markup } from '../../../src/render/html/markup.ts';
-import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { longWatched } from '../../fixture/watched-fleet.ts';
+import { MadeUpWatching } from '../../fixture/watching.ts';
 
 /** A reader who takes what is sent only if a test says so. */
 class Reader extends EventEmitter {
@@ -48,7 +49,7 @@ let computed: number;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  watching = new MadeUpWatching([watchState()]);
+  watching = new MadeUpWatching(longWatched());
   failures = [];
   content = 'first';
   computed = 0;

@@ -36,7 +36,7 @@ describe('a line of the log', () => {
     ],
     [
       record({ kind: 'files', commit: 'abc', environments: 3, problem: 'line 3 is not valid' }),
-      `${at} warn  the files cannot be used, so those before stay in force: line 3 is not valid\n`,
+      `${at} warn  the settings files cannot be used; the last good ones stay in force: line 3 is not valid\n`,
       { level: 'warn', commit: 'abc', environments: 3, problem: 'line 3 is not valid' },
     ],
     [
@@ -49,7 +49,7 @@ describe('a line of the log', () => {
         url: null,
         outcome: outcome({ name: 'eu', changes: [{ ...change(), result: 'verified' }] }),
       }),
-      `${at} info  eu: applied by watch, 1 change sent: applied\n`,
+      `${at} info  eu: wrote 1 change: applied\n`,
       { level: 'info', by: 'watch', status: 'applied', changes: 1, error: null },
     ],
     [
@@ -59,7 +59,7 @@ describe('a line of the log', () => {
     ],
     [
       record({ kind: 'healing-stopped', environment: 'eu', path: 'language', reason: 'why' }),
-      `${at} error eu: healing of language stopped: why\n`,
+      `${at} error eu: healing stopped at language: why\n`,
       { level: 'error', path: 'language' },
     ],
     [

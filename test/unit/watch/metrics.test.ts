@@ -3,7 +3,7 @@ import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../../src/model
 import { WATCH_STATUSES } from '../../../src/model/watch.ts';
 import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
-import { fakeWatching, WATCHED_AT, watchState } from '../../fixture/fake-watching.ts';
+import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 
 const AT = new Date(WATCHED_AT).toISOString();
 const READ = { kind: 'read', seconds: 0.3, result: 'done' } as const;
@@ -27,7 +27,7 @@ const DRIFTED = watchState({
 
 describe('the metrics of a controller', () => {
   it('say of an environment what it is, at the moment when they are asked for', async () => {
-    const watching = fakeWatching(DRIFTED);
+    const watching = new MadeUpWatching(DRIFTED);
     const metrics = metricsOf(watching, WATCHING);
     const { type, text } = await metrics.text();
     expect(type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
@@ -64,7 +64,7 @@ describe('the metrics of a controller', () => {
   });
 
   it('count reads, writes, requests and notices', async () => {
-    const watching = fakeWatching(watchState());
+    const watching = new MadeUpWatching(watchState());
     const metrics = metricsOf(watching, WATCHING);
     watching.requests = [
       { method: 'GET', status: 200, count: 7 },
@@ -119,7 +119,7 @@ describe('the metrics of a controller', () => {
   });
 
   it('have totals alone without a line for each environment', async () => {
-    const watching = fakeWatching(DRIFTED, watchState({ name: 'us' }));
+    const watching = new MadeUpWatching(DRIFTED, watchState({ name: 'us' }));
     const metrics = metricsOf(watching, { perEnvironment: false });
     watching.put(DRIFTED, READ);
     watching.put(watchState({ name: 'us' }), READ);
@@ -138,7 +138,7 @@ describe('the metrics of a controller', () => {
   });
 
   it('forget an environment that is no longer watched, its counters too', async () => {
-    const watching = fakeWatching(watchState({ name: 'gone' }), watchState({ name: 'here' }));
+    const watching = new MadeUpWatching(watchState({ name: 'gone' }), watchState({ name: 'here' }));
     const metrics = metricsOf(watching, WATCHING);
     watching.put(watchState({ name: 'gone' }), READ);
     watching.put(watchState({ name: 'here' }), READ);
@@ -149,14 +149,14 @@ describe('the metrics of a controller', () => {
   });
 
   it('hold no origin, no path and no value', async () => {
-    const watching = fakeWatching(DRIFTED);
+    const watching = new MadeUpWatching(DRIFTED);
     const { text } = await metricsOf(watching, WATCHING).text();
     for (const one of ['agents.example.com', 'language', 'llm_api_key', 'fr"'])
       expect(text).not.toContain(one);
   });
 
   it('say how the controller itself is', async () => {
-    const watching = fakeWatching(watchState());
+    const watching = new MadeUpWatching(watchState());
     const metrics = metricsOf(watching, WATCHING);
     expect((await metrics.text()).text).not.toContain('setpoint_shard_info{');
     watching.health = {
@@ -179,7 +179,7 @@ describe('the metrics of a controller', () => {
   });
 
   it('are all of the table, and no other', async () => {
-    const { text } = await metricsOf(fakeWatching(DRIFTED), WATCHING).text();
+    const { text } = await metricsOf(new MadeUpWatching(DRIFTED), WATCHING).text();
     const named = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) =>
       type === 'counter' ? `${name}_total` : name,
     );
@@ -188,10 +188,10 @@ describe('the metrics of a controller', () => {
   });
 
   it('stop listening when they are closed', () => {
-    const watching = fakeWatching();
+    const watching = new MadeUpWatching();
     const metrics = metricsOf(watching, WATCHING);
-    expect(watching.listeners.size).toBe(1);
+    expect(watching.listeners).toBe(1);
     metrics.close();
-    expect(watching.listeners.size).toBe(0);
+    expect(watching.listeners).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { decide } from '../../../../src/watch/notices/decide.ts';
 import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/watch/notices/told.ts';
 import { receiver } from '../../../fixture/receivers.ts';
-import { WATCHED_AT, watchState } from '../../../fixture/fake-watching.ts';
+import { WATCHED_AT, watchState } from '../../../fixture/watching.ts';
 
 const MINUTE = 60_000;
 const DRIFT = watchState({ found: 'drift', digest: 'd1' });

@@ -111,17 +111,17 @@ describe('a file of --notify', () => {
     [
       'a variable that holds no address',
       'version: 1\nnotify:\n  - name: a\n    teams: ${env:PLAIN}',
-      ['4 bad-value teams is no https address.'],
+      ['4 bad-value teams is not an https address.'],
     ],
     [
       'http to another machine',
       'version: 1\nnotify:\n  - { name: a, json: "http://x.example/" }',
-      ['3 bad-value json is no https address.'],
+      ['3 bad-value json is not an https address.'],
     ],
     [
       'two addresses',
       'version: 1\nnotify:\n  - { name: a, json: "https://x.example", alertmanager: "https://y.example" }',
-      ['3 missing-key A receiver has one address.'],
+      ['3 missing-key A receiver needs exactly one address.'],
     ],
     [
       'a name twice',
