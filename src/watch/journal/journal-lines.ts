@@ -18,7 +18,7 @@ export interface Checkpoint {
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
   /** How far the file before was read for this; what others appended to it behind that follows from nothing here. */
-  readonly upTo: Place | null;
+  readonly upTo?: Place | null;
 }
 
 /** A place in a file of the journal. */

@@ -4,26 +4,17 @@ import type { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 import { syncFolder } from '../../host/write-aside.ts';
 import type { Agreement } from '../../operations/session.ts';
-import { notRead, notWritten } from './journal-error.ts';
+import { notWritten } from './journal-error.ts';
 import {
   alone,
   appendLines,
   createWith,
   CURRENT,
-  fileLines,
   journalFiles,
   nextName,
-  type FileLine,
 } from './journal-files.ts';
-import {
-  isRecordLine,
-  lineOf,
-  Memory,
-  parsedLine,
-  type AgreedLine,
-  type JournalLine,
-  type Place,
-} from './journal-lines.ts';
+import { lineOf, type AgreedLine, type JournalLine } from './journal-lines.ts';
+import { JournalReader, type Reading } from './journal-reader.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -47,6 +38,7 @@ export const JOURNAL_LIMITS: JournalLimits = {
  */
 export class Journal {
   readonly #folder: string;
+  readonly #reader: JournalReader;
   /** When a new file is begun; null if this process begins none. */
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
@@ -60,6 +52,7 @@ export class Journal {
 
   constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
     this.#folder = folder;
+    this.#reader = new JournalReader(folder);
     this.#now = now;
     this.#limits = limits;
   }
@@ -86,9 +79,17 @@ export class Journal {
     });
   }
 
-  /** What it says of each environment, and how many lines of the files that say it cannot be read. */
-  async remember(): Promise<{ readonly memory: Memory; readonly damaged: number }> {
-    return this.#steadily((names) => this.#fold(names, () => true));
+  /** What it says of each environment. Throws file-unreadable if it cannot be read. */
+  remember(): Promise<Reading> {
+    return this.#reader.remember({ whole: false });
+  }
+
+  /** The records that are asked for, the latest first. Throws file-unreadable if it cannot be read. */
+  history(
+    isAskedFor: (record: JournalRecord) => boolean,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    return this.#reader.history(isAskedFor, limit);
   }
 
   /** Takes that what it says by now is known. */
@@ -101,28 +102,6 @@ export class Journal {
     return new Promise((resolve) => {
       this.#asking.push(resolve);
       if (!this.#writing) void this.#writeAll();
-    });
-  }
-
-  /** The records that are asked for, the latest first. */
-  async history(
-    isAskedFor: (record: JournalRecord) => boolean,
-    limit: number,
-  ): Promise<readonly JournalRecord[]> {
-    return this.#steadily(async (names) => {
-      const found: JournalRecord[] = [];
-      for (const name of names.toReversed()) {
-        const ofFile: JournalRecord[] = [];
-        for await (const { text } of this.#lines(name)) {
-          const line = parsedLine(text);
-          if (line === null || !isRecordLine(line) || !isAskedFor(line)) continue;
-          ofFile.push(line);
-          if (ofFile.length > 2 * limit) ofFile.splice(0, limit);
-        }
-        found.push(...ofFile.toReversed());
-        if (found.length >= limit) break;
-      }
-      return found.slice(0, limit);
     });
   }
 
@@ -211,9 +190,7 @@ export class Journal {
     const name = nextName(before.at(-1), now);
     await rename(join(this.#folder, CURRENT), join(this.#folder, name));
     // A line without its end may be one that is being written: it is left to those who read after this.
-    const { memory, upTo } = await this.#steadily((names) =>
-      this.#fold(names, ({ isWhole }) => isWhole),
-    );
+    const { memory, upTo } = await this.#reader.remember({ whole: true });
     const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
     // If an append was quicker, the files before say what must be known.
     if (await createWith(join(this.#folder, CURRENT), line)) await this.#removeOldest(kept);
@@ -223,60 +200,6 @@ export class Journal {
     const rotated = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
     for (const name of rotated.slice(0, Math.max(0, rotated.length - kept)))
       await rm(join(this.#folder, name), { force: true });
-  }
-
-  /** What files say of each environment by their lines, as far as these are taken. */
-  async #fold(names: readonly string[], isTaken: (line: FileLine) => boolean) {
-    const memory = new Memory();
-    let damaged = 0;
-    let upTo: Place | null = null;
-    const take = async (file: string, from: number): Promise<void> => {
-      upTo = { file, bytes: from };
-      for await (const line of this.#lines(file, from)) {
-        if (!isTaken(line)) continue;
-        upTo = { file, bytes: line.end };
-        const parsed = parsedLine(line.text);
-        if (parsed === null) damaged += 1;
-        else memory.take(parsed);
-        // What others appended to the file before while this one was begun.
-        if (parsed?.kind === 'checkpoint' && parsed.upTo !== null) await rest(parsed.upTo);
-      }
-    };
-    const rest = async ({ file, bytes }: Place): Promise<void> => {
-      const last = upTo;
-      if (names.includes(file)) await take(file, bytes);
-      upTo = last;
-    };
-    for (const name of names.slice(await this.#lastBegun(names))) await take(name, 0);
-    return { memory, damaged, upTo };
-  }
-
-  /** Which of the files is the last one that begins with all that must be known of those before. */
-  async #lastBegun(names: readonly string[]): Promise<number> {
-    for (let index = names.length - 1; index > 0; index -= 1) {
-      for await (const { text } of this.#lines(names[index] ?? '')) {
-        if (parsedLine(text)?.kind === 'checkpoint') return index;
-        break;
-      }
-    }
-    return 0;
-  }
-
-  #lines(name: string, from = 0): AsyncGenerator<FileLine> {
-    return fileLines(join(this.#folder, name), from);
-  }
-
-  /** Reads the files, again if another process has begun a new one meanwhile. */
-  async #steadily<T>(read: (names: readonly string[]) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      const names = await journalFiles(this.#folder);
-      const result = await read(names).catch((thrown: unknown) => {
-        if (attempt < ATTEMPTS && isMissing(thrown)) return null;
-        throw notRead(this.#folder, thrown);
-      });
-      const same = (await journalFiles(this.#folder)).join('/') === names.join('/');
-      if (result !== null && (same || attempt >= ATTEMPTS)) return result;
-    }
   }
 
   /** Of the two latest files, since an append may go to either: their numbers, and how many bytes they have. */
@@ -295,7 +218,3 @@ function stampOf(lengths: ReadonlyMap<number, number>): string {
 }
 
 const ATTEMPTS = 5;
-
-function isMissing(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
-}

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import type { JournalRecord } from '../../model/watch.ts';
+import { notRead } from './journal-error.ts';
+import { fileLines, journalFiles, type FileLine } from './journal-files.ts';
+import { isRecordLine, Memory, parsedLine, type Place } from './journal-lines.ts';
+
+/** What a journal says of each environment. */
+export interface Reading {
+  readonly memory: Memory;
+  /** How many lines of the files that say it cannot be read. */
+  readonly damaged: number;
+  /** How much of the last file was read; null if there is no file. */
+  readonly upTo: Place | null;
+}
+
+/** Reads the journal of a folder, also while others append to it and begin new files. Throws file-unreadable if it cannot be read. */
+export class JournalReader {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What it says of each environment. A line without its end may be one that is being written: `whole` leaves it to those who read later. */
+  remember({ whole }: { readonly whole: boolean }): Promise<Reading> {
+    return this.#steadily((names) => this.#fold(names, whole));
+  }
+
+  /** The records that are asked for, the latest first. */
+  async history(
+    isAskedFor: (record: JournalRecord) => boolean,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    return this.#steadily(async (names) => {
+      const found: JournalRecord[] = [];
+      for (const name of names.toReversed()) {
+        const ofFile: JournalRecord[] = [];
+        for await (const { text } of this.#lines(name)) {
+          const line = parsedLine(text);
+          if (line === null || !isRecordLine(line) || !isAskedFor(line)) continue;
+          ofFile.push(line);
+          if (ofFile.length > 2 * limit) ofFile.splice(0, limit);
+        }
+        found.push(...ofFile.toReversed());
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    });
+  }
+
+  /** What files say of each environment by their lines, as far as these are taken. */
+  async #fold(names: readonly string[], whole: boolean): Promise<Reading> {
+    const memory = new Memory();
+    let damaged = 0;
+    let upTo: Place | null = null;
+    const take = async (file: string, from: number): Promise<void> => {
+      upTo = { file, bytes: from };
+      for await (const line of this.#lines(file, from)) {
+        if (whole && !line.isWhole) continue;
+        upTo = { file, bytes: line.end };
+        const parsed = parsedLine(line.text);
+        if (parsed === null) damaged += 1;
+        else memory.take(parsed);
+        // What others appended to the file before while this one was begun.
+        const before = parsed?.kind === 'checkpoint' ? parsed.upTo : null;
+        if (before !== null && before !== undefined) await rest(before);
+      }
+    };
+    const rest = async ({ file, bytes }: Place): Promise<void> => {
+      const last = upTo;
+      if (names.includes(file)) await take(file, bytes);
+      upTo = last;
+    };
+    for (const name of names.slice(await this.#lastBegun(names))) await take(name, 0);
+    return { memory, damaged, upTo };
+  }
+
+  /** Which of the files is the last one that begins with all that must be known of those before. */
+  async #lastBegun(names: readonly string[]): Promise<number> {
+    for (let index = names.length - 1; index > 0; index -= 1) {
+      for await (const { text } of this.#lines(names[index] ?? '')) {
+        if (parsedLine(text)?.kind === 'checkpoint') return index;
+        break;
+      }
+    }
+    return 0;
+  }
+
+  #lines(name: string, from = 0): AsyncGenerator<FileLine> {
+    return fileLines(join(this.#folder, name), from);
+  }
+
+  /** Reads the files, again if another process has begun a new one meanwhile. */
+  async #steadily<T>(read: (names: readonly string[]) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const names = await journalFiles(this.#folder);
+      const result = await read(names).catch((thrown: unknown) => {
+        if (attempt < ATTEMPTS && isMissing(thrown)) return null;
+        throw notRead(this.#folder, thrown);
+      });
+      const same = (await journalFiles(this.#folder)).join('/') === names.join('/');
+      if (result !== null && (same || attempt >= ATTEMPTS)) return result;
+    }
+  }
+}
+
+const ATTEMPTS = 5;
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}
