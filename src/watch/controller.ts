@@ -12,6 +12,7 @@ import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
 import type { NoticeJournal } from './notices/told.ts';
+import { Pause } from './pause.ts';
 import { Roster } from './roster.ts';
 import { Suspensions } from './suspensions.ts';
 import type { Watched, WatchTools } from './watched.ts';
@@ -43,9 +44,8 @@ export class Controller implements Watching {
   #turnedAt: number;
   /** When the files are looked at next, on the monotonic clock. */
   #filesDue = 0;
-  #woken = false;
   #hasBegun = false;
-  #sleep: AbortController | null = null;
+  readonly #pause: Pause;
   readonly #roster: Roster;
   /** What was begun and has not ended: turns, and what people asked for. */
   readonly #turns = new Set<Promise<void>>();
@@ -62,6 +62,7 @@ export class Controller implements Watching {
     this.#startedAt = clock.now();
     this.#turnedAt = this.#startedAt;
     this.#recall = new Recall(options.journal);
+    this.#pause = new Pause(clock);
     const tools: WatchTools = {
       request,
       networks: this.#networks,
@@ -111,11 +112,11 @@ export class Controller implements Watching {
     if (!this.#hasBegun) await this.begin();
     const silence = source.listen(() => {
       this.#filesDue = 0;
-      this.#wake();
+      this.#pause.end();
     });
     const stop = (): void => {
       this.#stop.abort(request.signal?.reason);
-      this.#wake();
+      this.#pause.end();
     };
     request.signal?.addEventListener('abort', stop);
     if (request.signal?.aborted === true) stop();
@@ -124,7 +125,7 @@ export class Controller implements Watching {
         this.#turnedAt = this.#options.clock.now();
         await this.#refresh();
         this.#begin();
-        await this.#rest();
+        await this.#pause.rest(this.#untilNext());
       }
       await Promise.all([...this.#turns, ...this.#applies]);
       const reason = String(request.signal?.reason ?? '');
@@ -180,7 +181,7 @@ export class Controller implements Watching {
 
   async readNow(name: string): Promise<void> {
     this.#roster.named(name).due = Number.NEGATIVE_INFINITY;
-    this.#wake();
+    this.#pause.end();
   }
 
   async planNow(name: string): Promise<EnvironmentPlan> {
@@ -201,18 +202,18 @@ export class Controller implements Watching {
       return await applied;
     } finally {
       this.#applies.delete(ended);
-      this.#wake();
+      this.#pause.end();
     }
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
     await this.#suspensions.suspend(this.#roster.named(name).environment, reason, until);
-    this.#wake();
+    this.#pause.end();
   }
 
   async resume(name: string): Promise<void> {
     await this.#suspensions.resume(this.#roster.named(name).environment);
-    this.#wake();
+    this.#pause.end();
   }
 
   #moment(): Moment {
@@ -268,7 +269,7 @@ export class Controller implements Watching {
       const turn = this.#traced(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
         freeGrownMemory();
-        this.#wake();
+        this.#pause.end();
       });
       this.#turns.add(turn);
     }
@@ -278,20 +279,9 @@ export class Controller implements Watching {
     return this.#tracer.turn(environment, this.#options.files.commit, work);
   }
 
-  /** Sleeps until an environment is due, a turn ends, a file changes, or the next turn of the loop at the latest. */
-  async #rest(): Promise<void> {
-    const { clock, parallel } = this.#options;
-    const next = this.#turns.size < parallel ? this.#roster.untilDue(TURN) : TURN;
-    if (!this.#woken && next > 0 && !this.#stop.signal.aborted) {
-      this.#sleep = new AbortController();
-      await clock.sleep(next, this.#sleep.signal);
-      this.#sleep = null;
-    }
-    this.#woken = false;
-  }
-
-  #wake(): void {
-    this.#woken = true;
-    this.#sleep?.abort();
+  /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */
+  #untilNext(): number {
+    if (this.#stop.signal.aborted) return 0;
+    return this.#turns.size < this.#options.parallel ? this.#roster.untilDue(TURN) : TURN;
   }
 }
