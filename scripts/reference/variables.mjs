@@ -98,6 +98,10 @@ const GROUPS = [
         'NODE_TLS_REJECT_UNAUTHORIZED',
         '0: setpoint still checks certificates, and sends no key over https: to other machines. doctor warns.',
       ],
+      [
+        'TRACEPARENT',
+        'The span that the run of a command belongs to, if an SDK of OpenTelemetry is registered: [Traces](../guides/traces.md). TRACESTATE and BAGGAGE as well.',
+      ],
       ['NODE_DEBUG', 'doctor warns if it would print requests.'],
       ['NODE_OPTIONS', 'doctor warns if it lets other code see what the process holds.'],
       [

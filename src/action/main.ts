@@ -1,4 +1,5 @@
 import { endQuickly } from '../host/quick-end.ts';
+import { findTracer } from '../host/tracer.ts';
 import { step } from './step.ts';
 
 const stop = new AbortController();
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   await endQuickly();
   const well = await step({ signal: stop.signal, abandon: abandon.signal });
   process.exitCode = well ? 0 : 1;
+  await (await findTracer()).flush(abandon.signal);
   // A request that was given up may still keep the process alive.
   if (abandon.signal.aborted) process.exit();
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
 import { pullRequestIn, type PullRequest } from '../github/job.ts';
+import { findTracer } from '../host/tracer.ts';
 import { SetpointError, worstExitCode } from '../model/error.ts';
 import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';
@@ -23,7 +24,10 @@ export async function step(signals: Signals): Promise<boolean> {
     inputs = readInputs();
     enter(getInput('working-directory'));
     const env = variablesFor(process.env, inputs.secrets, pull?.headSha ?? null);
-    result = await perform(inputs, { env, commit, ...signals });
+    const read = inputs;
+    const performing = async () => perform(read, { env, commit, ...signals });
+    const tracer = await findTracer();
+    result = await tracer.command(inputs.command, process.env, performing, ({ code }) => code);
   } catch (thrown) {
     result = failureResult(thrown, inputs, commit);
   }

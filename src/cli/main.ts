@@ -9,7 +9,7 @@ const stop = new AbortController();
 const abandon = new AbortController();
 const GRACE = 15_000;
 /** How long this process is kept by others when its own work is done, in milliseconds. */
-const LAST = 5_000;
+const LAST = 2_000;
 
 function onSignal(name: 'SIGINT' | 'SIGTERM'): void {
   if (stop.signal.aborted) abandon.abort(name);

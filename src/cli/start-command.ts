@@ -48,7 +48,8 @@ export async function startCommand(
   await endQuickly();
   const tracer = await findTracer();
   try {
-    return await tracer.command(name, io.env, () => run(flags, io, ...args));
+    const work = (): Promise<number> => run(flags, io, ...args);
+    return await tracer.command(name, io.env, work, (code) => code);
   } finally {
     await tracer.flush(io.abandon);
   }

@@ -38,12 +38,27 @@ export const ATTRIBUTES = [
   'setpoint.watch.mode',
 ] as const;
 
+/** The parts of a run that are spans of their own. */
+export const TASKS = [
+  'plan',
+  'apply',
+  'read settings',
+  'read sandboxes',
+  'read specs',
+  'read conversations',
+  'write settings',
+  'start sandbox',
+  'resume sandbox',
+  'pause sandbox',
+] as const;
+
 type Attributes = Partial<Record<(typeof ATTRIBUTES)[number], string | number>>;
 
 /** The spans of this process. */
 export const SPANS: Tracer = {
   // A trace that lasts as long as a controller is never complete: each turn of an environment has its own.
-  command: (name, env, work) => (name === 'watch' ? work() : command(name, env, work)),
+  command: (name, env, work, exitOf) =>
+    name === 'watch' ? work() : command(name, env, work, exitOf),
   turn: (state, commit, work) => {
     const read = state.lastRead;
     const begun = {
@@ -93,13 +108,19 @@ function currentRun(): Run | undefined {
   return context.active().getValue(RUN) as Run | undefined;
 }
 
-function command(name: string, env: Variables, work: () => Promise<number>): Promise<number> {
+function command<T>(
+  name: string,
+  env: Variables,
+  work: () => Promise<T>,
+  exitOf: (ended: T) => number,
+): Promise<T> {
   // The form that OpenTelemetry gives to names of headers in variables: TRACEPARENT, TRACESTATE, BAGGAGE.
   const parent = propagation.extract(context.active(), env, {
     keys: (carrier) => Object.keys(carrier).map((key) => key.toLowerCase()),
     get: (carrier, key) => carrier[key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')],
   });
-  return inRun(pipeline(name, name === 'apply'), parent, work, (run, exit) => {
+  return inRun(pipeline(name, name === 'apply'), parent, work, (run, ended) => {
+    const exit = exitOf(ended);
     run.attributes['process.exit.code'] = exit;
     // That something differs was found out: the run itself went well.
     if (exit === 0 || exit === DIFFERS) return null;
@@ -138,7 +159,7 @@ function inRun<T>(
 }
 
 function inTask<T>(
-  name: string,
+  name: (typeof TASKS)[number],
   environment: string,
   more: Attributes,
   work: () => Promise<T>,

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
-import type { Observer, SandboxObserver } from '../model/ports.ts';
+import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
 import type { ObservedState, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
@@ -116,7 +116,8 @@ async function openTarget(
   const sandboxes = sandboxObserver(connection);
   const startup = startupOf(target.name, options);
   const { tracer } = options;
-  const read = <T>(what: string, work: () => Promise<T>) => tracer.read(what, target.name, work);
+  const read = <T>(what: Parameters<Tracer['read']>[0], work: () => Promise<T>): Promise<T> =>
+    tracer.read(what, target.name, work);
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });

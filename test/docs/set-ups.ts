@@ -30,6 +30,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^promtool |^cd examples\/prometheus$/, 'needs Prometheus; test/workflows tests the rules'],
   [/prometheus\/node-exporter/, 'a folder of node_exporter; test/e2e writes and checks the file'],
+  [
+    /^export (NODE_OPTIONS|OTEL_)/,
+    'needs an SDK from the registry; test/e2e/traces.test.ts runs commands with one',
+  ],
   [/^kubectl /, 'needs a cluster; test/workflows checks the manifest'],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];
