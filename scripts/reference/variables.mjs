@@ -10,11 +10,11 @@ const GROUPS = [
     [
       [
         'SETPOINT_ALLOWED_ORIGINS',
-        'Addresses that may get a key: globs, comma-separated. Must be set if CI is. Loopback and embedded: need no entry.',
+        'Addresses that may get a key: globs, comma-separated. Must be set if CI is, and with watch --git. Loopback and embedded: need no entry.',
       ],
       [
         'SETPOINT_ALLOWED_VARIABLES',
-        'Variables that the file may read: globs, comma-separated. Must be set if CI is.',
+        'Variables that the file may read: globs, comma-separated. Must be set if CI is, and with watch --git.',
       ],
       [
         'SETPOINT_ALLOWED_FILES',

@@ -1,6 +1,6 @@
 import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { usageError } from '../model/error.ts';
-import { visible } from '../render/visible.ts';
+import { escaped, visible } from '../render/visible.ts';
 import { logLine, type LogFormat } from '../watch/telemetry/log.ts';
 import type { ControllerNote } from '../watch/controller.ts';
 import type { ReadEnd } from '../watch/watching.ts';
@@ -28,12 +28,14 @@ export function watchLog(flags: FlagValues<'--output' | '--quiet'>, io: Io): Wat
       const about = environment === null ? '' : `${environment}: `;
       const text =
         format === 'json'
-          ? JSON.stringify({
-              at: new Date().toISOString(),
-              level: severity === 'info' ? 'info' : 'warn',
-              environment,
-              message,
-            })
+          ? escaped(
+              JSON.stringify({
+                at: new Date().toISOString(),
+                level: severity === 'info' ? 'info' : 'warn',
+                environment,
+                message,
+              }),
+            )
           : `setpoint: ${visible(about + message)}`;
       void write(io.stderr, `${text}\n`);
     },

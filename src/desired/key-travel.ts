@@ -17,8 +17,8 @@ import type { Target } from './target.ts';
 export interface TravelPolicy {
   readonly origins: readonly string[] | null;
   readonly variables: readonly string[] | null;
-  /** In a pipeline both lists must be set. */
-  readonly pipeline: boolean;
+  /** Why both lists must be set: in a pipeline, and if a branch is followed. Null if they need not be. */
+  readonly required: string | null;
   /** Certificates are not checked in this process. */
   readonly unverifiedTls: boolean;
 }
@@ -29,11 +29,13 @@ export interface TravelProblem {
   readonly hint: string;
 }
 
-export function travelPolicyIn(env: Variables): TravelPolicy {
+/** `followsBranch` is whether the files are those of whatever commit a branch has by then. */
+export function travelPolicyIn(env: Variables, followsBranch: boolean): TravelPolicy {
+  const pipeline = (env['CI'] ?? '') !== '';
   return {
     origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
-    pipeline: (env['CI'] ?? '') !== '',
+    required: pipeline ? 'With CI set' : followsBranch ? 'With --git' : null,
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
 }
@@ -116,9 +118,9 @@ function originProblem(
       hint: 'Unset it; server.ca_file names a certificate authority of your own.',
     };
   }
-  if (policy.origins === null && policy.pipeline) {
-    const message = 'With CI set, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.';
-    return { code, message, hint: `Add to the pipeline: SETPOINT_ALLOWED_ORIGINS=${shown}` };
+  if (policy.origins === null && policy.required !== null) {
+    const message = `${policy.required}, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.`;
+    return { code, message, hint: `${addTo(policy)} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   const withScheme = (policy.origins ?? []).some(
     (entry) => entry.includes('://') && matches(url.origin, [originGlob(entry)]),
@@ -144,11 +146,14 @@ function originProblem(
 }
 
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {
-  if (!policy.pipeline || policy.variables !== null || variables.length === 0) return null;
-  const message =
-    'With CI set, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.';
+  if (policy.required === null || policy.variables !== null || variables.length === 0) return null;
+  const message = `${policy.required}, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.`;
   const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
-  return { code: 'variable-not-allowed', message, hint: `Add to the pipeline: ${line}` };
+  return { code: 'variable-not-allowed', message, hint: `${addTo(policy)} ${line}` };
+}
+
+function addTo({ required }: TravelPolicy): string {
+  return required === 'With CI set' ? 'Add to the pipeline:' : 'Set it for the controller:';
 }
 
 /** The variables and files that are sent as keys in one run, and the origin of each. */

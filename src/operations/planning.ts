@@ -67,7 +67,7 @@ function basesFor(
   if (session !== undefined) return () => session.since;
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
-  const policy = travelPolicyIn(options.env);
+  const policy = travelPolicyIn(options.env, options.checkout !== undefined);
   const note = noting(options);
   if (source === undefined) for (const target of byName.values()) note(target);
   for (const { target, server } of environments()) {

@@ -62,7 +62,7 @@ export function judgeTargets(
   { targets, judged: whole, declared }: RunTargets,
   options: Running<Options>,
 ): Judged {
-  const policy = travelPolicyIn(options.env);
+  const policy = travelPolicyIn(options.env, options.checkout !== undefined);
   const uses = new KeyUses(fileIdentity);
   const judged = (target: Target): Reached => {
     const reached = reach(target, policy, options);

@@ -14,6 +14,8 @@ import { Streams } from './streams.ts';
 
 export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'failed'> {
   readonly clock: Clock;
+  /** Other bounds of time, in milliseconds, than those of BOUNDS. */
+  readonly bounds?: Partial<Bounds> | undefined;
 }
 
 export interface Page {
@@ -23,13 +25,22 @@ export interface Page {
   close(): Promise<void>;
 }
 
-const BOUNDS = {
+type Bounds = typeof BOUNDS & { readonly silence: number };
+
+const BOUNDS: Pick<
+  ServerOptions,
+  | 'headersTimeout'
+  | 'requestTimeout'
+  | 'keepAliveTimeout'
+  | 'connectionsCheckingInterval'
+  | 'maxHeaderSize'
+> = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5000,
   maxHeaderSize: 8 * 1024,
-} as const satisfies ServerOptions;
+};
 const MOST_CONNECTIONS = 500;
 /** A connection on which nothing moves is cut. Streams move every 15 s. */
 const SILENCE = 120_000;
@@ -37,7 +48,7 @@ const CLOSE_WITHIN = 1000;
 
 /** Serves the page of a controller, its health and its metrics. Throws a usage error if it cannot listen. */
 export async function servePage(watching: Watching, options: PageOptions): Promise<Page> {
-  const { clock, host, port, tls, metrics, failed } = options;
+  const { clock, host, port, tls, metrics, failed, bounds = {} } = options;
   const boot = randomBytes(9).toString('base64url');
   const changes = new Changes(watching);
   const streams = new Streams(changes, boot, (thrown) => failed(asSetpointError(thrown)));
@@ -59,7 +70,7 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     changes.close();
   };
   try {
-    const server = serverOf(tls, listener);
+    const server = serverOf(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
     await listening(server, host, port);
     const address = server.address();
     const bound = typeof address === 'object' && address !== null ? address.port : port;
@@ -76,20 +87,25 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
   }
 }
 
-function serverOf(tls: ListenOptions['tls'], listener: RequestListener): Server {
-  const server = tls === null ? createServer(BOUNDS, listener) : tlsServer(tls, listener);
+function serverOf(
+  tls: ListenOptions['tls'],
+  listener: RequestListener,
+  { silence, ...bounds }: Bounds,
+): Server {
+  const server = tls === null ? createServer(bounds, listener) : tlsServer(tls, listener, bounds);
   server.maxConnections = MOST_CONNECTIONS;
-  server.setTimeout(SILENCE);
+  server.setTimeout(silence);
   return server;
 }
 
 function tlsServer(
   { key, cert }: NonNullable<ListenOptions['tls']>,
   listener: RequestListener,
+  bounds: ServerOptions,
 ): Server {
   try {
     return createTlsServer(
-      { ...BOUNDS, key: String(key.reveal()), cert, minVersion: 'TLSv1.2' },
+      { ...bounds, key: String(key.reveal()), cert, minVersion: 'TLSv1.2' },
       listener,
     );
   } catch (cause) {

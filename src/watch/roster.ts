@@ -3,7 +3,7 @@ import type { Suspension } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { Agenda } from './agenda.ts';
 import { Environment, type Remembered } from './environment.ts';
-import type { Restored } from './journal/journal-lines.ts';
+import type { Restored } from './journal/memory.ts';
 import { untilFirstRead } from './schedule.ts';
 import { settingsOf, Watched, type WatchTools } from './watched.ts';
 

@@ -1,7 +1,8 @@
-import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
+import { readOptional } from '../host/read-text.ts';
 import { syncFolder } from '../host/write-aside.ts';
 
 const FOLDER = 'suspensions';
@@ -9,6 +10,8 @@ const VERSION = /^(\d+)\.json$/;
 /** Versions that are kept: whoever writes one more has read one of them. */
 const KEPT = 16;
 const ATTEMPTS = 100;
+/** Bytes that a version has at most. */
+const LONGEST = 16 * 1024 * 1024;
 
 interface Content {
   readonly suspended: ReadonlyMap<string, Suspension>;
@@ -80,7 +83,7 @@ export class SuspensionFile {
     if (version > 0 && found === null) return false;
     const seen = found === null ? '' : `${version} ${found.mtimeMs} ${found.size} ${found.ino}`;
     if (seen === this.#seen && this.#looked) return true;
-    const text = found === null ? '' : await readFile(path, 'utf8').catch(unlessMissing);
+    const text = found === null ? '' : readOptional(path, LONGEST);
     if (text === null) return false;
     const before = this.#content.resumed;
     this.#content = found === null ? NOTHING : parse(path, this.#folder, text);

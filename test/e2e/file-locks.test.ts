@@ -251,3 +251,31 @@ describe.runIf(canMount)('on a disk of its own (Linux, where a user may mount on
     expect(said['again']).toContain(words);
   });
 });
+
+it.each(['../victim', '../../victim', '..', '.', '', '/etc/hostname', 7, {}, ['x']])(
+  'a claim whose holder is %j leads to no other file, and is taken over',
+  async (holder) => {
+    const folder = folderHere();
+    const locks = join(folder, 'locks');
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'as it was');
+    const { time, start } = here(locks);
+    const first = start();
+    await taken(first.locks, 'prod');
+    await first.locks.close();
+    const claims = join(locks, 'claims', 'lock-prod');
+    const [generation = ''] = readdirSync(claims);
+    writeFileSync(join(locks, 'victim'), 'as it was');
+    writeFileSync(join(claims, generation), JSON.stringify({ holder }));
+    const second = start();
+    let won = await second.locks.take('prod');
+    for (let tried = 0; tried < 20 && isRefused(won); tried += 1) {
+      await time.pass(5000);
+      won = await second.locks.take('prod');
+    }
+    expect(isRefused(won)).toBe(false);
+    for (const path of [victim, join(locks, 'victim')])
+      expect(readFileSync(path, 'utf8')).toBe('as it was');
+    await second.locks.close();
+  },
+);

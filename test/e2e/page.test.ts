@@ -713,6 +713,34 @@ describe('bounds', () => {
     clearInterval(pour);
   });
 
+  it.each([
+    ['a head', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+    [
+      'a form',
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 99\r\n\r\nt',
+    ],
+    ['nothing', ''],
+  ])('%s that is sent a byte at a time, or not to its end, is cut off', async (_, begun) => {
+    const { page } = await startPage([], {
+      bounds: {
+        headersTimeout: 300,
+        requestTimeout: 600,
+        keepAliveTimeout: 300,
+        connectionsCheckingInterval: 50,
+        silence: 1500,
+      },
+    });
+    const socket = connect(Number(new URL(page.url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(begun);
+    const drip = begun === '' ? undefined : setInterval(() => socket.write('x'), 50);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    await new Promise((resolve) => socket.on('close', resolve));
+    clearInterval(drip);
+    expect(answer).toMatch(/^$|^HTTP\/1\.1 4\d\d /);
+  });
+
   it('a head of more than 8 KiB is refused', async () => {
     const { ask } = await near();
     expect((await ask(`/?q=${'x'.repeat(9000)}`)).status).toBe(431);

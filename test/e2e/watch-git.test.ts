@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openBranch } from '../../src/host/git-branch.ts';
+import { planLoaded, sessionNetworks } from '../../src/operations/session.ts';
+import type { Dispatcher } from '../../src/service/connect.ts';
 import { branchSource, CurrentFiles } from '../../src/watch/source.ts';
 import { folderWith } from '../fixture/command.ts';
 import { HandClock } from '../fixture/watch-world.ts';
@@ -104,5 +106,60 @@ it(
       await files.refresh();
       expect(files).toMatchObject({ commit: second, problem: { code: 'branch-rewritten' } });
     }
+  },
+);
+
+it(
+  'a commit that names another address is sent no key, because the lists of a pipeline must be set',
+  { timeout: 60_000 },
+  async () => {
+    commit({
+      'settings.yaml': `version: 1
+environments:
+  other: { server: { url: "https://evil.example.com", api_key: "\${env:KEY}" } }
+  ours: { server: { url: "https://agents.example.com", api_key: "\${env:OUR_KEY}" } }
+`,
+    });
+    const env = { PATH: process.env['PATH'] ?? '', KEY: 'canary-1', OUR_KEY: 'canary-2' };
+    const into = join(folder.path, 'data/git');
+    const branch = await openBranch({ source: repository, ref: 'main', into, env });
+    const asked: string[] = [];
+    const readWith = async (more: Record<string, string>, name: string) => {
+      const request = {
+        file: 'settings.yaml',
+        env: { ...env, ...more },
+        checkout: { root: '.', state: join(folder.path, 'data') },
+        dispatcher: {
+          dispatch: (options: { origin?: unknown }) => {
+            asked.push(String(options.origin));
+            throw new Error('refused by the test');
+          },
+        } as unknown as Dispatcher,
+      };
+      const source = branchSource(request, branch, new HandClock(), join(folder.path, 'data'));
+      const { targets, values } = await source.load();
+      const target = targets.find((one) => one.name === name);
+      if (target === undefined) throw new Error(`no ${name}`);
+      const networks = sessionNetworks();
+      const sharing = { networks, values, agreement: null };
+      const { plan } = await planLoaded(target, request, sharing);
+      await networks.close();
+      return plan.error;
+    };
+    const lists = {
+      SETPOINT_ALLOWED_ORIGINS: 'agents.example.com',
+      SETPOINT_ALLOWED_VARIABLES: 'OUR_KEY',
+    };
+    expect(await readWith({}, 'other')).toMatchObject({
+      code: 'origin-not-allowed',
+      message: 'With --git, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.',
+    });
+    expect(
+      await readWith({ SETPOINT_ALLOWED_ORIGINS: 'agents.example.com' }, 'ours'),
+    ).toMatchObject({ code: 'variable-not-allowed' });
+    expect(await readWith(lists, 'other')).toMatchObject({ code: 'variable-not-allowed' });
+    expect(asked).toEqual([]);
+    expect((await readWith(lists, 'ours'))?.code).not.toMatch(/not-allowed/);
+    expect(new Set(asked)).toEqual(new Set(['https://agents.example.com']));
   },
 );

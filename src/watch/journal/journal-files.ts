@@ -1,10 +1,15 @@
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { link, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** The file that is written. */
 export const CURRENT = 'journal.jsonl';
 const PUT_AWAY = /^journal-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-\d+\.jsonl$/;
+
+/** No link is followed that somebody else has put into the folder, and nothing waits for who writes into a pipe. */
+const UNLINKED = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READING = constants.O_RDONLY | UNLINKED;
+const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | UNLINKED;
 
 /** The files of a journal, the oldest first. */
 export async function journalFiles(folder: string): Promise<readonly string[]> {
@@ -68,7 +73,8 @@ export interface FileLine {
 
 /** The lines of a file from a byte on, without those that are empty. */
 export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLine> {
-  const input = createReadStream(path, { start: from });
+  const file = await open(path, READING);
+  const input = file.createReadStream({ start: from });
   let parts: Buffer[] = [];
   let end = from;
   const taken = (last: Buffer, isWhole: boolean): FileLine => {
@@ -79,6 +85,7 @@ export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLin
     return { text, end, isWhole };
   };
   try {
+    if (!(await file.stat()).isFile()) return;
     for await (const chunk of input as AsyncIterable<Buffer>) {
       let begin = 0;
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {
@@ -112,9 +119,11 @@ export interface Appended {
  * stays as it is. Throws if the lines cannot be written or synced; then nothing of them is left, as far as the disk lets it be taken back.
  */
 export async function appendLines(path: string, lines: string): Promise<Appended> {
-  const file = await open(path, 'a+', 0o600);
+  const file = await open(path, APPENDING, 0o600);
   try {
-    const { size, ino } = await file.stat();
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error('it is no file');
+    const { size, ino } = found;
     const isTorn = size > 0 && (await bytesOf(file, size - 1, size))[0] !== NEWLINE;
     const text = Buffer.from(`${isTorn ? '\n' : ''}${lines}`);
     const { bytesWritten } = await file.write(text);
@@ -165,7 +174,7 @@ async function takeBack({
 }): Promise<void> {
   const place = await placeOf(file, written, from);
   // A file that is open for appending takes nothing anywhere else.
-  const same = await open(path, 'r+');
+  const same = await open(path, constants.O_RDWR | UNLINKED);
   try {
     if ((await same.stat()).ino !== (await file.stat()).ino) return;
     await same.write(Buffer.alloc(written.length, NEWLINE), 0, written.length, place);

@@ -1,9 +1,7 @@
-import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
-import type { Remembered } from '../environment.ts';
-import { moved, recent } from '../healing.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
+import type { Heal, JournalRecord } from '../../model/watch.ts';
 import type { Agreement } from '../../operations/session.ts';
-import { Agreements } from '../agreements.ts';
-import { ToldStates } from '../notices/told.ts';
+import type { Remembered } from '../environment.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
@@ -70,7 +68,7 @@ export function parsedLine(line: string): JournalLine | null {
     if (typeof value !== 'object' || value === null) return null;
     const { v, at, kind } = value as Record<string, unknown>;
     const isKnown = v === 1 && typeof at === 'string' && KINDS.has(kind);
-    return isKnown ? (value as JournalLine) : null;
+    return isKnown && isWhole(value as JournalLine) ? (value as JournalLine) : null;
   } catch {
     return null;
   }
@@ -82,149 +80,64 @@ export function lineOf(line: JournalLine): string {
   return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
-/** What the lines of a journal say of each environment. */
-export interface Restored {
-  readonly environments: ReadonlyMap<string, Remembered>;
-  /** What was told of the states that environments are in, the oldest first. */
-  readonly notices: readonly JournalRecord[];
-  /** Environments to which a write had begun, and had not ended at the last start. */
-  readonly left: readonly string[];
-}
-
-/** What a journal says, taken line by line, the oldest first. */
-export class Memory implements Restored {
-  readonly environments = new Map<string, Remembered>();
-  left: readonly string[] = [];
-  /** What everybody was told. */
-  told = new ToldStates();
-  readonly #inFlight = new Set<string>();
-  readonly #agreements = new Agreements();
-
-  /** As few records as tell the same. */
-  get notices(): readonly JournalRecord[] {
-    return this.told.records();
-  }
-
-  /** Environments to which a write has begun since the last start, and has not ended. */
-  get inFlight(): readonly string[] {
-    return [...this.#inFlight];
-  }
-
-  /** What a file begins with that goes on after these lines. */
-  checkpoint(at: string, upTo: Place | null): Checkpoint {
-    const { environments, notices, inFlight } = this;
-    const places = new Map<Agreement, number>();
-    const all = [...environments.values()].map(({ agreed, ...known }) => {
-      if (agreed === null) return { ...known, agreed: null };
-      const place = places.get(agreed) ?? places.size;
-      places.set(agreed, place);
-      return { ...known, agreed: place };
-    });
-    const agreements = [...places.keys()];
-    return { v: 1, at, kind: 'checkpoint', environments: all, agreements, notices, inFlight, upTo };
-  }
-
-  take(line: JournalLine): void {
-    switch (line.kind) {
-      case 'checkpoint':
-        this.environments.clear();
-        for (const { agreed, ...known } of line.environments)
-          this.environments.set(known.name, { ...known, agreed: this.#placed(line, agreed) });
-        this.told = new ToldStates(line.notices);
-        this.#inFlight.clear();
-        for (const name of line.inFlight) this.#inFlight.add(name);
-        break;
-      case 'agreed':
-        this.#change(line.environment, { agreed: this.#agreements.of(line.agreement) });
-        break;
-      case 'state':
-        this.#change(line.environment, {
-          found: line.status,
-          since: line.at,
-          digest: line.digest,
-          after: line.after,
-          plan: line.plan,
-          lastRead: line.at,
-          ...(line.status === 'in-sync' ? { lastInSync: line.at } : {}),
-        });
-        break;
-      case 'writing':
-        this.#change(line.environment, {
-          lastApply: line.at,
-          heals: [
-            ...recent(this.#healsOf(line.environment), line),
-            { at: line.at, up: line.up, paths: line.paths },
-          ],
-        });
-        this.#inFlight.add(line.environment);
-        break;
-      case 'write':
-        this.#written(line);
-        break;
-      case 'clock-set':
-        this.#change(line.environment, { heals: moved(this.#healsOf(line.environment), line.by) });
-        break;
-      case 'healing-stopped':
-        this.#change(line.environment, {
-          stopped: { at: line.at, path: line.path, reason: line.reason },
-        });
-        break;
-      case 'resumed':
-        this.#change(line.environment, { stopped: null, heals: [] });
-        break;
-      case 'notice':
-        this.told.take(line);
-        break;
-      case 'started':
-        // It says which writes the one before it has left, and later ones do not.
-        this.left = [...this.#inFlight];
-        this.#inFlight.clear();
-        break;
-      case 'stopped':
-      case 'files':
-      case 'suspended':
-        break;
-    }
-  }
-
-  #written({ environment, by, at, outcome }: WriteEvent & { readonly at: string }): void {
-    if (by === 'apply') {
-      this.#change(environment, { lastApply: at });
-      return;
-    }
-    this.#inFlight.delete(environment);
-    if (outcome.requests.post > 0) this.#change(environment, { lastApply: at });
-    else this.#change(environment, { heals: this.#healsOf(environment).slice(0, -1) });
-  }
-
-  #placed({ agreements }: Checkpoint, place: number | null | undefined): Agreement | null {
-    const agreement = agreements?.[place ?? Number.NaN];
-    return agreement === undefined ? null : this.#agreements.of(agreement);
-  }
-
-  #healsOf(name: string): readonly Heal[] {
-    return this.environments.get(name)?.heals ?? [];
-  }
-
-  #change(name: string, part: Partial<Remembered>): void {
-    this.environments.set(name, { ...(this.environments.get(name) ?? unknown(name)), ...part });
+/** Whether a line has what is read of its kind: one that lacks it was not written by a controller. Throws for some that do not. */
+function isWhole(line: JournalLine): boolean {
+  const areTexts = (list: readonly unknown[]): boolean =>
+    list.every((one) => typeof one === 'string');
+  if ('environment' in line && typeof line.environment !== 'string') return false;
+  switch (line.kind) {
+    case 'checkpoint':
+      return (
+        areTexts(line.inFlight) &&
+        (line.agreements ?? []).every(isAgreement) &&
+        line.environments.every(({ name, heals }) => typeof name === 'string' && areHeals(heals)) &&
+        line.notices.every((one) => one.kind === 'notice' && isWhole(one))
+      );
+    case 'state':
+      return typeof line.environment === 'string' && (line.plan === null || isPart(line.plan));
+    case 'writing':
+      return typeof line.environment === 'string' && areTexts(line.paths);
+    case 'write':
+      return (
+        typeof line.environment === 'string' &&
+        isPart(line.outcome) &&
+        typeof line.outcome.requests.post === 'number'
+      );
+    case 'suspended':
+      return areTexts([line.environment, line.reason]);
+    case 'healing-stopped':
+      return areTexts([line.environment, line.path, line.reason]);
+    case 'notice':
+      return areTexts([line.environment, line.receiver, line.event, line.digest, line.result]);
+    case 'clock-set':
+      return typeof line.environment === 'string' && Number.isFinite(line.by);
+    case 'agreed':
+      return isAgreement(line.agreement);
+    case 'resumed':
+      return typeof line.environment === 'string';
+    case 'started':
+    case 'stopped':
+      return typeof line.version === 'string';
+    case 'files':
+      return typeof line.environments === 'number';
   }
 }
 
-function unknown(name: string): Remembered {
-  const found: WatchStatus = 'not-read';
-  return {
-    name,
-    found,
-    since: new Date(0).toISOString(),
-    digest: '',
-    after: null,
-    plan: null,
-    lastRead: null,
-    lastInSync: null,
-    lastApply: null,
-    heals: [],
-    stopped: null,
-    agreed: null,
-  };
+function areHeals(heals: readonly Heal[]): boolean {
+  return heals.every(({ at, paths }) => typeof at === 'string' && Array.isArray(paths));
+}
+
+/** Whether an environment's part of a document has what is read of its changes. */
+function isPart({ changes, error }: Pick<EnvironmentPlan, 'changes' | 'error'>): boolean {
+  return (
+    changes.every(({ path, action }) => Array.isArray(path) && typeof action === 'string') &&
+    (error === null || typeof error.message === 'string')
+  );
+}
+
+function isAgreement({ salt, places, unmanaged, sandboxes }: Agreement): boolean {
+  return (
+    [salt, sandboxes, ...unmanaged].every((one) => typeof one === 'string') &&
+    Object.values(places).every((agreed) => Array.isArray(agreed))
+  );
 }

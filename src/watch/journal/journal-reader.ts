@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { JournalRecord } from '../../model/watch.ts';
 import { notRead } from './journal-error.ts';
 import { fileLines, journalFiles, type FileLine } from './journal-files.ts';
-import { isRecordLine, Memory, parsedLine, type Place } from './journal-lines.ts';
+import { isRecordLine, parsedLine, type Place } from './journal-lines.ts';
+import { Memory } from './memory.ts';
 
 /** What a journal says of each environment. */
 export interface Reading {

@@ -1,5 +1,5 @@
 import type { Journal } from './journal.ts';
-import type { Memory } from './journal-lines.ts';
+import type { Memory } from './memory.ts';
 
 /** What a journal says of environments by now. Those that ask at the same time share one reading, which begins after they asked. */
 export class Recall {

@@ -105,7 +105,7 @@ export class ClaimFiles implements ClaimStore<number> {
         // Removed under a higher one that has been added since.
         if (text === null) continue;
         // Whoever writes it may have died: it is judged as a holder that nobody knows.
-        return { version, holder: holderIn(text, `${name}#${version}`) };
+        return { version, holder: holderIn(text, `${fileName(name)}#${version}`) };
       }
     });
   }
@@ -118,7 +118,8 @@ export class ClaimFiles implements ClaimStore<number> {
     return this.#asking(async () => {
       const version = (over?.version ?? 0) + 1;
       const text = `${JSON.stringify({ holder, at: new Date().toISOString() })}\n`;
-      if (over === null) await unlessThere(mkdir(join(this.#claims, fileName(name))));
+      if (over === null)
+        await unlessThere(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
       const isMade = await unlessThere(write(this.#claimPath(name, version), 'wx', text));
       if (isMade === null) return null;
       const generations = await this.#generations(name);
@@ -176,10 +177,15 @@ function heartbeatIn(text: string): Heartbeat | null {
   }
 }
 
+const HOLDER = /^[\w-][\w.-]*$/;
+
 function holderIn(text: string, unfinished: string): string | null {
   try {
-    const { holder } = JSON.parse(text) as { readonly holder: string | null };
-    return holder;
+    const { holder } = JSON.parse(text) as { readonly holder: unknown };
+    // A name that is no holder's would lead to another file, which a burial takes away.
+    return holder === null || (typeof holder === 'string' && HOLDER.test(holder))
+      ? holder
+      : unfinished;
   } catch {
     return unfinished;
   }

@@ -1,9 +1,12 @@
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -331,4 +334,79 @@ it('a journal that cannot be written says so, and takes records again once it ca
   rmSync(join(path, 'file'));
   await journal.append(state('a', 'drift'));
   expect((await journal.remember()).memory.environments.size).toBe(1);
+});
+
+describe('a journal that somebody else has written into', () => {
+  const at = iso(T0);
+  const hostile: readonly unknown[] = [
+    { kind: 'write', environment: 'a' },
+    { kind: 'write', environment: 'a', outcome: { changes: [{}], requests: { post: 1 } } },
+    { kind: 'state', environment: 'a', status: 'drift', plan: {} },
+    { kind: 'state', environment: { toString: 1 }, status: 'drift', plan: null },
+    { kind: 'state', plan: null },
+    { kind: 'writing', environment: 'a', paths: 'x' },
+    { kind: 'writing', environment: 'a', paths: [1] },
+    { kind: 'healing-stopped', environment: 'a' },
+    { kind: 'suspended', environment: 'a', reason: null },
+    { kind: 'clock-set', environment: 'a', by: 'x' },
+    { kind: 'notice', environment: 'a' },
+    { kind: 'checkpoint', environments: [null], notices: [], inFlight: [] },
+    { kind: 'checkpoint', environments: [{ name: 'a' }], notices: [], inFlight: [] },
+    { kind: 'checkpoint', environments: [], notices: [{ kind: 'write' }], inFlight: [] },
+    { kind: 'started' },
+    { kind: 'files' },
+    { kind: '__proto__' },
+  ];
+
+  it('lines of another form are counted, and hide nothing', async () => {
+    const { path, journal } = await journalOf([state('a', 'drift')]);
+    const lines = hostile.map((line) => JSON.stringify({ v: 1, at, ...(line as object) }));
+    appendFileSync(join(path, 'journal.jsonl'), `${lines.join('\n')}\n[]\nnull\n"x"\n`);
+    await journal.append(state('b', 'drift'));
+    const { memory, damaged } = await journal.remember();
+    expect(damaged).toBe(hostile.length + 3);
+    expect([...memory.environments.keys()]).toEqual(['a', 'b']);
+    const records = await journal.history(() => true, 100);
+    expect(records.map(({ kind }) => kind)).toEqual(['state', 'state']);
+  });
+
+  it('names of environments that objects have are names', async () => {
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const { journal } = await journalOf(
+      names.map((name) => state(name, 'drift')),
+      {
+        bytes: 1,
+        age: Number.POSITIVE_INFINITY,
+        files: 20,
+      },
+    );
+    const { memory } = await journal.remember();
+    expect([...memory.environments.keys()]).toEqual(names);
+    expect([...memory.environments.values()].map(({ found }) => found)).toEqual(
+      names.map(() => 'drift'),
+    );
+    expect(({} as Record<string, unknown>)['found']).toBeUndefined();
+  });
+
+  it('a link or a folder in its place is an error, and nothing is written through it', async () => {
+    const path = folder();
+    const [victim, current] = [join(path, 'victim'), join(path, 'data', 'journal.jsonl')];
+    mkdirSync(join(path, 'data'));
+    writeFileSync(victim, 'as it was\n');
+    symlinkSync(victim, current);
+    const journal = new Journal(join(path, 'data'), () => T0);
+    await expect(journal.append(state('a', 'drift'))).rejects.toMatchObject({
+      code: 'output-failed',
+    });
+    await expect(journal.history(() => true, 9)).rejects.toMatchObject({ code: 'file-unreadable' });
+    expect(readFileSync(victim, 'utf8')).toBe('as it was\n');
+    rmSync(current);
+    mkdirSync(current);
+    await expect(journal.append(state('a', 'drift'))).rejects.toMatchObject({
+      code: 'output-failed',
+    });
+    rmSync(current, { recursive: true });
+    await journal.append(state('a', 'drift'));
+    expect(statSync(current).mode & 0o777).toBe(0o600);
+  });
 });
