@@ -61,7 +61,7 @@ export const WATCH_COMMANDS = {
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or no journal' },
   },
   suspend: {
-    summary: 'Have setpoint watch neither heal an environment nor tell anybody of it, for a while',
+    summary: 'Stop setpoint watch from healing an environment and from telling anybody of it',
     example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
     flags: ['--env', '--data', '--reason', '--until', '--quiet'],
     about: { '--data': 'folder of the controller (default: .setpoint/watch)' },

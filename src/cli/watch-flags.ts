@@ -26,7 +26,7 @@ export const WATCH_FLAGS = {
   },
   '--notify': {
     value: 'file',
-    about: 'who is told of what is found, and how: a file from outside the branch',
+    about: 'whom to tell of drift and failures: a file from outside the branch',
     completion: 'files',
   },
   '--no-environment-metrics': { about: 'metrics without series of each environment' },
@@ -41,9 +41,10 @@ export const WATCH_FLAGS = {
     completion: 'files',
   },
   '--limit': { value: 'n', about: 'most records to show, the latest first (default: 50)' },
-  '--reason': { value: 'text', about: 'why, for those who wonder' },
+  '--reason': { value: 'text', about: 'why; the page and the history show it' },
   '--until': {
     value: 'time',
-    about: 'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z',
+    about:
+      'when it ends by itself: 30m, 2h, 3d, or a time such as 2026-01-31T18:00:00Z (default: never)',
   },
 } as const;

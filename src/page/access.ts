@@ -27,7 +27,7 @@ export class Access {
   readonly #clock: Clock;
   readonly #throttle = new Throttle();
   readonly sessions = new Sessions();
-  /** Whether reading takes a login: wherever others than this machine can reach the page. */
+  /** Whether reading needs a login: if other machines can reach the page. */
   readonly readingTakesLogin: boolean;
   /** Whether browsers see https. */
   readonly isSecure: boolean;

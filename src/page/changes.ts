@@ -1,6 +1,6 @@
 import type { Watching } from '../watch/watching.ts';
 
-/** That something has changed, and about which environments the journal has something new. */
+/** Tells streams that something has changed, and counts new records of the journal by environment. */
 export class Changes {
   readonly #records = new Map<string, number>();
   readonly #listeners = new Set<() => void>();

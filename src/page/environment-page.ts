@@ -13,7 +13,7 @@ import { stripHtml } from './strip.ts';
 import { betweenText, lastingHtml, timeHtml } from './times.ts';
 import { extraLabels, stateLabel } from './watch-label.ts';
 
-/** What is live of an environment's page. `records` are those of its history that are shown. */
+/** The live parts of an environment's page. `records` are its latest records. */
 export function environmentView(
   watching: Watching,
   changes: Changes,
@@ -41,7 +41,7 @@ export function environmentView(
   };
 }
 
-/** `actions` are the forms, or null where there are none. */
+/** `actions` are the forms, or null if the reader may not act. */
 export function environmentHtml(
   view: LiveView,
   { said, actions }: { readonly said: string | null; readonly actions: Markup | null },

@@ -11,13 +11,13 @@ export interface FrameParts {
   readonly live: { readonly events: string; readonly version: string } | null;
   readonly now: number;
   readonly session: Session | null;
-  /** Whether there is something to log in for. */
+  /** Whether the controller has a token. */
   readonly canLogIn: boolean;
   /** Where to come back to after logging in. */
   readonly here: string;
 }
 
-/** A whole page: landmarks, the way past the head, and who is logged in. Without scripts it is as of when it was made. */
+/** A whole page: landmarks, a link past the head, and who is logged in. Without scripts it shows the time when it was made. */
 export function framed({ title, main, live, now, ...who }: FrameParts): string {
   const iso = new Date(now).toISOString();
   const events =

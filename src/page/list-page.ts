@@ -27,7 +27,7 @@ import { stripHtml } from './strip.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 import { extraLabels, STATUS_LABELS, stateLabel } from './watch-label.ts';
 
-/** All environments in the order of the list. Kept for as long as a moment lasts: thousands are sorted once for all who look. */
+/** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
 export interface Sorted {
   readonly states: readonly WatchState[];
   readonly counts: ReturnType<typeof countsByStatus>;
@@ -38,7 +38,7 @@ export function sortedStates(watching: Watching): Sorted {
   return { states: worstFirst(states), counts: countsByStatus(states) };
 }
 
-/** What is live of the list that a query asks for. */
+/** The live parts of the list that a query asks for. */
 export function listView(
   watching: Watching,
   sorted: Sorted,
@@ -159,7 +159,7 @@ function pagerPart({ total, page, pages, states }: Listing, query: ListQuery): P
   };
 }
 
-/** The roles are those that the elements have: a style that lays a row out as a card would take them away. */
+/** The roles are repeated because browsers drop them if a style lays a row out as a card. */
 function rowHtml(state: WatchState, now: number): Markup {
   const { name, origin, labels, status, settings, lastRead, nextRead, since, reads } = state;
   const label = stateLabel(state);

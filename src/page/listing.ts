@@ -105,7 +105,7 @@ const GRAVITY = Object.fromEntries(
   WATCH_STATUSES.map((status, index) => [status, index]),
 ) as Readonly<Record<WatchStatus, number>>;
 
-/** By state, then where healing has stopped, then by the number of changes, then by name. */
+/** By state, then those whose healing has stopped, then by the number of changes, then by name. */
 export function worstFirst(states: readonly WatchState[]): WatchState[] {
   return states.toSorted(
     (one, other) =>

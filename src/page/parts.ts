@@ -9,13 +9,13 @@ export interface Part {
   readonly html: () => Markup;
 }
 
-/** What of a page is live: its parts, and for a list the ids of its rows in their order. */
+/** The live parts of a page, and for a list the ids of its rows in their order. */
 export interface LiveView {
   readonly parts: readonly Part[];
   readonly order: readonly string[] | null;
 }
 
-/** The same for two views of which nobody could tell which is which. `boot` is of this start of the controller. */
+/** Equal for two views that look the same. `boot` names this start of the controller. */
 export function versionOf({ parts, order }: LiveView, boot: string): string {
   const digest = createHash('sha256').update(boot);
   for (const { id, key } of parts) digest.update(`\0${id}\0${key}`);
@@ -30,7 +30,7 @@ export function partHtml({ parts }: LiveView, id: string): Markup {
   return found.html();
 }
 
-/** What a stream sends of some parts: their HTML by id. */
+/** The HTML of parts by id, as a stream sends it. */
 export function sources(parts: readonly Part[]): Record<string, string> {
   return Object.fromEntries(parts.map(({ id, html }) => [id, markupSource(html())]));
 }
@@ -40,7 +40,7 @@ export function keyOf(...values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
 }
 
-/** The same as long as an environment is shown the same. Not all of it is announced: the next read is known after the last one has ended. */
+/** Equal as long as an environment is shown the same. It includes the next read, which is set only after listeners were told of the last one. */
 export function stateKey(state: WatchState): string {
   const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
   const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;
@@ -55,7 +55,7 @@ export function elementId(name: string): string {
   return `e-${keyOf(name)}`;
 }
 
-/** The address of an environment's page. What is no character in its name becomes one that stands for it. */
+/** The address of an environment's page. Halves of surrogate pairs in its name are replaced. */
 export function environmentAddress(name: string): string {
   return `/environments/${encodeURIComponent(Buffer.from(name).toString())}`;
 }

@@ -29,7 +29,7 @@ const RECORDS = 50;
 /** How many a page asks for: several of them may be one row. */
 const RECORDS_OF_PAGE = 4 * RECORDS;
 
-/** Everything that the page answers. What needs no login comes first; every other route is behind the checks. */
+/** All routes of the page. Those that need no login come first; all others are behind the checks. */
 export function routes(served: Served): Hono<Binding> {
   const { watching, access, clock, failed } = served;
   const app = new Hono<Binding>();

@@ -7,7 +7,7 @@ const MOST = 100;
 const STEP = 3;
 const HEIGHT = 24;
 
-/** The last reads, the latest at the right: a bar for each, the higher the worse. What it shows is said in words, too. */
+/** The last reads, the latest at the right: a bar for each, the higher the worse. Its label has the same in words. */
 export function stripHtml(reads: readonly ReadMark[]): Markup {
   const marks = reads.slice(-MOST);
   if (marks.length === 0) return markup`<span class="soft">no reads yet</span>`;

@@ -2,7 +2,7 @@ import type { WatchState, WatchStatus } from '../model/watch.ts';
 import type { Label } from '../render/change.ts';
 import { failureWords } from '../render/verdict.ts';
 
-/** What a state is called, with a mark and a colour that mean the same. */
+/** The words of each state, with a mark and a colour that mean the same. */
 export const STATUS_LABELS = {
   'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
   suspended: { mark: '‖', words: 'suspended', color: 'dim' },
@@ -21,7 +21,7 @@ export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>
   return status === 'error' ? { ...label, words: failureWords(plan?.error?.code) } : label;
 }
 
-/** What is to be known besides of an environment, each in a few words. */
+/** Labels in addition to the state. */
 export function extraLabels(state: WatchState): Label[] {
   const { status, found, stopped, heldBy } = state;
   return [

@@ -111,7 +111,7 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
       .filter((change) => isAbout(change.path, path))
       .map(
         (change) =>
-          `${visible(formatPath(change.path))}: ${inlineValue(change.before, style)} → ${inlineValue(change.after, style)} (${change.result})`,
+          `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${inlineValue(change.after, style)} (${change.result})`,
       ),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];

@@ -32,7 +32,7 @@ const TURN = 5_000;
 /** Agreements that differ and are kept as one object for all environments that have them. */
 const SHARED_AGREEMENTS = 100;
 
-/** Keeps watch over environments: reads each again and again, keeps what it finds, and heals what may be healed. */
+/** Reads environments again and again, records what it finds, and heals where that is allowed. */
 export class Controller implements Watching {
   readonly #options: WatchOptions;
   readonly #keeper: Keeper;
@@ -47,7 +47,7 @@ export class Controller implements Watching {
   #hasBegun = false;
   readonly #pause: Pause;
   readonly #roster: Roster;
-  /** What was begun and has not ended: turns, and what people asked for. */
+  /** Turns that have not ended, and applies that people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
   readonly #suspensions: Suspensions;
@@ -99,7 +99,7 @@ export class Controller implements Watching {
     await files.refresh();
     if (files.problem !== null) throw files.problem;
     await journal.append({ kind: 'started', version: VERSION });
-    // What others add from here on is read again before anything is written.
+    // What others append from here on is read before anything is written.
     await journal.mark();
     await this.#restore();
     await this.#take();

@@ -33,7 +33,7 @@ export interface Remembered {
   readonly agreed: Agreement | null;
 }
 
-/** One environment under watch: what was found, since when, and what was done about it. Only reads and writes change it. */
+/** The state of one environment: what was found, since when, and what was done about it. Only reads and writes change it. */
 export class Environment implements WatchState {
   readonly name: string;
   labels: WatchState['labels'];
@@ -74,7 +74,7 @@ export class Environment implements WatchState {
     return this.#marks.list();
   }
 
-  /** Takes what a read found; returns the event if it is something else than before. */
+  /** Takes what a read found; returns an event if it differs from what was found before. */
   read(plan: EnvironmentPlan, at: number, commit: string | null): StateEvent | null {
     const now = new Date(at).toISOString();
     const found = watchStatusOf(plan);
@@ -110,23 +110,23 @@ export class Environment implements WatchState {
     };
   }
 
-  /** Takes that something was written. */
+  /** Records a write. */
   wrote(paths: readonly string[], now: Moment): void {
     this.lastApply = now.at;
     this.heals = [...recent(this.heals, now), { ...now, paths }];
   }
 
-  /** Takes that what was about to be written was not sent. */
+  /** Takes the last write back: it was not sent. */
   notWritten(): void {
     this.heals = this.heals.slice(0, -1);
   }
 
-  /** Takes that the clock was set by some milliseconds. */
+  /** Moves the times of heals: the clock was set by some milliseconds. */
   clockSet(by: number): void {
     this.heals = moved(this.heals, by);
   }
 
-  /** Takes that somebody lets healing go on. */
+  /** Lets healing go on. */
   resume(): void {
     this.stopped = null;
     this.heals = [];
@@ -166,8 +166,8 @@ export class Environment implements WatchState {
 }
 
 /**
- * The same for two reads if a person would be told the same of both: what differs and how, what could not be compared, which rules refuse
- * it, and which kind of error it is. The text of an error may hold a time or an address, so that its code counts.
+ * Equal for two reads that a person would be told the same about: what differs and how, what could not be compared, which rules refuse
+ * it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
  */
 export function digestOf(plan: EnvironmentPlan, found = watchStatusOf(plan)): string {
   if (found === 'in-sync') return '';
@@ -188,7 +188,7 @@ export function digestOf(plan: EnvironmentPlan, found = watchStatusOf(plan)): st
   return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
 }
 
-/** The last reads in little memory: thousands of environments have a hundred each. */
+/** The last reads, packed: thousands of environments have a hundred each. */
 class Marks {
   static readonly #most = 100;
   readonly #times = new Float64Array(Marks.#most);

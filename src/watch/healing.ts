@@ -6,15 +6,15 @@ import { isOpen } from './schedule.ts';
 
 const HOUR = 3_600_000;
 
-/** Why an environment is not healed now; null if it is. `again` is whether the next read should come soon. */
+/** Why an environment is not healed now. `again`: the next read should come soon. */
 export interface NotHealed {
   readonly reason: string;
   readonly again: boolean;
 }
 
 /**
- * Whether what the last read found is to be healed at a time, in milliseconds since 1970. Two reads, some time apart, must have found
- * it (`repeated`): the first may have been made while somebody was writing.
+ * Why what the last read found must not be healed at a time, in milliseconds since 1970; null if it may be. Two reads some time apart must have
+ * found it (`repeated`): during the first, somebody may have been writing.
  */
 export function mayHeal(state: WatchState, repeated: boolean, now: number): NotHealed | null {
   const { mode, windows } = state.settings;
@@ -31,12 +31,12 @@ function no(reason: string): NotHealed {
   return { reason, again: false };
 }
 
-/** `pending` and `conflict`, too: a controller that heals makes the service equal to the file. */
+/** Includes `pending` and `conflict`: healing makes the service equal to the file. */
 const HEALABLE: ReadonlySet<string> = new Set(['drift', 'pending', 'conflict']);
 
 /**
- * Why healing must stop before the next write: it would be one heal of a path more in an hour than allowed. Something else writes
- * the same path then, and neither of the two would ever end.
+ * Why healing must stop before the next write: a path would be healed more often in an hour than allowed. Then something else writes the same
+ * path, and the two would overwrite each other forever.
  */
 export function competing(state: WatchState, now: number): Omit<HealingStopped, 'at'> | null {
   const { plan, heals, settings } = state;
@@ -50,7 +50,7 @@ export function competing(state: WatchState, now: number): Omit<HealingStopped, 
   return null;
 }
 
-/** What is known of who writes a path besides. The service does not say who wrote it. */
+/** What is known of the other writer of a path. The service does not say who wrote it. */
 function knownOf(path: string, times: readonly string[], state: WatchState, now: number): string {
   const change = state.plan?.changes.find((one) => formatPath(one.path) === path);
   const value =
@@ -92,7 +92,7 @@ export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
   }));
 }
 
-/** Heals as the clock tells their times after it was set by some milliseconds. */
+/** Heals with their times moved, after the clock was set by some milliseconds. */
 export function moved(heals: readonly Heal[], by: number): readonly Heal[] {
   return heals.map((heal) => ({
     ...heal,

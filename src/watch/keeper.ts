@@ -10,7 +10,7 @@ import type { Files } from './source.ts';
 import type { Watched } from './watched.ts';
 import type { Listener, ReadEnd } from './watching.ts';
 
-/** What a controller keeps of environments in its journal, and whom it tells. */
+/** Writes a controller's events to its journal, and passes them on to listeners. */
 export class Keeper {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
@@ -20,7 +20,7 @@ export class Keeper {
   /** Notices that are being kept. */
   readonly #notices = new Set<Promise<unknown>>();
   readonly #holders = new Set<string>();
-  /** What is wrong with the journal; it is told once for all environments. */
+  /** What is wrong with the journal; reported once for all environments. */
   #problem: string | null = null;
 
   constructor(journal: Journal, report: (note: ControllerNote) => void) {
@@ -37,14 +37,14 @@ export class Keeper {
     for (const listener of this.#listeners) listener(environment, event);
   }
 
-  /** Keeps what is about an environment, and tells of it once it is on the disk. Throws output-failed if it cannot be kept. */
+  /** Writes an event of an environment, and passes it on once it is on the disk. Throws output-failed if it cannot be written. */
   async keep(environment: Environment, event: JournalEvent, at: number): Promise<JournalRecord> {
     const record = await this.#appended(event, at);
     this.tell(environment, record);
     return record;
   }
 
-  /** Keeps a notice, as its environment does if it is still watched. Throws if it cannot be kept, or must not be begun. */
+  /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
   async keepNotice(
     event: NoticeEvent,
     roster: { find(name: string): Pick<Watched, 'keepNotice'> | undefined },
@@ -74,12 +74,12 @@ export class Keeper {
     await this.#kept(() => this.#journal.agree(name, agreement));
   }
 
-  /** Keeps what is about the controller itself, as far as it can be. */
+  /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */
   async note(event: JournalEvent): Promise<void> {
     await this.#appended(event).catch(() => {});
   }
 
-  /** Keeps that the files were read again, and tells whether they can be used. */
+  /** Writes and reports that the files were read again, and whether they can be used. */
   async noteFiles({ targets, commit, problemText }: Files, hadProblem: boolean): Promise<void> {
     if (problemText !== null)
       this.warn(
@@ -89,7 +89,7 @@ export class Keeper {
     await this.note({ kind: 'files', commit, environments: targets.length, problem: problemText });
   }
 
-  /** Tells once of each other controller that has locks: what it holds is read here, and not written. */
+  /** Reports each other controller that holds locks, once. */
   noteHolder(holder: string): void {
     if (this.#holders.has(holder)) return;
     this.#holders.add(holder);

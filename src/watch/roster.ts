@@ -7,7 +7,7 @@ import type { Restored } from './journal/memory.ts';
 import { untilFirstRead } from './schedule.ts';
 import { settingsOf, Watched, type WatchTools } from './watched.ts';
 
-/** Environments that the files declared anew are read within this time, in milliseconds. */
+/** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
 /** The environments that a controller watches, with what the journal remembers of them. */
@@ -25,7 +25,7 @@ export class Roster {
     this.#remembered = new Map(environments);
   }
 
-  /** Takes what the files declare: new environments are read within their interval, known ones soon. Returns those that are gone. */
+  /** Takes over what the files declare: new environments are read within their interval, known ones soon. Returns those that are gone. */
   take(targets: readonly Target[]): readonly Watched[] {
     const { clock, interval, random } = this.#tools;
     const now = clock.monotonic();
@@ -75,7 +75,7 @@ export class Roster {
     for (const watched of this.#watched.values()) await watched.lookAtClock();
   }
 
-  /** Takes that somebody lets healing go on. */
+  /** Lets healing go on. */
   resume(names: readonly string[]): void {
     for (const name of names) {
       this.find(name)?.environment.resume();

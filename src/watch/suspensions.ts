@@ -4,12 +4,12 @@ import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-/** Which of a controller's environments are suspended: as the file of suspensions says, and as people ask on the page. */
+/** Keeps the suspensions of environments up to date: from the file of suspensions, and from the page. */
 export class Suspensions {
   readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
   readonly #roster: Roster;
   readonly #keeper: Keeper;
-  /** What is wrong with the file; it is told once. */
+  /** What is wrong with the file; reported once. */
   #problem: string | null = null;
 
   constructor(
@@ -41,7 +41,7 @@ export class Suspensions {
     environment.resume();
   }
 
-  /** Reads the file again if it has changed. What is wrong with it is told, and what was known stays in force. */
+  /** Reads the file again if it has changed. If it cannot be read, that is reported, and what was known stays in force. */
   async look(): Promise<void> {
     const { suspensions, clock } = this.#options;
     try {

@@ -19,7 +19,7 @@ import { competing, mayHeal } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
 import type { Records } from './journal/records.ts';
 
-/** What the turn of an environment works with. */
+/** What reading and healing an environment needs. */
 export interface TurnTools {
   readonly request: PlanRequest;
   readonly networks: Sharing['networks'];
@@ -34,7 +34,7 @@ export interface TurnTools {
   readonly signal: AbortSignal;
   /** Aborts when the controller must not even wait for a write in flight. */
   readonly abandon: AbortSignal;
-  /** Looks again whether an environment is suspended. Throws if that cannot be told. */
+  /** Checks again whether an environment is suspended. Throws if the file of suspensions cannot be read. */
   readonly lookAgain: (environment: Environment) => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface Declared {
   readonly commit: string | null;
 }
 
-/** What a write needs besides: the lock, the way into the journal, and whether the environment is still watched. */
+/** What a write needs in addition: the lock, the journal, and whether the environment is still watched. */
 export interface WriteTools extends TurnTools {
   readonly lock: Lock;
   readonly records: Records;
@@ -67,12 +67,12 @@ export async function readEnvironment(
 /** Why something was not done. */
 export type Problem = Pick<ErrorReport, 'code' | 'message'>;
 
-/** What became of an environment that may be healed. `again`: it should be read again soon. */
+/** The result of an attempt to heal. `again`: the environment should be read again soon. */
 export type Healed =
   | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Problem | null }
   | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
 
-/** Heals what the last read found, if that may be done now. `repeated` is whether the read before had found the same. */
+/** Heals what the last read found, if healing is allowed now. `repeated`: the read before had found the same. */
 export async function heal(
   environment: Environment,
   declared: Declared,
@@ -97,7 +97,7 @@ export async function heal(
   });
   if (begun || outcome.error === null) return { kind: 'written', outcome };
   const { code } = outcome.error;
-  // Somebody was quicker, or changed the service meanwhile: what it is now is read first.
+  // Somebody else wrote or changed the service in between: read it first.
   const isOther = code === 'declined' || code === 'contended';
   return {
     kind: 'not-healed',
@@ -107,9 +107,9 @@ export async function heal(
 }
 
 /**
- * Applies what the file declares, if the plan right before the write is the one of this digest. Right before each request that writes it is
- * asked whether the environment may still be written and the lock is still held. It is kept that a write begins before it does, and
- * how it ended. `begun`: something was sent, or might have been. Throws if that a write begins cannot be kept; then nothing was sent.
+ * Applies what the file declares, if the plan right before the write has this digest. Right before each request that writes, it checks that
+ * the environment may still be written and that the lock is still held. The journal gets a record before the write and one of how it ended.
+ * `begun`: something was sent, or may have been. Throws if the first record cannot be written; then nothing was sent.
  */
 export async function write(
   environment: Environment,

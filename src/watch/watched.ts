@@ -47,7 +47,7 @@ const APART = 5_000;
 /** From how many milliseconds on the clock was set, and did not only drift. */
 const CLOCK_SET = 10_000;
 
-/** One environment under watch: when it is read next, its lock, and what was found and is not kept yet. */
+/** Watches one environment: when it is read next, its lock, and records that are not in the journal yet. */
 export class Watched {
   readonly environment: Environment;
   busy = false;
@@ -102,7 +102,7 @@ export class Watched {
     environment.labels = Object.fromEntries(labelsOf(target.labels));
   }
 
-  /** Reads the environment, heals what may be healed, and says when it is read next. Never throws: what went wrong is in its state, or warned of. */
+  /** Reads the environment, heals it if that is allowed, and sets when it is read next. Never throws: an error is in its state, or a warning. */
   async turn(): Promise<void> {
     const { environment } = this;
     const { clock, interval, random, signal } = this.#tools;
@@ -127,12 +127,12 @@ export class Watched {
     await this.#end();
   }
 
-  /** A plan as it is now; nothing is kept of it. */
+  /** Plans now; the result is not recorded. */
   async plan(): Promise<EnvironmentPlan> {
     return (await readEnvironment(this.#declared(), this.#tools)).plan;
   }
 
-  /** Applies the plan of a digest that a person saw. Resolves to what became of it, in a sentence. Throws if it cannot begin. */
+  /** Applies the plan that a person saw, by its digest. Resolves to the result, in a sentence. Throws if it cannot begin. */
   async apply(digest: string): Promise<string> {
     const { environment } = this;
     const { name } = environment;
@@ -166,7 +166,7 @@ export class Watched {
     return this.#records.now(event, this.#tools.clock.now());
   }
 
-  /** Gives the lock up, once what is being written is finished, because the files do not declare the environment any more. */
+  /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
   async leave(): Promise<void> {
     this.#gone = true;
     if (!this.busy) await this.#holding.release();
@@ -197,14 +197,14 @@ export class Watched {
     return [found.lock, found.problem];
   }
 
-  /** Reads an environment; whether an earlier read, some time before, had found the same. */
+  /** Reads the environment. True if a read some time before had found the same. */
   async #read(): Promise<boolean> {
     const { environment } = this;
     const { clock, signal, ended } = this.#tools;
     const declared = this.#declared();
     const began = clock.monotonic();
     const { plan, agreed } = await readEnvironment(declared, this.#tools);
-    // What a stop interrupted says nothing of the service.
+    // A read that a stop interrupted says nothing about the service.
     if (signal.aborted && plan.status === 'error') return false;
     const [now, passing] = [clock.now(), clock.monotonic()];
     const event = environment.read(plan, now, declared.commit);
@@ -217,7 +217,7 @@ export class Watched {
     return passing - this.#foundAt >= APART;
   }
 
-  /** Heals what the last read found; whether it is to be read again soon. */
+  /** Heals what the last read found. True if the environment should be read again soon. */
   async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
     const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
     if (healed.kind === 'not-healed') {
@@ -230,13 +230,13 @@ export class Watched {
     return false;
   }
 
-  /** Keeps what is not kept yet. Throws output-failed if it cannot be. */
+  /** Writes what is not in the journal yet. Throws output-failed if it cannot be written. */
   async #flush(): Promise<void> {
     await this.#records.flush();
     await this.#agreement.keep();
   }
 
-  /** Looks whether the clock was set, as far as nothing else is being done. Never throws: it is looked again before a heal. */
+  /** Checks whether the clock was set, unless the environment is busy. Never throws: the check is made again before a heal. */
   async lookAtClock(): Promise<void> {
     if (this.busy || !this.#holding.isHolder || this.environment.heals.length === 0) return;
     this.busy = true;
@@ -244,7 +244,7 @@ export class Watched {
     await this.#end();
   }
 
-  /** If the clock was set, the times of heals move with it: what counts is how long ago they were. */
+  /** If the clock was set, moves the times of heals with it: their age counts. */
   async #mindClock(): Promise<void> {
     const { environment } = this;
     const { clock } = this.#tools;
@@ -272,7 +272,7 @@ export class Watched {
 
   /** Warns of a problem once, until it is another one or none. */
   #warn(problem: Problem | null): void {
-    // That the journal cannot be written is told once for all environments.
+    // A journal that cannot be written is reported once for all environments.
     if (problem?.code === 'output-failed') return;
     const message = problem?.message ?? null;
     if (message !== null && message !== this.#warned)

@@ -12,6 +12,7 @@ import {
   SECOND,
   settingsFile,
   startWatching,
+  tableLocks,
   watchFolder,
   type World,
   type WorldOptions,
@@ -271,5 +272,36 @@ describe('a suspended environment', () => {
     const next = startWatching({ folder: watch.folder });
     await expect(next.ended).rejects.toMatchObject({ code: 'file-unreadable' });
     await store.close();
+  });
+});
+
+describe('what somebody applies', () => {
+  it('is recorded as theirs, and not as a heal', async () => {
+    const scenery = await scene('{ mode: detect }', { stored: DRIFTED });
+    const { store, watch } = scenery;
+    await watch.pass(6 * MINUTE);
+    const said = await watch.controller.applyNow('default', watch.state().digest);
+    expect([said, store.posts()]).toEqual(['default: applied.', 1]);
+    expect(recordsOf(watch.data, 'write')).toMatchObject([
+      { by: 'watch', actor: 'somebody on the page', outcome: { status: 'applied' } },
+    ]);
+    await ending(scenery);
+  });
+});
+
+describe('a controller that does not hold the lock', () => {
+  it('says once who does', async () => {
+    const table = new Map<string, object>([['default', {}]]);
+    const scenery = await scene('{ mode: detect }', {
+      stored: DRIFTED,
+      locks: () => tableLocks(table),
+    });
+    const { watch } = scenery;
+    await watch.pass(20 * MINUTE);
+    expect(watch.state().heldBy).not.toBeNull();
+    expect(watch.notes).toMatchObject([
+      { severity: 'info', message: expect.stringMatching(/^Another controller holds locks: /) },
+    ]);
+    await ending(scenery);
   });
 });

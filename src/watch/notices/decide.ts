@@ -17,8 +17,8 @@ export interface Due {
 const FAILING = 3;
 
 /**
- * What a receiver should be told now, at a time in milliseconds since 1970: what the states are, compared with what it was told of them. So what
- * has come and gone while nothing could be told is not told, and what was told is not told again.
+ * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with what the receiver was told. A state that
+ * came and went while nothing could be sent is left out, and no state is reported twice.
  */
 export function decide(
   receiver: Receiver,
@@ -86,7 +86,7 @@ function ofFailing(
   return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
 }
 
-/** Whether what was told has ended since, and the receiver does not want to hear that. */
+/** Whether what was told has ended since, and the receiver does not get `resolved`. */
 function endedUntold({ events }: Receiver, { at }: Episode, lastInSync: string | null): boolean {
   return !events.has('resolved') && lastInSync !== null && Date.parse(lastInSync) > at;
 }

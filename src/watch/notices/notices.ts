@@ -110,7 +110,7 @@ export class Notices {
     await this.#conclude(turns, begun, result, isPerson);
   }
 
-  /** Keeps that notices are begun; those of which it cannot be kept are not sent. */
+  /** Records that notices are about to be sent; one that cannot be recorded is not sent. */
   async #keepBegun(turns: Turns, due: readonly Due[]): Promise<readonly Due[]> {
     const kept = await Promise.allSettled(
       due.map((one) => this.#keep(turns.receiver, one, 'begun')),

@@ -97,7 +97,7 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
   const statuses = nodes.words(member(map, 'statuses'), 'statuses', STATUSES) ?? DEFAULT_STATUSES;
   const events = nodes.words(member(map, 'events'), 'events', EVENTS) ?? EVENTS;
   if (!events.includes('opened') && !events.includes('failing')) {
-    const message = 'This receiver would never be told that anything is wrong.';
+    const message = 'This receiver would never get a notice of a problem.';
     nodes.report(map, { code: 'bad-value', message, hint: 'Add opened or failing to events.' });
   }
   const receiver = {

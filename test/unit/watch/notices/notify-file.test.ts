@@ -145,7 +145,7 @@ describe('a file of --notify', () => {
       [
         '5 bad-value statuses has no such word.',
         '10 unknown-key token means nothing for json.',
-        '3 bad-value This receiver would never be told that anything is wrong.',
+        '3 bad-value This receiver would never get a notice of a problem.',
         '7 bad-value reminder is a time, from 60s to 168h.',
         '8 bad-value Quiet hours are days, hours and a time zone.',
         '8 bad-value There is no such time zone.',
