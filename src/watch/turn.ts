@@ -90,19 +90,19 @@ export async function heal(
     return { kind: 'not-healed', again: false, problem: null };
   }
   const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
-  const { outcome, begun } = await write(environment, declared, environment.digest, {
+  const { outcome } = await write(environment, declared, environment.digest, {
     ...tools,
     stillMay,
     actor: null,
   });
-  if (begun || outcome.error === null) return { kind: 'written', outcome };
+  if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
   const { code } = outcome.error;
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = code === 'declined' || code === 'contended';
   return {
     kind: 'not-healed',
     again: isOther,
-    problem: isOther ? null : outcome.error,
+    problem: isOther || code === 'interrupted' ? null : outcome.error,
   };
 }
 

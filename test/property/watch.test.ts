@@ -1,17 +1,17 @@
 import { appendFileSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
 import { Journal } from '../../src/watch/journal/journal.ts';
 import { isOpen } from '../../src/watch/schedule.ts';
 import { SuspensionFile } from '../../src/watch/suspension-file.ts';
-import { onLoopback } from '../fixture/on-loopback.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
-import { quickClock } from '../fixture/settings.ts';
+import { randomOf } from '../fixture/random-of.ts';
 import { loaded, RECORDED, startStore, type JsonRecord } from '../fixture/store-server.ts';
+import { RECEIVER_FAULTS, startReceivers } from '../fixture/watch-receivers.ts';
 import {
   HandClock,
   HOUR,
+  Life,
   MINUTE,
   NOON,
   recordsOf,
@@ -22,17 +22,7 @@ import {
   watchFolder,
   type World,
 } from '../fixture/watch-world.ts';
-
-/** A number from 0 to 1 after another, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed * 2_654_435_761 + 1;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { wouldSend } from '../fixture/would-send.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const MOST_HEALS = 3;
@@ -58,19 +48,6 @@ watch:
 ${windows ? '  windows: ["10:00-20:00"]\n' : ''}`;
 }
 
-/** What a single apply sends first to a service that answers this; null if nothing. */
-async function wouldSend(shown: string): Promise<string | null> {
-  let sent: string | null = null;
-  const server = await onLoopback((request, response, body) => {
-    if (request.method === 'POST') sent ??= body;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(shown);
-  });
-  const text = settings(server.url, { mode: 'heal', windows: false });
-  await apply({ text, env: { SETPOINT_API_KEY: 'k' }, clock: quickClock() });
-  await server.close();
-  return sent;
-}
-
 type Fault = 'none' | 'cut' | '500' | '401' | '429' | 'old' | 'flags' | 'flapping' | 'lost-writes';
 const FAULTS: readonly Fault[] = [
   'none',
@@ -86,15 +63,28 @@ const FAULTS: readonly Fault[] = [
   'lost-writes',
 ];
 
+interface Result {
+  readonly broken: readonly string[];
+  readonly posts: number;
+  readonly notices: number;
+  readonly kills: number;
+}
+
 /** One campaign: what went wrong with a promise is in `broken`. */
-async function campaign(seed: number): Promise<{ broken: string[]; posts: number }> {
+async function campaign(seed: number): Promise<Result> {
   const random = randomOf(seed);
+  /** What controllers and servers draw, in an order of their own. */
+  const [ofControllers, ofServers] = [randomOf(seed + 10_000), randomOf(seed + 20_000)];
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const broken: string[] = [];
   const clock = new HandClock();
   const folder = watchFolder();
   const data = join(folder, 'data');
   const store = await startStore({}, { ...DECLARED });
+  const receivers = await startReceivers(data, clock);
+  let kills = 0;
+  /** Records of states that somebody was told of. */
+  const seen = new Set<string>();
   const modes: Modes = { mode: 'heal', windows: false };
   let modesAt = Number.NEGATIVE_INFINITY;
   let suspended = false;
@@ -115,7 +105,8 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
     };
     if (request.method === 'POST') onPost(body, String(request.headers['x-session-api-key']));
-    const now = fault === 'flapping' ? pick<Fault>(['none', 'cut', '500', 'none']) : fault;
+    const flapped = (['none', 'cut', '500', 'none'] as const)[Math.floor(ofServers() * 4)];
+    const now = fault === 'flapping' ? (flapped ?? 'none') : fault;
     const isRead = request.method === 'GET';
     if (now === 'cut') response.destroy();
     else if (now === '500') answer(500, '{}');
@@ -124,7 +115,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     else if (now === 'lost-writes' && !isRead) answer(200, '{"message":"Settings stored"}');
     else if (isRead) {
       const record = loaded(now === 'old' ? old : (store.stored ?? {}), RECORDED);
-      if (now === 'flags') record['llm_api_key_set'] = random() < 0.5;
+      if (now === 'flags') record['llm_api_key_set'] = ofServers() < 0.5;
       shown = JSON.stringify(record);
       answer(200, shown);
     } else proceed();
@@ -149,7 +140,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     }
     const seen = shown;
     checks.push(
-      wouldSend(seen).then((expected) => {
+      wouldSend(settings(store.url, { mode: 'heal', windows: false }), seen).then((expected) => {
         if (expected !== body) broken.push(`sent ${body}, an apply sends ${expected} to ${seen}`);
       }),
     );
@@ -159,13 +150,23 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     count += 1;
     const key = `key-${count}`;
     let self: object | null = null;
+    const life = new Life();
+    life.atEnd(() => {
+      kills += 1;
+      // As a system that ends a process: another one may have its locks.
+      if (self !== null && table.get('default') === self) table.delete('default');
+    });
     const world = startWatching({
       folder,
       clock,
-      random,
+      random: ofControllers,
+      life,
+      notify: receivers.settings,
+      issues: receivers.issues,
+      boot: async () => 'this start of the machine',
       interval: 30 * SECOND,
       request: { env: { SETPOINT_API_KEY: key } },
-      limits: { bytes: 6_000, age: 6 * HOUR, files: 3 },
+      limits: { bytes: 6_000, age: 6 * HOUR, files: 1_000 },
       locks: () => {
         const locks = tableLocks(table);
         return {
@@ -180,6 +181,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     });
     holders.set(key, () => self !== null && table.get('default') === self);
     world.controller.subscribe((_, event) => {
+      if (event.kind === 'state') seen.add(JSON.stringify(event));
       if (event.kind !== 'writing') return;
       isFirst = true;
       begun = event.paths;
@@ -207,18 +209,42 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     for (let left = milliseconds; left > 0; left -= 15 * SECOND) {
       await worlds[0]?.pass(Math.min(left, 15 * SECOND));
       for (const world of worlds.slice(1)) await world.pass(0);
+      await revive();
     }
   };
   const started = async (): Promise<World> => {
+    const { memory } = await new Journal(data, () => clock.now()).remember();
+    const known = memory.environments.get('default');
     const world = start();
+    const [state = world.state()] = await world.begun;
+    const { found, digest, since, stopped, heals, lastApply } = state;
+    const paths = (all: typeof heals | undefined) => all?.flatMap((heal) => heal.paths);
+    const [has, says] = [
+      { found, digest, since, stopped, lastApply, heals: paths(heals) },
+      { ...known, heals: paths(known?.heals) },
+    ];
+    for (const [name, value] of Object.entries(has))
+      if (known !== undefined && JSON.stringify(value) !== JSON.stringify(says[name as 'found']))
+        broken.push(
+          `after a start ${name} is ${JSON.stringify(value)}, the journal says ${JSON.stringify(says[name as 'found'])}`,
+        );
     await world.settle();
     return world;
+  };
+  /** Starts anew those that were killed. */
+  const revive = async (): Promise<void> => {
+    for (const world of worlds) {
+      if (!world.life.isOver) continue;
+      setFull(false);
+      worlds = worlds.filter((one) => one !== world);
+      worlds.unshift(await started());
+    }
   };
   const restart = async (hard: boolean): Promise<void> => {
     setFull(false);
     const [first, ...rest] = worlds;
-    if (hard) first?.abandon();
-    await first?.stop();
+    if (hard) first?.life.end();
+    else await first?.stop();
     if (random() < 0.5)
       appendFileSync(
         journal,
@@ -247,6 +273,10 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         'full',
         'restart',
         'kill',
+        'kill-soon',
+        'kill-soon',
+        'receivers',
+        'receivers',
         'mode',
         'windows',
         'suspend',
@@ -266,8 +296,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         };
         break;
       case 'clock':
-        // That it was set cannot be kept then: across a restart, heals are judged by the clock alone.
-        if (!isFull) clock.set += pick([-48, -2, -0.5, 0.5, 2, 48]) * HOUR;
+        clock.set += pick([-48, -2, -0.5, 0.5, 2, 48]) * HOUR;
         break;
       case 'full':
         setFull(!isFull);
@@ -277,6 +306,15 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         break;
       case 'kill':
         await restart(true);
+        break;
+      case 'kill-soon': {
+        const life = pick(worlds).life;
+        life.cut = random();
+        life.left = Math.floor(random() * 12);
+        break;
+      }
+      case 'receivers':
+        receivers.fault = pick(RECEIVER_FAULTS);
         break;
       case 'mode':
         modes.mode = pick(['heal', 'heal', 'detect']);
@@ -294,6 +332,7 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
         const suspension = { at: new Date(at).toISOString(), reason: 'x', until: null };
         await other.change(['default'], resumes ? null : suspension, at);
         suspended = !resumes;
+        receivers.suspendedAt = suspended ? (receivers.suspendedAt ?? clock.passed) : null;
         break;
       }
       case 'second':
@@ -317,6 +356,9 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
   // In the end all is well, and what is known is what is kept.
   setFull(false);
   fault = 'none';
+  receivers.fault = 'none';
+  receivers.suspendedAt = null;
+  for (const { life } of worlds) life.left = Number.POSITIVE_INFINITY;
   modes.mode = 'heal';
   modes.windows = false;
   modesAt = clock.passed;
@@ -339,10 +381,26 @@ async function campaign(seed: number): Promise<{ broken: string[]; posts: number
     if (before !== undefined && before.digest === digest && before.status === status)
       broken.push(`recorded ${status} twice`);
   }
+  const kept = states.map((record) => JSON.stringify(record));
+  const lost = [...seen].filter((one) => !kept.includes(one));
+  if (lost.length > 0) broken.push(`lost ${lost.join(' ')}`);
+  for (const [index, one] of kept.entries())
+    if (kept.indexOf(one) < index) broken.push(`has twice ${one}`);
+  for (const { name } of receivers.settings.receivers) {
+    const { difference, failing } = memory.told.of(name, 'default');
+    const isEnded = difference === null && failing === null;
+    if (!isEnded && !receivers.hasRefused) broken.push(`${name} is not told of the end`);
+  }
+  const isNear = (at: number): boolean => clock.passed - at < 5 * MINUTE;
+  const stillFiring = [...receivers.firing].filter(([, at]) => isNear(at));
+  if (stillFiring.length > 0) broken.push(`${String(stillFiring)} fires on`);
+  if (receivers.openIssues.size > 0) broken.push('an issue stays open');
+  broken.push(...receivers.broken);
   for (const world of worlds) await world.stop();
   await Promise.all(checks);
   await store.close();
-  return { broken, posts: store.posts() };
+  await receivers.close();
+  return { broken, posts: store.posts(), notices: receivers.told.length, kills };
 }
 
 describe('a controller among faults', () => {
@@ -352,17 +410,19 @@ describe('a controller among faults', () => {
 
   it(`keeps its promises in campaigns of the seeds ${first} to ${first + runs - 1}`, async () => {
     const failed: string[] = [];
-    let posts = 0;
+    const all = { posts: 0, notices: 0, kills: 0 };
     for (let seed = first; seed < first + runs; seed += 1) {
       const found = await campaign(seed).catch((thrown: unknown) => ({
         broken: [String(thrown)],
         posts: 0,
+        notices: 0,
+        kills: 0,
       }));
-      posts += found.posts;
+      for (const one of ['posts', 'notices', 'kills'] as const) all[one] += found[one];
       if (found.broken.length > 0) failed.push(`seed ${seed}: ${found.broken.join('; ')}`);
     }
     expect(failed).toEqual([]);
-    // A controller that never writes would keep all promises.
-    expect(posts).toBeGreaterThan(0);
+    // A controller that never writes, tells or dies would keep all promises.
+    expect(Object.values(all).filter((count) => count === 0)).toEqual([]);
   });
 });

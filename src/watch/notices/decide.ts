@@ -48,9 +48,14 @@ function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolea
 }
 
 function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
-  const due = (event: NoticeKind, digest: string): Due => ({ state, event, digest });
+  // What is told is what was decided on: the next read may end before it is sent.
+  const due = (event: NoticeKind, digest: string): Due => ({
+    state: { ...state, status: state.status, reads: state.reads },
+    event,
+    digest,
+  });
   return [
-    ...(state.found === 'error' ? [] : ofDifference(receiver, state, told.difference, now, due)),
+    ...(state.found === 'error' ? [] : ofDifference(receiver, state, told, now, due)),
     ...ofFailing(receiver, state, told.failing, now, due),
   ];
 }
@@ -61,13 +66,19 @@ type Make = (event: NoticeKind, digest: string) => Due;
 function ofDifference(
   receiver: Receiver,
   { found, digest, lastInSync }: WatchState,
-  told: Episode | null,
+  { difference: told, isPending }: Told,
   now: number,
   due: Make,
 ): Due[] {
   const open = told !== null && !endedUntold(receiver, told, lastInSync) ? told : null;
-  if (!receiver.statuses.has(found)) return open === null ? [] : [due('resolved', latest(open))];
+  // An issue can be kept again, and is if it may not have been.
+  const isUnsure = isPending && receiver.to.form === 'github-issue';
+  if (!receiver.statuses.has(found))
+    return open === null && !isUnsure
+      ? []
+      : [due('resolved', open === null ? digest : latest(open))];
   if (open === null) return [due('opened', digest)];
+  if (isUnsure) return [due('opened', digest)];
   if (!open.digests.has(digest) && receiver.events.has('changed')) return [due('changed', digest)];
   return isReminded(receiver, open, now) ? [due('reminder', digest)] : [];
 }

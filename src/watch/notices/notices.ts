@@ -104,7 +104,7 @@ export class Notices {
     const due = turns.toSend(found, clock.monotonic());
     if (due.length === 0) return;
     const isPerson = to.form !== 'github-issue';
-    const begun = isPerson ? await this.#keepBegun(turns, due) : due;
+    const begun = await this.#keepBegun(turns, due);
     if (begun.length === 0) return;
     const result = await this.#send(to, begun);
     await this.#conclude(turns, begun, result, isPerson);

@@ -14,6 +14,8 @@ export interface Told {
   readonly difference: Episode | null;
   /** Of reads that fail; null if that is not open. */
   readonly failing: Episode | null;
+  /** Whether a notice was begun of which it is not known what became. */
+  readonly isPending: boolean;
 }
 
 /** From the notice that something is wrong until the one that it is right again. */
@@ -24,7 +26,7 @@ export interface Episode {
   readonly at: number;
 }
 
-type Track = keyof Told;
+type Track = 'difference' | 'failing';
 type NoticeRecord = NoticeEvent & { readonly at: string };
 
 interface Kept {
@@ -33,7 +35,7 @@ interface Kept {
   readonly begun: Map<string, { readonly track: Track; readonly episode: Episode | null }>;
 }
 
-const NOTHING: Told = { difference: null, failing: null };
+const NOTHING: Told = { difference: null, failing: null, isPending: false };
 
 /** States of one episode that are kept. One that is dropped may be told again. */
 const MOST_DIGESTS = 100;
@@ -52,7 +54,8 @@ export class ToldStates {
   }
 
   of(receiver: string, environment: string): Told {
-    return this.#told.get(environment)?.get(receiver)?.told ?? NOTHING;
+    const known = this.#told.get(environment)?.get(receiver);
+    return known === undefined ? NOTHING : { ...known.told, isPending: known.begun.size > 0 };
   }
 
   /** Takes what others know of an environment in the place of what is known here. */
