@@ -9,6 +9,7 @@ import {
   baseOf,
   laterTarget,
   readTargets,
+  type BaseReference,
   type Loaded,
   type LoadedFile,
   type ReadOptions,
@@ -135,7 +136,7 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   if (typeof text !== 'string') return text;
   const base = baseOf(path, text);
   if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
-  const basePath = isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
+  const basePath = basePathOf(path, base);
   if (isAbsolute(base.path) || !liesIn(basePath, options.checkout?.root ?? '.')) {
     const message = 'There is no such file under the working directory.';
     const hint =
@@ -156,6 +157,28 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
     const { message, hint } = asSetpointError(thrown);
     return { diagnostics: [base.diagnose(message, hint)] };
   }
+}
+
+/** The bases that the settings files name, as far as these can be read; there may be none at such a path. */
+export function basesOf(options: Options): readonly string[] {
+  return filesOf(options).flatMap((path) => {
+    const base = baseIn(path, options);
+    return base === null ? [] : [basePathOf(path, base)];
+  });
+}
+
+/** Null also if the file cannot be read: what loads it says why. */
+function baseIn(path: string, options: Options): BaseReference | null {
+  try {
+    const read = readText(path, fileLimit(options));
+    return 'text' in read ? baseOf(path, read.text) : null;
+  } catch {
+    return null;
+  }
+}
+
+function basePathOf(path: string, base: BaseReference): string {
+  return isAbsolute(base.path) ? base.path : join(dirname(path), base.path);
 }
 
 function pathFromHere(path: string): string {

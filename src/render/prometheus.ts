@@ -32,17 +32,17 @@ export function metricsOfPlans(): MetricsOfPlans {
       for (const { status } of plans) counts.set(status, (counts.get(status) ?? 0) + 1);
       const total = TOTAL_METRICS;
       const build = { labels: { version }, value: 1 };
-      yield described('setpoint_build_info', total.setpoint_build_info, [build]);
+      yield metricText('setpoint_build_info', total.setpoint_build_info, [build]);
       for (const [name, metric] of Object.entries(TARGET_METRICS)) {
         let isFirst = true;
         for (const plan of plans) {
           const samples = targetSamples(name as TargetMetric, { ...plan, ...lookedAt(plan, at) });
           if (samples.length === 0) continue;
-          yield isFirst ? described(name, metric, samples) : lines(name, samples);
+          yield isFirst ? metricText(name, metric, samples) : sampleLines(name, samples);
           isFirst = false;
         }
       }
-      yield described('setpoint_targets', total.setpoint_targets, statusSamples(counts));
+      yield metricText('setpoint_targets', total.setpoint_targets, statusSamples(counts));
     },
   };
 }
@@ -75,19 +75,31 @@ function lookedAt({ status }: Kept, at: string): Pick<Measured, 'lastLook' | 'la
   };
 }
 
-function described(name: string, { help, type }: Metric, samples: readonly Sample[]): string {
-  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines(name, samples)}`;
+/** A metric with its lines, in the text format of Prometheus, which OpenMetrics shares for gauges. */
+export function metricText(
+  name: string,
+  { help, type }: Metric,
+  samples: readonly Sample[],
+): string {
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${sampleLines(name, samples)}`;
 }
 
-function lines(name: string, samples: readonly Sample[]): string {
-  return samples.map(({ labels, value }) => `${name}${labelText(labels)} ${value}\n`).join('');
+/** Lines of a metric that was begun. */
+export function sampleLines(name: string, samples: readonly Sample[]): string {
+  let text = '';
+  for (const { labels, value } of samples) text += `${name}${labelText(labels)} ${value}\n`;
+  return text;
 }
 
 function labelText(labels: Sample['labels']): string {
-  const pairs = Object.entries(labels).map(
-    ([key, value]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`,
-  );
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+  let text = '';
+  for (const [key, value] of Object.entries(labels))
+    text += `${text === '' ? '{' : ','}${key}="${quoted(value)}"`;
+  return text === '' ? '' : `${text}}`;
+}
+
+function quoted(text: string): string {
+  return /["\\\n]/.test(text) ? escaped(text).replaceAll('"', '\\"') : text;
 }
 
 function escaped(text: string): string {

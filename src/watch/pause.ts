@@ -22,6 +22,7 @@ export class Pause {
 
   end(): void {
     this.#isOver = true;
-    this.#sleep?.abort();
+    // Without a reason, an error with a stack is made each time.
+    this.#sleep?.abort('over');
   }
 }

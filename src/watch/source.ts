@@ -8,7 +8,7 @@ import { SharedValues } from '../model/redactor.ts';
 import { lockPath } from '../desired/schema-lock.ts';
 import type { Target } from '../desired/target.ts';
 import type { GitBranch } from '../host/git-branch.ts';
-import { filesOf, InvalidSettings } from '../operations/load.ts';
+import { basesOf, filesOf, InvalidSettings } from '../operations/load.ts';
 import { DEFAULT_FILE, type Options } from '../operations/options.ts';
 import { loadSession } from '../operations/session.ts';
 
@@ -43,6 +43,8 @@ export class CurrentFiles implements Files {
   readonly #source: Source;
   #stamp: string | null = null;
   #mostValues = 0;
+  /** The stamp of files that could not be used. */
+  #broken: string | null = null;
 
   constructor(source: Source) {
     this.#source = source;
@@ -60,8 +62,9 @@ export class CurrentFiles implements Files {
   /** Reads the files again if they have changed; whether they, or what is wrong with them, are others than before. */
   async refresh(): Promise<boolean> {
     const before = this.problemText;
+    let stamp: string | null = null;
     try {
-      const stamp = await this.#source.stamp();
+      stamp = await this.#source.stamp();
       if (stamp === this.#stamp && this.values.size <= this.#mostValues) return false;
       const { targets, commit, values } = await this.#source.load();
       // Half of a file that is being written may be a file.
@@ -76,9 +79,20 @@ export class CurrentFiles implements Files {
       return true;
     } catch (thrown) {
       this.problem = asSetpointError(thrown);
-      this.#stamp = '';
+      this.#stamp = await this.#stampOfBroken(stamp, this.problem);
       return this.problemText !== before;
     }
+  }
+
+  /**
+   * Files that are wrong in themselves are not read a third time, until one of them changes; of the first time it is not known whether
+   * somebody was writing. What cannot be read, or fetched, may be right again without a change.
+   */
+  async #stampOfBroken(before: string | null, { code }: SetpointError): Promise<string> {
+    const after = await this.#source.stamp().catch(() => null);
+    const isKnown = after !== null && after === before && after === this.#broken;
+    this.#broken = after;
+    return isKnown && (code === 'settings-invalid' || code === 'policy-violated') ? after : '';
   }
 }
 
@@ -135,20 +149,19 @@ export function filesSource(
   commitOf: (path: string) => Promise<string | null>,
 ): Source {
   const named = filesOf(options);
-  /** Files besides those of -f that the last load read: their bases. */
-  let others: readonly string[] = [];
-  const besides = [
-    ...named.map(lockPath),
-    ...(options.policy === undefined ? [] : [options.policy]),
-  ];
+  /** The bases of those of -f, as the last load has found them. */
+  let bases: readonly string[] = [];
+  const besides = options.policy === undefined ? [] : [options.policy];
   return {
-    stamp: async () =>
-      JSON.stringify(await Promise.all([...named, ...besides, ...others].map(stampOf))),
+    stamp: async () => {
+      const files = filesOf(options);
+      const all = [...files, ...files.map(lockPath), ...besides, ...bases];
+      return JSON.stringify(await Promise.all(all.map(stampOf)));
+    },
     load: async () => {
+      bases = basesOf(options);
       const loaded = await loadSession(options);
-      const { targets } = loaded;
-      const [first] = targets;
-      others = [...new Set(targets.flatMap(({ base }) => base?.file.path ?? []))];
+      const [first] = loaded.targets;
       return { ...loaded, commit: first === undefined ? null : await commitOf(first.file) };
     },
     listen: (changed) => listenTo([...new Set(named.map((path) => dirname(path)))], changed),
@@ -157,7 +170,9 @@ export function filesSource(
 
 async function stampOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
-  return found === null ? `${path} -` : `${path} ${found.mtimeMs} ${found.size} ${found.ino}`;
+  if (found === null) return `${path} -`;
+  const { mtimeMs, ctimeMs, size, ino } = found;
+  return `${path} ${mtimeMs} ${ctimeMs} ${size} ${ino}`;
 }
 
 /** Folders, because editors and mounted volumes replace files. A folder that cannot be watched is looked at by the clock alone. */

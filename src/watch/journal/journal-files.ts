@@ -110,15 +110,17 @@ export interface Appended {
   readonly file: number;
   readonly isNew: boolean;
   readonly joined: boolean;
-  /** How many were appended. */
-  readonly bytes: number;
 }
 
 /**
  * Appends whole lines to a file, at once, and syncs it. Other processes may append to it at the same time, and may have left a line that is cut off: that
- * stays as it is. Throws if the lines cannot be written or synced; then nothing of them is left, as far as the disk lets it be taken back.
+ * stays as it is. `isWritten` is told the number of the file and how many bytes were appended, before they are synced. Throws if the lines cannot be written or synced; then nothing of them is left, as far as the disk lets it be taken back.
  */
-export async function appendLines(path: string, lines: string): Promise<Appended> {
+export async function appendLines(
+  path: string,
+  lines: string,
+  isWritten: (file: number, bytes: number) => Promise<void>,
+): Promise<Appended> {
   const file = await open(path, APPENDING, 0o600);
   try {
     const found = await file.stat();
@@ -130,6 +132,7 @@ export async function appendLines(path: string, lines: string): Promise<Appended
     const written = text.subarray(0, bytesWritten);
     try {
       if (bytesWritten < text.length) throw new Error('only a part was written');
+      await isWritten(ino, bytesWritten);
       await file.sync();
     } catch (thrown) {
       await takeBack({ path, file, written, from: size }).catch(() => {});
@@ -137,7 +140,7 @@ export async function appendLines(path: string, lines: string): Promise<Appended
     }
     const joined = !isTorn && (await isJoined(file, written, size));
     if (joined) await takeBack({ path, file, written, from: size });
-    return { file: ino, isNew: size === 0, joined, bytes: bytesWritten };
+    return { file: ino, isNew: size === 0, joined };
   } finally {
     await file.close();
   }

@@ -12,6 +12,7 @@ import {
   CURRENT,
   journalFiles,
   nextName,
+  type Appended,
 } from './journal-files.ts';
 import { lineOf, type AgreedLine, type JournalLine } from './journal-lines.ts';
 import { JournalReader, type Reading } from './journal-reader.ts';
@@ -43,8 +44,8 @@ export class Journal {
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
   #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
-  /** Who asks whether it is still this process's own. */
-  #asking: ((isOwn: boolean) => void)[] = [];
+  /** The last append of this process, without waiting for the disk: until it has ended, it cannot be told who has appended what. */
+  #appending: Promise<unknown> = Promise.resolve();
   #writing = false;
   #begun: number | null = null;
   /** How far it is known: up to what others had appended, and what this process appended right behind it. */
@@ -98,19 +99,18 @@ export class Journal {
   }
 
   /** Whether only this process has appended to it since then. */
-  isOwn(): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#asking.push(resolve);
-      if (!this.#writing) void this.#writeAll();
-    });
+  async isOwn(): Promise<boolean> {
+    for (;;) {
+      const appending = this.#appending;
+      await appending;
+      const stamp = stampOf(await this.#lengths());
+      if (appending === this.#appending) return stamp === this.#known;
+    }
   }
 
   async #writeAll(): Promise<void> {
     this.#writing = true;
-    while (this.#waiting.length > 0 || this.#asking.length > 0) {
-      // Between two writes: of one in between it could not be told whose it is.
-      if (this.#asking.length > 0) await this.#answer();
-      if (this.#waiting.length === 0) continue;
+    while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
       const error = await this.#write(batch.map(({ line }) => line)).then(
@@ -120,13 +120,6 @@ export class Journal {
       for (const { done } of batch) done(error);
     }
     this.#writing = false;
-  }
-
-  async #answer(): Promise<void> {
-    const asking = this.#asking;
-    this.#asking = [];
-    const isOwn = stampOf(await this.#lengths()) === this.#known;
-    for (const answer of asking) answer(isOwn);
   }
 
   async #write(lines: readonly string[]): Promise<void> {
@@ -139,10 +132,8 @@ export class Journal {
 
   /** Whether it was appended to a file of which all is read that is there by now. */
   async #appended(lines: string): Promise<boolean> {
-    const before = await this.#lengths();
-    const { file, isNew, joined, bytes } = await appendLines(join(this.#folder, CURRENT), lines);
+    const { file, isNew, joined } = await this.#append(lines);
     if (joined) return false;
-    await this.#follow(before, new Map(before).set(file, (before.get(file) ?? 0) + bytes));
     // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
     if (isNew) await syncFolder(this.#folder).catch(() => {});
     // Another process may have put the file away. Whatever begins the next one says how much of it it has read.
@@ -151,6 +142,22 @@ export class Journal {
       .filter((name) => name !== CURRENT)
       .slice(-1);
     return (await this.#fileOf(last)) === file;
+  }
+
+  async #append(lines: string): Promise<Appended> {
+    let known = (): void => {};
+    this.#appending = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    try {
+      const before = await this.#lengths();
+      return await appendLines(join(this.#folder, CURRENT), lines, async (file, bytes) => {
+        await this.#follow(before, new Map(before).set(file, (before.get(file) ?? 0) + bytes));
+        known();
+      });
+    } finally {
+      known();
+    }
   }
 
   /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */

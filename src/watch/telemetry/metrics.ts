@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Counter, Gauge, Registry, type OpenMetricsContentType } from 'prom-client';
 import {
   statusSamples,
@@ -11,6 +12,7 @@ import {
   type TargetMetric,
 } from '../../model/metrics.ts';
 import { countActions } from '../../model/plan.ts';
+import { metricText, sampleLines } from '../../render/prometheus.ts';
 import { VERSION } from '../../model/version.ts';
 import type { WatchState, WatchStatus } from '../../model/watch.ts';
 import { count } from './counters.ts';
@@ -32,27 +34,36 @@ export interface Metrics {
 export function metricsOf(watching: Watching, { perEnvironment }: MetricsOptions): Metrics {
   const registry: Registry<OpenMetricsContentType> = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  let asked = 0;
-  let environments: readonly Measured[] = [];
-  const gauges = gaugesOf(watching, perEnvironment ? () => environments : null);
-  for (const [name, metric, samples] of gauges)
+  for (const [name, metric, samples] of gaugesOf(watching))
     registry.registerMetric(new Computed(name, metric, samples));
   registry.registerMetric(processorTime());
   registry.registerMetric(requestsOf(watching));
   const end = count(watching, registry, perEnvironment);
   return {
     text: async () => {
-      asked += 1;
-      if (perEnvironment) environments = watching.states().map(measured);
-      try {
-        return { type: registry.contentType, text: await registry.metrics() };
-      } finally {
-        asked -= 1;
-        if (asked === 0) environments = [];
-      }
+      const parts: string[] = [];
+      if (perEnvironment) for await (const part of targetTexts(watching)) parts.push(part);
+      parts.push(await registry.metrics());
+      return { type: registry.contentType, text: parts.join('') };
     },
     close: end,
   };
+}
+
+/** Environments after which others have their turn. */
+const AT_ONCE = 500;
+
+/** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
+async function* targetTexts(watching: Pick<Watching, 'states'>): AsyncGenerator<string> {
+  const all = watching.states().map(measured);
+  for (const [name, metric] of Object.entries(TARGET_METRICS)) {
+    yield metricText(name, metric, []);
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const some = all.slice(from, from + AT_ONCE);
+      yield some.map((one) => sampleLines(name, targetSamples(name as TargetMetric, one))).join('');
+      if (all.length > AT_ONCE) await setImmediate();
+    }
+  }
 }
 
 /** A gauge whose lines are made each time that they are written. */
@@ -72,18 +83,8 @@ class Computed extends Gauge {
 
 type Computable = readonly [name: string, metric: Metric, samples: () => readonly Sample[]];
 
-/** `environments` is what is measured of each when they are asked for; null if they have no metrics of their own. */
-function gaugesOf(
-  watching: Watching,
-  environments: (() => readonly Measured[]) | null,
-): readonly Computable[] {
+function gaugesOf(watching: Watching): readonly Computable[] {
   const started = Date.now() / 1000 - process.uptime();
-  const targetsOf = (all: () => readonly Measured[]): readonly Computable[] =>
-    Object.entries(TARGET_METRICS).map(([name, metric]) => [
-      name,
-      metric,
-      () => all().flatMap((one) => targetSamples(name as TargetMetric, one)),
-    ]);
   const value = (name: keyof typeof ALONE, of: () => number | null): Computable => [
     name,
     ALONE[name],
@@ -94,7 +95,6 @@ function gaugesOf(
   ];
   return [
     info('setpoint_build_info', TOTAL_METRICS.setpoint_build_info, () => ({ version: VERSION })),
-    ...(environments === null ? [] : targetsOf(environments)),
     [
       'setpoint_targets',
       TOTAL_METRICS.setpoint_targets,

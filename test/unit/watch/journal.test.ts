@@ -247,6 +247,51 @@ describe('a journal that was cut', () => {
 
 const SMALL = { bytes: 4_000, age: 60 * 60 * MINUTE, files: 2 };
 
+describe('a journal to which nobody else has appended', () => {
+  it('is known, whatever this process appends meanwhile', async () => {
+    const journal = new Journal(folder(), () => T0);
+    await journal.append(state('a', 'drift'));
+    expect(await journal.isOwn()).toBe(false);
+    await journal.mark();
+    const asked = Array.from({ length: 50 }, async (_, index) => {
+      await journal.append(state(`e${index}`, 'drift'));
+      return journal.isOwn();
+    });
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
+  });
+
+  it('is not any more once somebody has, before, between or after what this process appends', async () => {
+    const data = folder();
+    const other = new Journal(data, () => T0);
+    for (const when of ['before', 'between', 'after']) {
+      const journal = new Journal(data, () => T0);
+      await journal.append(state('a', 'drift'));
+      await journal.mark();
+      if (when === 'between') await journal.append(state('b', 'drift'));
+      if (when === 'after') {
+        await journal.append(state('b', 'drift'));
+        await journal.append(state('c', 'drift'));
+      }
+      await other.append(state('a', 'in-sync'));
+      if (when !== 'after') await journal.append(state('d', 'drift'));
+      expect([when, await journal.isOwn()]).toEqual([when, false]);
+    }
+  });
+
+  it('is never taken for known if another appends at the same time', async () => {
+    const data = folder();
+    const [journal, other] = [new Journal(data, () => T0), new Journal(data, () => T0)];
+    await journal.append(state('a', 'drift'));
+    await journal.mark();
+    const both = Array.from({ length: 30 }, (_, index) => [
+      journal.append(state(`own-${index}`, 'drift')),
+      other.append(state(`other-${index}`, 'drift')),
+    ]);
+    await Promise.all(both.flat());
+    expect(await journal.isOwn()).toBe(false);
+  });
+});
+
 describe('a journal that is long', () => {
   it('begins new files, removes the oldest, and forgets no state', async () => {
     const events = Array.from({ length: 60 }, (_, index) =>
