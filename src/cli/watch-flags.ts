@@ -14,6 +14,10 @@ export const WATCH_FLAGS = {
     about: 'follow a branch of this repository, a folder or an address: -f names files in it',
   },
   '--ref': { value: 'branch', about: 'the branch that --git follows (default: main)' },
+  '--git-from': {
+    value: 'commit',
+    about: 'the commit that the branch must continue, after it was rewritten on purpose',
+  },
   '--listen': {
     value: 'address',
     about: 'serve the page, metrics and health here, such as 127.0.0.1:8080',
@@ -34,6 +38,11 @@ export const WATCH_FLAGS = {
     value: 'place',
     about: 'where the lock of each environment is: file, or lease in a cluster (default there)',
     completion: { words: ['file', 'lease'] },
+  },
+  '--lock-scope': {
+    value: 'name',
+    about:
+      'locks apart from those of other controllers in the same place, which watch others of the same names',
   },
   '--journal': {
     value: 'folder',

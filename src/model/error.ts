@@ -114,7 +114,7 @@ export const ERRORS = {
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'branch-rewritten': {
     exit: 1,
-    hint: 'If it was meant to be, start again from the new history; otherwise restore the branch.',
+    hint: 'Restore the branch; if it was rewritten on purpose, start again with --git-from COMMIT, a commit of the new history that you trust.',
   },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
   'report-incomplete': {

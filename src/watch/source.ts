@@ -11,6 +11,7 @@ import type { GitBranch } from '../host/git-branch.ts';
 import { basesOf, filesOf, InvalidSettings } from '../operations/load.ts';
 import { DEFAULT_FILE, type Options } from '../operations/options.ts';
 import { loadSession } from '../operations/session.ts';
+import type { FollowedCommits } from './followed-commits.ts';
 
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
@@ -102,13 +103,22 @@ const MOST_REPLACED = 10_000;
 /** How long a branch is not asked again, in milliseconds. */
 const ASKED_EVERY = 60_000;
 
+/** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
+export interface Followed {
+  readonly branch: GitBranch;
+  readonly ref: string;
+  readonly commits: FollowedCommits;
+  /** What the branch must continue after it was rewritten on purpose. */
+  readonly from?: string | undefined;
+}
+
 /**
  * The files of -f as the newest commit of a branch has them; their paths are those in the repository. A branch that was rewritten is not
  * followed: the last commit stays in force.
  */
 export function branchSource(
   options: Options,
-  branch: GitBranch,
+  { branch, ref, commits, from }: Followed,
   clock: Clock,
   state: string,
 ): Source {
@@ -116,8 +126,14 @@ export function branchSource(
   let tip: string | null = null;
   let askedAt = Number.NEGATIVE_INFINITY;
   let asked: Promise<string> | null = null;
+  /** What the branch must continue. A commit that is named counts once: what was used since then counts later. */
+  const last = (): string | null => {
+    const kept = commits.of(branch.shown, ref);
+    return from === undefined || from === kept?.from ? (kept?.commit ?? null) : from;
+  };
   const ask = async (): Promise<string> => {
     const { commit } = await branch.tip();
+    current ??= last();
     if (current !== null) await branch.forward(current, commit);
     tip = commit;
     return commit;
@@ -136,6 +152,10 @@ export function branchSource(
       const root = await branch.files(commit);
       const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
       const loaded = await loadSession({ ...options, file, checkout: { root, state } });
+      await commits.keep(branch.shown, ref, {
+        commit,
+        from: from ?? commits.of(branch.shown, ref)?.from ?? null,
+      });
       current = commit;
       return { ...loaded, commit };
     },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openBranch } from '../../src/host/git-branch.ts';
 import { planLoaded, sessionNetworks } from '../../src/operations/session.ts';
 import type { Dispatcher } from '../../src/service/connect.ts';
+import { FollowedCommits } from '../../src/watch/followed-commits.ts';
 import { branchSource, CurrentFiles } from '../../src/watch/source.ts';
 import { folderWith } from '../fixture/command.ts';
 import { HandClock } from '../fixture/watch-world.ts';
@@ -45,13 +46,17 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-async function followed(): Promise<{ files: CurrentFiles; clock: HandClock }> {
+async function followed(
+  from?: string,
+  ref = 'main',
+): Promise<{ files: CurrentFiles; clock: HandClock }> {
   const clock = new HandClock();
   const env = { PATH: process.env['PATH'] ?? '' };
   const into = join(folder.path, 'data/git');
-  const branch = await openBranch({ source: repository, ref: 'main', into, env });
+  const branch = await openBranch({ source: repository, ref, into, env });
   const options = { file: 'settings.yaml', env };
-  const files = new CurrentFiles(branchSource(options, branch, clock, join(folder.path, 'data')));
+  const source = { branch, ref, commits: new FollowedCommits(into), from };
+  const files = new CurrentFiles(branchSource(options, source, clock, join(folder.path, 'data')));
   return { files, clock };
 }
 
@@ -136,7 +141,8 @@ environments:
           },
         } as unknown as Dispatcher,
       };
-      const source = branchSource(request, branch, new HandClock(), join(folder.path, 'data'));
+      const followed = { branch, ref: 'main', commits: new FollowedCommits(into) };
+      const source = branchSource(request, followed, new HandClock(), join(folder.path, 'data'));
       const { targets, values } = await source.load();
       const target = targets.find((one) => one.name === name);
       if (target === undefined) throw new Error(`no ${name}`);
@@ -161,5 +167,42 @@ environments:
     expect(asked).toEqual([]);
     expect((await readWith(lists, 'ours'))?.code).not.toMatch(/not-allowed/);
     expect(new Set(asked)).toEqual(new Set(['https://agents.example.com']));
+  },
+);
+
+it(
+  'a branch that was rewritten while no controller ran is not followed, until a commit of its new history is named',
+  { timeout: 60_000 },
+  async () => {
+    commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    const second = commit({ 'settings.yaml': settings('de') });
+    await (await followed()).files.refresh();
+    const third = commit({ 'settings.yaml': settings('fr') });
+    const forward = (await followed()).files;
+    await forward.refresh();
+    expect(forward).toMatchObject({ commit: third, problem: null });
+    git('reset', '--quiet', '--hard', second);
+    for (const from of [undefined, third]) {
+      const rewound = (await followed(from)).files;
+      await rewound.refresh();
+      expect(rewound).toMatchObject({ targets: [], problem: { code: 'branch-rewritten' } });
+      expect(rewound.problem?.hint).toContain('--git-from');
+    }
+    const meant = (await followed(second)).files;
+    await meant.refresh();
+    expect(meant).toMatchObject({ commit: second, problem: null });
+    // What was named once does not open the way back behind what came after it.
+    const other = commit({ 'settings.yaml': settings('it') });
+    const later = (await followed(second)).files;
+    await later.refresh();
+    expect(later).toMatchObject({ commit: other, problem: null });
+    git('reset', '--quiet', '--hard', second);
+    const back = (await followed(second)).files;
+    await back.refresh();
+    expect(back).toMatchObject({ targets: [], problem: { code: 'branch-rewritten' } });
+    git('branch', 'elsewhere');
+    const elsewhere = (await followed(undefined, 'elsewhere')).files;
+    await elsewhere.refresh();
+    expect(elsewhere).toMatchObject({ commit: second, problem: null });
   },
 );

@@ -8,12 +8,14 @@ import type { Controller } from '../../watch/controller.ts';
 import { openBranch } from '../../host/git-branch.ts';
 import type { Notices } from '../../watch/notices/notices.ts';
 import type { Options } from '../../operations/options.ts';
+import { FollowedCommits } from '../../watch/followed-commits.ts';
 import { branchSource, type Source } from '../../watch/source.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { fileLocks } from '../../watch/locks/file-locks.ts';
 import { clusterHere } from '../../watch/locks/lease-api.ts';
 import { leaseLocks } from '../../watch/locks/lease-locks.ts';
 import type { Locks } from '../../watch/locks/locks.ts';
+import { scopedLocks } from '../../watch/locks/scoped-locks.ts';
 import { lockFolder, openController } from '../../watch/open.ts';
 import type { Flags } from '../command-table.ts';
 import { countOf, intervalOf, optionsFrom } from '../flags.ts';
@@ -43,7 +45,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       approved,
       abandon: io.abandon,
-      locks: locksFor(flags.lock, data, request.env),
+      locks: locksOf(flags, data, request.env),
       report: log.note,
     });
     controller.subscribe(log.event);
@@ -114,21 +116,29 @@ function pemText(path: string): string {
 
 /** The branch of --git; undefined without it. */
 async function sourceFor(
-  { git, ref }: Flags<'watch'>,
+  { git, ref, gitFrom: from }: Flags<'watch'>,
   request: Options,
   data: string,
 ): Promise<Source | undefined> {
   if (git === undefined) {
-    if (ref === undefined) return undefined;
+    if (ref === undefined && from === undefined) return undefined;
+    const flag = ref === undefined ? '--git-from' : '--ref';
     throw usageError(
-      '--ref names a branch, and --git no repository.',
-      'Add --git, or leave --ref out.',
+      `${flag} is about a branch, and --git names no repository.`,
+      `Add --git, or leave ${flag} out.`,
     );
   }
   const { env, signal } = request;
   const into = join(data, 'git');
-  const branch = await openBranch({ source: git, ref: ref ?? 'main', into, env, signal });
-  return branchSource(request, branch, SYSTEM_CLOCK, data);
+  const name = (ref ?? 'main').replace(/^refs\/heads\//, '');
+  const branch = await openBranch({ source: git, ref: name, into, env, signal });
+  const commits = new FollowedCommits(into);
+  return branchSource(request, { branch, ref: name, commits, from }, SYSTEM_CLOCK, data);
+}
+
+function locksOf({ lock, lockScope }: Flags<'watch'>, data: string, env: Io['env']): Locks {
+  const locks = locksFor(lock, data, env);
+  return lockScope === undefined ? locks : scopedLocks(locks, lockScope);
 }
 
 /** Leases in a cluster, unless files are asked for; files elsewhere. */
