@@ -127,6 +127,7 @@ export async function write(
     await tools.lookAgain(environment);
     if (environment.suspended !== null || tools.isGone() || !tools.stillMay())
       return new SetpointError('declined', `${name} may not be written any more.`);
+    if (!(await lock.stillHeld())) return lostLock(lock);
     const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
     const now = tools.moment();
     const { at, up } = now;

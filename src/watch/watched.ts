@@ -221,7 +221,8 @@ export class Watched {
   async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
     const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
     if (healed.kind === 'not-healed') {
-      this.#warn(healed.problem);
+      // What was the matter may still be, until it was tried again.
+      if (healed.problem !== null || !healed.again) this.#warn(healed.problem);
       return healed.again;
     }
     this.#warn(null);

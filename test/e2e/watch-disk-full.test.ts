@@ -56,14 +56,10 @@ watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
     );
     await more(3);
     await run('dd if=/dev/zero of=data/full bs=1k 2>/dev/null');
-    // What is left of the last page of the journal takes some records more.
-    let changes = 0;
-    while (!(await run('cat err')).includes('cannot be written')) {
-      changes += 1;
-      store.stored = { language: `l${changes}` };
-      await more(3);
-    }
-    await more(5);
+    // What is left of the last page of the journal would take some records more.
+    await run("yes '' 2>/dev/null >> data/journal.jsonl");
+    store.stored = { language: 'fr' };
+    await more(12);
     expect(store.posts()).toBe(0);
     const lines = (await run('cat data/journal*.jsonl')).split('\n').filter((line) => line !== '');
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();
@@ -76,12 +72,11 @@ watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
       const record = line === '' ? null : (JSON.parse(line) as { kind: string; status: string });
       return record?.kind === 'state' ? [record.status] : [];
     });
-    expect(states).toEqual(['in-sync', ...Array<string>(changes).fill('drift'), 'in-sync']);
+    expect(states).toEqual(['in-sync', 'drift', 'in-sync']);
     await run('kill $pid; wait $pid');
     const warned = await run('cat err');
     expect(warned.match(/cannot be written/g)).toHaveLength(1);
     expect(warned.match(/can be written again/g)).toHaveLength(1);
-    expect(warned.match(/The locks in data\/locks cannot be used/g)?.length ?? 0).toBeLessThan(2);
     shell.stdin.end();
     await store.close();
     folder.remove();
