@@ -81,7 +81,7 @@ export interface Checkout {
 export interface Session {
   readonly loaded: Loaded;
   readonly networks: Networks;
-  /** How changes are classified, in place of `base`; null if that is not known. */
+  /** What tells drift from edits, in place of `base`; null if that is not known. */
   readonly since: Since | null;
   /** Receives what was declared and observed for a plan. */
   readonly onObserved?: ((desired: DesiredState, observed: ObservedState) => void) | undefined;

@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SuspensionFile } from '../../src/watch/suspension-file.ts';
 import { startStore } from '../fixture/store-server.ts';
@@ -35,7 +35,14 @@ watch: { mode: heal, interval: 1m }
   await world.controller.suspend('default', 'a load test', null);
   await world.stop();
   const names = readdirSync(world.data, { recursive: true }).map(String);
-  expect(names).toEqual(expect.arrayContaining(['journal.jsonl', 'suspended.json', 'locks']));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'journal.jsonl',
+      'suspensions',
+      join('suspensions', '1.json'),
+      'locks',
+    ]),
+  );
   for (const name of ['', ...names]) {
     const found = lstatSync(join(world.data, name));
     expect([name, (found.mode & 0o777).toString(8)]).toEqual([
@@ -45,10 +52,11 @@ watch: { mode: heal, interval: 1m }
   }
 });
 
-describe('suspended.json that somebody else has put there', () => {
+describe('a version of the suspensions that somebody else has put there', () => {
   function here() {
     const folder = watchFolder();
-    return { folder, file: new SuspensionFile(folder), path: join(folder, 'suspended.json') };
+    const path = join(folder, 'suspensions', '1.json');
+    return { folder, file: new SuspensionFile(folder), path };
   }
 
   it('holds names that objects have as names', async () => {
@@ -88,11 +96,12 @@ describe('suspended.json that somebody else has put there', () => {
     const { folder, file, path } = here();
     const victim = join(watchFolder(), 'victim');
     writeFileSync(victim, '{"v":1,"environments":{}}');
+    mkdirSync(dirname(path));
     symlinkSync(victim, path);
-    await expect(file.change(['production'], SUSPENSION, NOW)).rejects.toMatchObject({
-      code: 'usage',
-    });
+    await file.change(['production'], SUSPENSION, NOW);
+    expect(file.of('production', NOW)).toEqual(SUSPENSION);
     expect(readFileSync(victim, 'utf8')).toBe('{"v":1,"environments":{}}');
-    expect(readdirSync(folder)).toEqual(['suspended.json']);
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(['1.json', '2.json']);
+    expect(lstatSync(join(folder, 'suspensions', '2.json')).isFile()).toBe(true);
   });
 });
