@@ -76,7 +76,7 @@ watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
     await run('kill $pid; wait $pid');
     const warned = await run('cat err');
     expect(warned.match(/cannot be written/g)).toHaveLength(1);
-    expect(warned.match(/can be written again/g)).toHaveLength(1);
+    expect(warned.match(/journal can be written again/g)).toHaveLength(1);
     shell.stdin.end();
     await store.close();
     folder.remove();
