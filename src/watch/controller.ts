@@ -171,8 +171,7 @@ export class Controller implements Watching {
 
   /** The notices of its journal, once it has begun. */
   get notices(): NoticeJournal {
-    const { told } = this.#keeper;
-    return { told, keep: (event) => this.#keeper.keepNotice(event, this.#roster) };
+    return this.#keeper.notices(this.#roster);
   }
 
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {

@@ -5,7 +5,7 @@ import { isRefused, type Lock, type Locks } from './locks/locks.ts';
 export interface HoldingTools {
   readonly locks: Locks;
   /** What the journal says of an environment by now. */
-  readonly recall: (name: string) => Promise<Remembered | undefined>;
+  readonly recall: (name: string) => Promise<Remembered>;
   /** Whether nobody else has added anything to the journal since the controller began. */
   readonly isAsStarted: () => Promise<boolean>;
 }
@@ -24,17 +24,13 @@ export interface Held {
 export class Holding {
   readonly #name: string;
   readonly #tools: HoldingTools;
-  readonly #restored: (known: Remembered | undefined) => void;
+  readonly #restored: (known: Remembered) => void;
   #lock: Lock | null = null;
   /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
 
   /** `restored` is told what the journal says, each time that it was read again. */
-  constructor(
-    name: string,
-    tools: HoldingTools,
-    restored: (known: Remembered | undefined) => void,
-  ) {
+  constructor(name: string, tools: HoldingTools, restored: (known: Remembered) => void) {
     this.#name = name;
     this.#tools = tools;
     this.#restored = restored;

@@ -5,10 +5,14 @@ import type { ControllerNote } from './controller.ts';
 import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recall } from './journal/recall.ts';
-import { ToldStates } from './notices/told.ts';
+import { ToldStates, type NoticeJournal } from './notices/told.ts';
 import type { Files } from './source.ts';
 import type { Watched } from './watched.ts';
 import type { Listener, ReadEnd } from './watching.ts';
+
+interface WatchedByName {
+  find(name: string): Pick<Watched, 'keepNotice' | 'isRecorded'> | undefined;
+}
 
 /** Writes a controller's events to its journal, and passes them on to listeners. */
 export class Keeper {
@@ -44,11 +48,17 @@ export class Keeper {
     return record;
   }
 
+  /** Its notices, of the environments that are watched. */
+  notices(roster: WatchedByName): NoticeJournal {
+    return {
+      told: this.told,
+      keep: (event) => this.#keepNotice(event, roster),
+      isRecorded: (name) => roster.find(name)?.isRecorded === true,
+    };
+  }
+
   /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
-  async keepNotice(
-    event: NoticeEvent,
-    roster: { find(name: string): Pick<Watched, 'keepNotice'> | undefined },
-  ): Promise<JournalRecord> {
+  async #keepNotice(event: NoticeEvent, roster: WatchedByName): Promise<JournalRecord> {
     const watched = roster.find(event.environment);
     const kept = watched === undefined ? this.#appended(event) : watched.keepNotice(event);
     const ended = kept.then(
@@ -62,11 +72,11 @@ export class Keeper {
   }
 
   /** What others have kept of an environment by now, after another controller had its lock. */
-  async recall(name: string, journal: Recall): Promise<Remembered | undefined> {
+  async recall(name: string, journal: Recall): Promise<Remembered> {
     await Promise.all(this.#notices);
     const memory = await journal.now();
     this.told.renew(name, memory.told);
-    return memory.environments.get(name);
+    return memory.of(name);
   }
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */

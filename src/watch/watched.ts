@@ -166,6 +166,11 @@ export class Watched {
     return this.#records.now(event, this.#tools.clock.now());
   }
 
+  /** Whether what was found is on the disk, and this controller tells of it. */
+  get isRecorded(): boolean {
+    return this.#holding.isSure && this.#records.areKept;
+  }
+
   /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
   async leave(): Promise<void> {
     this.#gone = true;
@@ -180,9 +185,9 @@ export class Watched {
   }
 
   /** Takes what the journal says by now: somebody else may have written the environment. */
-  #restored(known: Remembered | undefined): void {
+  #restored(known: Remembered): void {
     const { clock, moment } = this.#tools;
-    if (known !== undefined) this.environment.restore(known, moment());
+    this.environment.restore(known, moment());
     this.#agreement.restored();
     this.#records.dropStates();
     this.#foundAt = null;

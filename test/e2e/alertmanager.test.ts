@@ -76,6 +76,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
       settings: { page: 'https://page.example', receivers: [receiver({ to })], heartbeat: null },
       journal: {
         told,
+        isRecorded: () => true,
         keep: async (event) => {
           const record = { v: 1, at: new Date(clock.now()).toISOString(), ...event } as const;
           told.take(record);

@@ -59,6 +59,7 @@ function telling(
     settings: { page: null, receivers: [], heartbeat: null, ...settings },
     journal: {
       told,
+      isRecorded: () => true,
       keep: async (event) => {
         const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
         journal.push(record);

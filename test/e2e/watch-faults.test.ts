@@ -12,6 +12,9 @@ import { describe, expect, it } from 'vitest';
 import type { Lock, Locks } from '../../src/watch/locks/locks.ts';
 import { fileLocks } from '../../src/watch/locks/file-locks.ts';
 import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
+import { Secret } from '../../src/model/secret.ts';
+import { onLoopback } from '../fixture/on-loopback.ts';
+import { receiver } from '../fixture/receivers.ts';
 import { startStore, type StoreServer } from '../fixture/store-server.ts';
 import {
   HandClock,
@@ -158,6 +161,47 @@ describe('a journal that cannot be written', () => {
     expect(Date.parse(states[1]?.at ?? '') - at).toBeLessThanOrEqual(MINUTE);
     expect(watch.notes).toHaveLength(2);
     await watch.stop();
+    await store.close();
+  });
+
+  it('tells no Alertmanager of a state that is not kept; what fires goes on', async () => {
+    const { store, folder } = await place(DECLARED, 'detect');
+    const sent: string[] = [];
+    const manager = await onLoopback((_, response, body) => {
+      const alerts = JSON.parse(body) as { labels: { alertname: string } }[];
+      sent.push(...alerts.map(({ labels }) => labels.alertname));
+      response.end();
+    });
+    const to = { form: 'alertmanager', url: new Secret(manager.url), headers: new Map() } as const;
+    const notify = { page: null, heartbeat: null, receivers: [receiver({ to })] };
+    const watch = startWatching({ folder, notify });
+    await watch.pass(2 * MINUTE);
+    const journal = join(watch.data, 'journal.jsonl');
+    const setFull = (full: boolean): void => {
+      if (full) renameSync(journal, `${journal}.away`);
+      else rmSync(journal, { recursive: true });
+      if (full) mkdirSync(journal);
+      else renameSync(`${journal}.away`, journal);
+    };
+    setFull(true);
+    store.stored = { ...DRIFTED };
+    await watch.pass(20 * MINUTE);
+    expect([watch.state().status, sent]).toEqual(['drift', []]);
+    setFull(false);
+    await watch.pass(20 * MINUTE);
+    expect(new Set(sent)).toEqual(new Set(['SetpointDrift']));
+    setFull(true);
+    store.stored = { ...DECLARED };
+    sent.length = 0;
+    await watch.pass(20 * MINUTE);
+    expect([watch.state().status, new Set(sent)]).toEqual(['in-sync', new Set(['SetpointDrift'])]);
+    setFull(false);
+    await watch.pass(20 * MINUTE);
+    sent.length = 0;
+    await watch.pass(20 * MINUTE);
+    expect(sent).toEqual([]);
+    await watch.stop();
+    await manager.close();
     await store.close();
   });
 
@@ -322,6 +366,21 @@ describe('two controllers', () => {
     expect([store.posts(), waiting?.state()]).toMatchObject([3, { heldBy: null, status: 'drift' }]);
     expect(recordsOf(one.data, 'healing-stopped')).toHaveLength(1);
     await waiting?.stop();
+    await store.close();
+  });
+
+  it('the one that takes over records what it had seen before, if nobody has', async () => {
+    const { store, folder } = await place(DRIFTED);
+    const table = new Map<string, object>([['default', {}]]);
+    const watch = startWatching({ folder, locks: () => tableLocks(table) });
+    await watch.pass(6 * MINUTE);
+    expect([watch.state().heldBy, watch.state().found]).toEqual(['the other', 'drift']);
+    expect(recordsOf(watch.data, 'state')).toEqual([]);
+    table.clear();
+    await watch.pass(6 * MINUTE);
+    const [first] = recordsOf(watch.data, 'state');
+    expect(first).toMatchObject({ status: 'drift', before: 'not-read' });
+    await watch.stop();
     await store.close();
   });
 

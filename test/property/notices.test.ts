@@ -144,6 +144,7 @@ class World {
       settings: { page: null, receivers: [this.#to], heartbeat: null },
       journal: {
         told,
+        isRecorded: () => true,
         keep: async (event) => {
           this.#effect();
           const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };

@@ -85,7 +85,7 @@ export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLin
     return { text, end, isWhole };
   };
   try {
-    if (!(await file.stat()).isFile()) return;
+    if (!(await file.stat()).isFile()) throw new Error('it is no file');
     for await (const chunk of input as AsyncIterable<Buffer>) {
       let begin = 0;
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {

@@ -24,6 +24,11 @@ export class Memory implements Restored {
   readonly #inFlight = new Set<string>();
   readonly #agreements = new Agreements();
 
+  /** What is known of an environment; that it was not read if nothing is. */
+  of(name: string): Remembered {
+    return this.environments.get(name) ?? unknown(name);
+  }
+
   /** As few records as tell the same. */
   get notices(): readonly JournalRecord[] {
     return this.told.records();
@@ -127,11 +132,11 @@ export class Memory implements Restored {
   }
 
   #healsOf(name: string): readonly Heal[] {
-    return this.environments.get(name)?.heals ?? [];
+    return this.of(name).heals;
   }
 
   #change(name: string, part: Partial<Remembered>): void {
-    this.environments.set(name, { ...(this.environments.get(name) ?? unknown(name)), ...part });
+    this.environments.set(name, { ...this.of(name), ...part });
   }
 }
 

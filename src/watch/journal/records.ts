@@ -18,6 +18,11 @@ export class Records {
     this.#keep = keep;
   }
 
+  /** Whether everything is on the disk. */
+  get areKept(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   /** Takes a record that must not be lost while the journal cannot be written. */
   add(event: JournalEvent, at: number): void {
     const states = this.#waiting.filter((one) => one.event.kind === 'state');

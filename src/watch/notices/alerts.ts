@@ -3,7 +3,7 @@ import { alertOf, type Alert } from './alertmanager.ts';
 import { concerns, decide, type Due } from './decide.ts';
 import { messageOf } from './message.ts';
 import type { Receiver } from './receiver.ts';
-import type { ToldStates } from './told.ts';
+import type { NoticeJournal } from './told.ts';
 
 /** How often alerts that fire are sent again, in milliseconds: Alertmanager forgets those that are not. */
 export const RESEND = 60_000;
@@ -22,16 +22,19 @@ export interface AlertsNow {
 /**
  * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
  * same, so that sending it again tells nobody twice. Those of environments that are suspended, or that another controller reads, are left to expire.
+ * Of one whose state is not recorded yet, what was sent last is sent again.
  */
 export function alertsNow(
   receiver: Receiver,
   states: readonly WatchState[],
-  told: ToldStates,
+  { told, isRecorded }: Pick<NoticeJournal, 'told' | 'isRecorded'>,
   before: ReadonlyMap<string, Alert>,
   page: string | null,
   now: number,
 ): AlertsNow {
-  const due = decide(receiver, states, told, now);
+  const recorded = states.filter(({ name }) => isRecorded(name));
+  const due = decide(receiver, recorded, told, now);
+  const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
   const firing = new Map<string, Alert>();
   const ended: Alert[] = [];
@@ -42,10 +45,11 @@ export function alertsNow(
     const former = before.get(name);
     const { difference, failing } = told.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
-    const fires = receiver.statuses.has(found) && (open !== null || news.has(name));
+    const isOpen = receiver.statuses.has(found) && (open !== null || news.has(name));
+    const fires = known.has(name) && isOpen;
     if (fires) firing.set(name, made(state, page, now));
     // Whether it still differs is not known while it cannot be read.
-    else if (found === 'error' && former !== undefined)
+    else if ((found === 'error' || !known.has(name)) && former !== undefined)
       firing.set(name, { ...former, endsAt: iso(now + LASTS) });
     const next = firing.get(name);
     if (former !== undefined && (next === undefined || !isSame(former, next)))

@@ -152,11 +152,11 @@ export class Notices {
   }
 
   async #alert(turns: Turns, to: Alertmanager): Promise<void> {
-    const { watching, clock, settings, sender } = this.#options;
+    const { watching, clock, settings, sender, journal } = this.#options;
     const { receiver } = turns;
     const now = clock.now();
     const states = watching.states();
-    const all = alertsNow(receiver, states, this.#told, turns.firing, settings.page, now);
+    const all = alertsNow(receiver, states, journal, turns.firing, settings.page, now);
     const { alerts, firing, due } = all;
     const news = turns.toSend(due, clock.monotonic());
     const isTime = clock.monotonic() >= turns.resendAt && clock.monotonic() >= turns.notBefore;

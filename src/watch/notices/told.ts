@@ -6,6 +6,8 @@ export interface NoticeJournal {
   readonly told: ToldStates;
   /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
+  /** Whether what was found of an environment is on the disk, and this controller is to tell of it. */
+  readonly isRecorded: (environment: string) => boolean;
 }
 
 /** What a receiver was told of an environment. */
@@ -14,7 +16,7 @@ export interface Told {
   readonly difference: Episode | null;
   /** Of reads that fail; null if that is not open. */
   readonly failing: Episode | null;
-  /** Whether a notice was begun of which it is not known what became. */
+  /** Whether a notice of what differs was begun of which it is not known what became. */
   readonly isPending: boolean;
 }
 
@@ -27,15 +29,24 @@ export interface Episode {
 }
 
 type Track = 'difference' | 'failing';
-type NoticeRecord = NoticeEvent & { readonly at: string };
+type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
 
-interface Kept {
-  readonly told: Told;
-  /** The notices that were begun, and of which it is not known what became: what was told before them. */
-  readonly begun: Map<string, { readonly track: Track; readonly episode: Episode | null }>;
+type Episodes = Readonly<Record<Track, Episode | null>>;
+
+/** A notice that was begun, and of which it is not known what became. */
+interface Begun {
+  readonly record: NoticeRecord;
+  /** What was told before it. */
+  readonly before: Episode | null;
 }
 
-const NOTHING: Told = { difference: null, failing: null, isPending: false };
+interface Kept {
+  readonly told: Episodes;
+  /** The last one of each track, unless it is known what became of it. */
+  readonly begun: Readonly<Record<Track, Begun | null>>;
+}
+
+const NOTHING = { difference: null, failing: null };
 
 /** States of one episode that are kept. One that is dropped may be told again. */
 const MOST_DIGESTS = 100;
@@ -55,7 +66,8 @@ export class ToldStates {
 
   of(receiver: string, environment: string): Told {
     const known = this.#told.get(environment)?.get(receiver);
-    return known === undefined ? NOTHING : { ...known.told, isPending: known.begun.size > 0 };
+    const { told, begun } = known ?? { told: NOTHING, begun: NOTHING };
+    return { ...told, isPending: begun.difference !== null };
   }
 
   /** Takes what others know of an environment in the place of what is known here. */
@@ -70,16 +82,18 @@ export class ToldStates {
     if (record.kind !== 'notice') return;
     const { environment, receiver } = record;
     const before = this.#told.get(environment) ?? new Map<string, Kept>();
-    const kept = after(before.get(receiver) ?? { told: NOTHING, begun: new Map() }, record);
+    const kept = after(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
     this.#told.set(environment, new Map(before).set(receiver, kept));
   }
 
-  /** The records that tell the same: what a new file of the journal must begin with. */
+  /** The records that tell the same, also to those that take what follows: what a new file of the journal must begin with. */
   records(): readonly JournalRecord[] {
     return [...this.#told].flatMap(([environment, ofReceivers]) =>
-      [...ofReceivers].flatMap(([receiver, { told }]) => {
-        const recordsOf = (episode: Episode | null, first: NoticeEvent['event']): JournalRecord[] =>
-          [...(episode?.digests ?? [])].map((digest, index) => ({
+      [...ofReceivers].flatMap(([receiver, { told, begun }]) => {
+        const recordsOf = (track: Track, first: NoticeEvent['event']): NoticeRecord[] => {
+          const last = begun[track];
+          const episode = last === null ? told[track] : last.before;
+          const before = [...(episode?.digests ?? [])].map((digest, index): NoticeRecord => ({
             v: 1,
             at: new Date(episode?.at ?? 0).toISOString(),
             kind: 'notice',
@@ -89,40 +103,44 @@ export class ToldStates {
             digest,
             result: 'sent',
           }));
-        return [...recordsOf(told.difference, 'opened'), ...recordsOf(told.failing, 'failing')];
+          return last === null ? before : [...before, last.record];
+        };
+        return [...recordsOf('difference', 'opened'), ...recordsOf('failing', 'failing')];
       }),
     );
   }
 }
 
-function after({ told, begun: all }: Kept, record: NoticeRecord): Kept {
-  const notice = `${record.event} ${record.digest}`;
-  const begun = all.get(notice);
-  const others = new Map([...all].filter(([one]) => one !== notice));
-  switch (record.result) {
-    case 'begun': {
-      const track = trackOf(told, record);
-      const before = { track, episode: told[track] };
-      const now = { ...told, [track]: episodeAfter(told[track], record) };
-      return { told: now, begun: others.set(notice, before) };
-    }
-    case 'failed':
-      return {
-        told: begun === undefined ? told : { ...told, [begun.track]: begun.episode },
-        begun: others,
-      };
-    case 'sent':
-    case 'unknown': {
-      // What was begun counts already.
-      const track = trackOf(told, record);
-      const now = { ...told, [track]: episodeAfter(told[track], record) };
-      return { told: begun === undefined ? now : told, begun: others };
-    }
+function after({ told, begun }: Kept, record: NoticeRecord): Kept {
+  const { result, event, digest } = record;
+  const ended = TRACKS.find((track) => {
+    const last = begun[track]?.record;
+    return last?.event === event && last.digest === digest;
+  });
+  if (result !== 'begun' && ended !== undefined) {
+    // What was begun counts already, unless it was not taken.
+    const before = begun[ended]?.before ?? null;
+    return {
+      told: result === 'failed' ? { ...told, [ended]: before } : told,
+      begun: { ...begun, [ended]: null },
+    };
   }
+  const track = trackOf(told, record);
+  // It is about another notice than the last one that was begun.
+  const isOther = event === 'resolved' && told[track]?.digests.has(digest) !== true;
+  const isLate = begun[track] !== null || isOther;
+  if (result === 'failed' || (result !== 'begun' && isLate)) return { told, begun };
+  const before = told[track];
+  return {
+    told: { ...told, [track]: episodeAfter(before, record) },
+    begun: { ...begun, [track]: result === 'begun' ? { record, before } : null },
+  };
 }
 
+const TRACKS: readonly Track[] = ['difference', 'failing'];
+
 /** Whether a notice is about reads that fail, or about what differs. */
-function trackOf({ failing }: Told, { event, digest }: NoticeEvent): Track {
+function trackOf({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
   const isFailing = event === 'failing' || failing?.digests.has(digest) === true;
   return isFailing ? 'failing' : 'difference';
 }

@@ -450,6 +450,8 @@ describe('a journal that somebody else has written into', () => {
     await expect(journal.append(state('a', 'drift'))).rejects.toMatchObject({
       code: 'output-failed',
     });
+    // Who reads less than there is would record, and tell, what is known already.
+    await expect(journal.remember()).rejects.toMatchObject({ code: 'file-unreadable' });
     rmSync(current, { recursive: true });
     await journal.append(state('a', 'drift'));
     expect(statSync(current).mode & 0o777).toBe(0o600);

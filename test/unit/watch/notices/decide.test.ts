@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NoticeEvent, WatchState } from '../../../../src/model/watch.ts';
+import { Secret } from '../../../../src/model/secret.ts';
 import { parseSelector } from '../../../../src/model/selector.ts';
 import { decide } from '../../../../src/watch/notices/decide.ts';
 import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
@@ -166,5 +167,54 @@ describe('what was told', () => {
     take(told, receiver(), { event: 'resolved', digest: 'd3', at: WATCHED_AT });
     take(told, receiver(), { event: 'resolved', digest: 'e1', at: WATCHED_AT });
     expect(told.records()).toEqual([]);
+  });
+
+  it('survives with what has begun, so that its end is taken for nothing else', () => {
+    const told = new ToldStates();
+    take(told, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
+    take(told, receiver(), begun);
+    take(told, receiver(), { ...begun, event: 'resolved', digest: 'e1' });
+    const again = new ToldStates(told.records());
+    expect(again.of('team', 'production')).toEqual(told.of('team', 'production'));
+    for (const one of [told, again]) {
+      take(one, receiver(), { ...begun, result: 'sent' });
+      take(one, receiver(), { ...begun, event: 'resolved', digest: 'e1', result: 'sent' });
+      expect(due(one)).toBe(0);
+      expect(one.of('team', 'production')).toMatchObject({ failing: null, isPending: false });
+    }
+  });
+
+  it('survives with what was told before something that has begun and is not taken', () => {
+    const told = new ToldStates();
+    take(told, receiver(), { ...begun, result: 'sent' });
+    take(told, receiver(), { ...begun, event: 'resolved' });
+    const again = new ToldStates(told.records());
+    take(again, receiver(), { ...begun, event: 'resolved', result: 'failed' });
+    expect(due(again)).toBe(0);
+  });
+
+  it('is not ended by a late result of another notice', () => {
+    const told = new ToldStates();
+    take(told, receiver(), begun);
+    take(told, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'sent' });
+    take(told, receiver(), { ...begun, result: 'sent' });
+    take(told, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'unknown' });
+    expect(due(told)).toBe(0);
+  });
+
+  it('of an issue that may not have been closed is tried after a restart, and then no more', () => {
+    const issues = receiver({
+      to: { form: 'github-issue', repository: 'a/b', token: new Secret('t'), apiUrl: null },
+    });
+    const told = new ToldStates();
+    const resolved = { ...begun, event: 'resolved' } as const;
+    for (const one of [begun, resolved]) take(told, issues, one);
+    const again = new ToldStates(told.records());
+    const found = decide(issues, [IN_SYNC], again, WATCHED_AT);
+    expect(found).toMatchObject([{ event: 'resolved' }]);
+    const last = { ...resolved, digest: found[0]?.digest ?? '' };
+    take(again, issues, last);
+    take(again, issues, { ...last, result: 'sent' });
+    expect(decide(issues, [IN_SYNC], again, WATCHED_AT)).toEqual([]);
   });
 });
