@@ -1,6 +1,7 @@
 import { usageError } from '../model/error.ts';
+import { parseDuration } from '../model/duration.ts';
 import { choicesHint } from '../model/wording.ts';
-import { isInterval, milliseconds } from '../desired/blocks/watch.ts';
+import { isInterval } from '../desired/blocks/watch.ts';
 import { isAddress } from '../desired/resolve-server.ts';
 import { withDotenv } from '../host/dotenv.ts';
 import type { Options } from '../operations/options.ts';
@@ -140,32 +141,32 @@ function checkedOutput(
 
 function waitOf(flag: string, wait: OptionFlags['wait']): number | undefined {
   if (typeof wait !== 'string') return undefined;
-  return /^0(ms|s|m)?$/.test(wait) ? 0 : duration(flag, wait);
+  return parseDuration(wait, 's') === 0 ? 0 : duration(flag, wait);
 }
 
 function duration(flag: string, text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-  const unit = { ms: 1, s: 1000, m: 60_000 }[match?.[2] ?? 's'] ?? 1000;
-  const milliseconds = Number(match?.[1]) * unit;
-  if (!(milliseconds >= 1) || milliseconds > 3_600_000)
+  const time = parseDuration(text, 's');
+  if (time === null || time < 1 || time > 3_600_000)
     throw usageError(`${flag} takes a time such as 30s, 500ms or 2m, up to an hour.`);
-  return milliseconds;
+  return time;
 }
 
 /** Milliseconds between two reads. */
 export function intervalOf(interval: string | undefined): number {
-  const every = milliseconds(interval ?? '5m');
+  const every = parseDuration(interval ?? '5m');
   if (every === null || !isInterval(every))
     throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
   return every;
 }
 
+/** The last moment with a year of four digits. */
+const LATEST = Date.UTC(10_000, 0) - 1;
+
 /** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */
 export function untilOf(until: string, now: number): string {
-  const match = /^(\d{1,5})(s|m|h|d)$/.exec(until);
-  const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? 's'] ?? 1000;
-  const at = match === null ? isoTime(until) : now + Number(match[1]) * unit;
-  if (Number.isNaN(at))
+  const time = parseDuration(until);
+  const at = time === null ? isoTime(until) : now + time;
+  if (Number.isNaN(at) || at > LATEST)
     throw usageError(
       '--until takes a time from now on such as 30m, 2h or 3d, or one such as 2026-01-31T18:00:00Z.',
     );

@@ -1,9 +1,12 @@
+import { ERRORS } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { Style } from '../render/style.ts';
 
 /** Everything of the process that a command touches, so that a command is a function of it. */
 export interface Io {
+  /** The command that was used, if it is one. */
+  readonly command?: string;
   readonly env: Variables;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Stream;
@@ -60,4 +63,10 @@ export function styleFor(
     width: terminal ? (stream.columns ?? null) : null,
     verbose: flags.verbose,
   };
+}
+
+/** The hint of an error, with the name of the command that was used. */
+export function hintFor({ hint }: { readonly hint: string }, { command }: Io): string {
+  if (hint !== ERRORS.usage.hint || command === undefined) return hint;
+  return hint.replace('COMMAND', command);
 }

@@ -18,7 +18,7 @@ import { canWrite, checkWritable, writeAside } from '../host/write-aside.ts';
 import type { Parts } from '../operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
-import { styleFor, write, type Io } from './io.ts';
+import { hintFor, styleFor, write, type Io } from './io.ts';
 import {
   collectingPrinter,
   jsonPrinter,
@@ -182,7 +182,8 @@ function reporterTo<D>(
       await (textOnStdout ? write(io.stdout, text(style)) : write(io.stderr, text(words)));
     },
     words: (text) => write(io.stderr, text(words)),
-    error: (error, target = null) => write(io.stderr, errorText(error, words, target)),
+    error: (error, target = null) =>
+      write(io.stderr, errorText({ ...error, hint: hintFor(error, io) }, words, target)),
   };
   return reporter;
 }
@@ -219,7 +220,8 @@ async function render<D>(
 /** Ends a command that could not begin: the sentence to stderr, and the error in every other format of -o. */
 export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
-  const { code, message, hint } = failure;
+  const { code, message } = failure;
+  const hint = hintFor(failure, io);
   (await findTracer()).failed(code);
   const diagnostics = diagnosticsOf(failure);
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };

@@ -1,3 +1,4 @@
+import { parseDuration } from '../model/duration.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { RULES, type Rule } from '../model/guard.ts';
 import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
@@ -15,18 +16,10 @@ import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
-const AGE_UNITS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
 export function parseAge(named: string, text: string): number {
-  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const age = Number(number) * (AGE_UNITS[unit] ?? 0);
-  if (age > 0) return age;
+  const age = parseDuration(text);
+  if (age !== null && age > 0) return age;
   throw new SetpointError('usage', `${named} takes an age such as 90m, 24h or 7d.`);
 }
 

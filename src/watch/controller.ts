@@ -11,6 +11,7 @@ import { Agreements } from './agreements.ts';
 import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
+import { lockProblems } from './lock-problems.ts';
 import type { NoticeJournal } from './notices/told.ts';
 import { Pause } from './pause.ts';
 import { Roster } from './roster.ts';
@@ -84,6 +85,7 @@ export class Controller implements Watching {
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       heldBy: (holder) => this.#keeper.noteHolder(holder),
+      lockProblem: lockProblems(this.#keeper),
       warn: (message, environment) => this.#keeper.warn(message, environment),
     };
     this.#roster = new Roster(tools);

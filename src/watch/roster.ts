@@ -4,8 +4,8 @@ import type { Target } from '../desired/target.ts';
 import { Agenda } from './agenda.ts';
 import { Environment, type Remembered } from './environment.ts';
 import type { Restored } from './journal/memory.ts';
-import { untilFirstRead } from './schedule.ts';
-import { settingsOf, Watched, type WatchTools } from './watched.ts';
+import { settingsOf, untilFirstRead } from './schedule.ts';
+import { Watched, type WatchTools } from './watched.ts';
 
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;

@@ -1,8 +1,16 @@
-import type { Window } from '../model/watch.ts';
+import type { WatchSettings, Window } from '../model/watch.ts';
+import { watchOf } from '../desired/blocks/watch.ts';
+import type { Target } from '../desired/target.ts';
 
 const LONGEST_BACK_OFF = 3_600_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
+
+/** How an environment is watched, by its file and the interval of the controller. */
+export function settingsOf(target: Target, interval: number): WatchSettings {
+  const settings = watchOf(target.watch);
+  return { ...settings, interval: settings.interval ?? interval };
+}
 
 /**
  * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `random` is

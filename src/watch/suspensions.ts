@@ -1,4 +1,5 @@
 import { asSetpointError } from '../model/error.ts';
+import type { JournalRecord } from '../model/watch.ts';
 import type { Environment } from './environment.ts';
 import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
@@ -11,6 +12,8 @@ export class Suspensions {
   readonly #keeper: Keeper;
   /** What is wrong with the file; reported once. */
   #problem: string | null = null;
+  /** The suspensions that are known, in JSON; null before the first look. */
+  #known: ReadonlyMap<string, string> | null = null;
 
   constructor(
     options: Pick<WatchOptions, 'suspensions' | 'clock'>,
@@ -28,6 +31,7 @@ export class Suspensions {
     const now = clock.now();
     await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
     environment.suspended = suspensions.of(name, now);
+    this.#known = this.#inFile();
     const event = { kind: 'suspended', environment: name, reason, until } as const;
     await this.#keeper.keep(environment, event, now);
   }
@@ -37,6 +41,7 @@ export class Suspensions {
     const now = this.#options.clock.now();
     await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
     await this.#options.suspensions.change([name], null, now);
+    this.#known = this.#inFile();
     environment.suspended = null;
     environment.resume();
   }
@@ -44,8 +49,10 @@ export class Suspensions {
   /** Reads the file again if it has changed. If it cannot be read, that is reported, and what was known stays in force. */
   async look(): Promise<void> {
     const { suspensions, clock } = this.#options;
+    let resumed: readonly string[] = [];
     try {
-      this.#roster.resume(await suspensions.refresh());
+      resumed = await suspensions.refresh();
+      this.#roster.resume(resumed);
       this.#problem = null;
     } catch (thrown) {
       const { message } = asSetpointError(thrown);
@@ -53,12 +60,42 @@ export class Suspensions {
       this.#problem = message;
     }
     this.#roster.suspend((name) => suspensions.of(name, clock.now()));
+    this.#tell(resumed);
   }
 
   /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
   async lookAgain(environment: Environment): Promise<void> {
     const { suspensions, clock } = this.#options;
-    this.#roster.resume(await suspensions.refresh());
+    const resumed = await suspensions.refresh();
+    this.#roster.resume(resumed);
     environment.suspended = suspensions.of(environment.name, clock.now());
+    this.#tell(resumed);
+  }
+
+  /** Passes on what commands have suspended and resumed since the last look; they have written it to the journal. */
+  #tell(resumed: readonly string[]): void {
+    const { suspensions, clock } = this.#options;
+    const before = this.#known;
+    this.#known = this.#inFile();
+    const at = new Date(clock.now()).toISOString();
+    for (const name of resumed) this.#pass({ v: 1, at, kind: 'resumed', environment: name });
+    if (before === null) return;
+    for (const [name, text] of this.#known) {
+      const found = before.get(name) === text ? null : suspensions.of(name, clock.now());
+      if (found !== null) this.#pass({ v: 1, kind: 'suspended', environment: name, ...found });
+    }
+  }
+
+  #pass(record: JournalRecord & { readonly environment: string }): void {
+    const environment = this.#roster.find(record.environment)?.environment;
+    if (environment !== undefined) this.#keeper.tell(environment, record);
+  }
+
+  #inFile(): ReadonlyMap<string, string> {
+    const { suspensions } = this.#options;
+    // At the beginning of time none has ended.
+    return new Map(
+      suspensions.names.map((name) => [name, JSON.stringify(suspensions.of(name, 0))]),
+    );
   }
 }

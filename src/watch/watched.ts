@@ -1,15 +1,15 @@
 import { asSetpointError, SetpointError, usageError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import type { JournalEvent, JournalRecord, NoticeEvent, WatchSettings } from '../model/watch.ts';
+import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import { labelsOf } from '../desired/blocks/labels.ts';
-import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import type { Environment, Remembered } from './environment.ts';
 import { Holding, type HoldingTools } from './holding.ts';
 import { Records } from './journal/records.ts';
+import { whyUnusable, type NoteLockProblem } from './lock-problems.ts';
 import type { Lock } from './locks/locks.ts';
-import { untilNextRead } from './schedule.ts';
+import { settingsOf, untilNextRead } from './schedule.ts';
 import {
   heal,
   readEnvironment,
@@ -37,6 +37,7 @@ export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
   readonly ended: (environment: Environment, read: ReadEnd) => void;
   /** Told of who holds a lock that could not be taken. */
   readonly heldBy: (holder: string) => void;
+  readonly lockProblem: NoteLockProblem;
   readonly warn: (message: string, environment: string) => void;
 }
 
@@ -174,14 +175,18 @@ export class Watched {
   /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
   async leave(): Promise<void> {
     this.#gone = true;
-    if (!this.busy) await this.#holding.release();
+    if (!this.busy) await this.#giveUp();
+  }
+
+  async #giveUp(): Promise<void> {
+    this.#tools.lockProblem(this.environment.name, null);
+    await this.#holding.release();
   }
 
   async #end(): Promise<void> {
     this.busy = false;
     this.#waits(this);
-    if (this.#gone)
-      await this.#holding.release().catch((thrown) => this.#warn(asSetpointError(thrown)));
+    if (this.#gone) await this.#giveUp().catch((thrown) => this.#warn(asSetpointError(thrown)));
   }
 
   /** Takes what the journal says by now: somebody else may have written the environment. */
@@ -199,6 +204,7 @@ export class Watched {
     const found = await this.#holding.take();
     if (found.problem === null) this.environment.heldBy = found.heldBy;
     if (found.heldBy !== null) this.#tools.heldBy(found.heldBy);
+    this.#tools.lockProblem(this.environment.name, found.problem?.message ?? null);
     return [found.lock, found.problem];
   }
 
@@ -226,8 +232,10 @@ export class Watched {
   async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
     const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
     if (healed.kind === 'not-healed') {
+      const unusable = whyUnusable(lock);
       // What was the matter may still be, until it was tried again.
-      if (healed.problem !== null || !healed.again) this.#warn(healed.problem);
+      if (unusable !== null) this.#tools.lockProblem(this.environment.name, unusable);
+      else if (healed.problem !== null || !healed.again) this.#warn(healed.problem);
       return healed.again;
     }
     this.#warn(null);
@@ -278,16 +286,11 @@ export class Watched {
 
   /** Warns of a problem once, until it is another one or none. */
   #warn(problem: Problem | null): void {
-    // A journal that cannot be written is reported once for all environments.
-    if (problem?.code === 'output-failed') return;
+    // A journal that cannot be written, and locks that cannot be used, are reported once for all environments.
+    if (problem?.code === 'output-failed' || problem?.code === 'lock-failed') return;
     const message = problem?.message ?? null;
     if (message !== null && message !== this.#warned)
       this.#tools.warn(message, this.environment.name);
     this.#warned = message;
   }
-}
-
-export function settingsOf(target: Target, interval: number): WatchSettings {
-  const settings = watchOf(target.watch);
-  return { ...settings, interval: settings.interval ?? interval };
 }

@@ -191,7 +191,10 @@ describe('the age of a snapshot', () => {
     const { code, stderr } = await setpoint(['plan', '--snapshot', 'x.json', '--max-age', age], {
       cwd: folder.path,
     });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('--max-age takes an age such as')]);
+    expect([code, stderr]).toEqual([
+      3,
+      'setpoint: --max-age takes an age such as 90m, 24h or 7d.\n  Run setpoint help plan for its flags.\n',
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderWith } from '../fixture/command.ts';
@@ -17,11 +18,7 @@ it.skipIf(!canMount)(
     const store = await startStore({}, { language: 'en' });
     const folder = folderWith({
       'data/.keep': '',
-      'settings.yaml': `version: 1
-server: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }
-settings: { language: en }
-watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
-`,
+      'settings.yaml': settings(store.url, ''),
     });
     // The folder is seen in the namespace alone: its shell runs what the test writes to it.
     const shell = spawn('unshare', ['-rm', 'sh'], {
@@ -59,29 +56,48 @@ watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
     // What is left of the last page of the journal would take some records more.
     await run("yes '' 2>/dev/null >> data/journal.jsonl");
     store.stored = { language: 'fr' };
-    await more(12);
+    // The locks of these have no room.
+    const added = settings(
+      store.url,
+      'two: { watch: { mode: detect } }, three: { watch: { mode: detect } }',
+    );
+    writeFileSync(join(folder.path, 'settings.yaml'), added);
+    await more(30);
     expect(store.posts()).toBe(0);
     const lines = (await run('cat data/journal*.jsonl')).split('\n').filter((line) => line !== '');
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();
     await run('rm -f data/full');
     await until(() => JSON.stringify(store.stored).includes('"en"'));
-    await more(4);
+    await run('until [ "$(ls data/locks/claims | wc -l)" = 3 ]; do sleep 0.1; done');
+    await more(9);
     expect(store.posts()).toBe(1);
     const kept = await run('cat data/journal*.jsonl');
     const states = kept.split('\n').flatMap((line) => {
-      const record = line === '' ? null : (JSON.parse(line) as { kind: string; status: string });
-      return record?.kind === 'state' ? [record.status] : [];
+      const { kind, environment, status } = JSON.parse(line || '{}') as Record<string, string>;
+      return kind === 'state' && environment === 'one' ? [status] : [];
     });
     expect(states).toEqual(['in-sync', 'drift', 'in-sync']);
     await run('kill $pid; wait $pid');
     const warned = await run('cat err');
-    expect(warned.match(/cannot be written/g)).toHaveLength(1);
-    expect(warned.match(/journal can be written again/g)).toHaveLength(1);
+    expect(warned.match(/journal in data cannot be written/g)).toHaveLength(1);
+    expect(warned.match(/The journal can be written again/g)).toHaveLength(1);
+    expect(warned.match(/locks in .* cannot be used: the disk is full/g)).toHaveLength(1);
+    expect(warned.match(/locks can be used again/g)).toHaveLength(1);
+    expect(warned).not.toContain('Another controller');
     shell.stdin.end();
     await store.close();
     folder.remove();
   },
 );
+
+function settings(url: string, more: string): string {
+  return `version: 1
+server: { url: "${url}", api_key: "\${env:SETPOINT_API_KEY}" }
+settings: { language: en }
+watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
+environments: { one: {}, ${more} }
+`;
+}
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));

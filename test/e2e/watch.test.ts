@@ -142,6 +142,31 @@ describe('setpoint watch', () => {
     expect(records[0]).toMatchObject({ kind: 'resumed', environment: 'default' });
   });
 
+  it('logs what a command has suspended and resumed, once', { timeout: TIME }, async () => {
+    await run('suspend', '-e', 'default', '--reason', 'before it began');
+    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV });
+    let log = '';
+    child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const logged = async (text: string): Promise<void> => {
+      while (!log.includes(text) && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await logged('drift');
+    await run('resume', '-e', 'default');
+    await logged('default: resumed');
+    await run('suspend', '-e', 'default', '--reason', 'moving');
+    await logged('moving');
+    await run('suspend', '-e', 'default', '--reason', 'still moving');
+    await logged('still moving');
+    child.kill('SIGTERM');
+    const { stdout } = await ended;
+    expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
+      'default: resumed',
+      'default: suspended until it is resumed: moving',
+      'default: suspended until it is resumed: still moving',
+    ]);
+  });
+
   it('says so if it does not know the environment that somebody names', async () => {
     await (
       await watching(() => journal().includes('"kind":"state"'))

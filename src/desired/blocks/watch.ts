@@ -1,3 +1,4 @@
+import { parseDuration } from '../../model/duration.ts';
 import type { WatchSettings, Window } from '../../model/watch.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
@@ -37,12 +38,9 @@ export function watchOf(node: Node | undefined): WatchSettings {
   };
 }
 
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
-
-/** The time that a number with s, m or h is, in milliseconds; null for any other text. */
-export function milliseconds(text: string | undefined): number | null {
-  const [, count, unit] = /^(\d{1,5})([smh])$/.exec(text ?? '') ?? [];
-  return count === undefined ? null : Number(count) * UNITS[unit as keyof typeof UNITS];
+/** The time that a number with s, m or h is, as the schemas of files let it be written, in milliseconds; null for any other text. */
+export function milliseconds(text = ''): number | null {
+  return /^\d{1,5}[smh]$/.test(text) ? parseDuration(text) : null;
 }
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

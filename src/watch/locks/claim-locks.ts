@@ -54,6 +54,7 @@ class ClaimLocks<Version> implements Locks {
     const holder = claim?.holder ?? null;
     if (holder !== null && holder !== presence.holder) {
       const left = await this.#others.untilDead(holder);
+      if (left > 0 && this.#others.isRetired(holder)) throw this.#lostBefore();
       if (left > 0) return { heldBy: describeHolder(holder), retryIn: left };
     }
     const since = stopwatch(this.#time);
@@ -69,6 +70,12 @@ class ClaimLocks<Version> implements Locks {
     const lock = new HeldLock(this.#store, this.#time, presence, name, won, forgotten);
     this.#held.set(name, lock);
     return lock;
+  }
+
+  /** Nobody else has the lock: what this process was writing when it lost its locks may still arrive. */
+  #lostBefore(): SetpointError {
+    const seconds = Math.ceil(this.#store.pace.ttl / 1000);
+    return failed(`This process lost its locks, and takes them again within ${seconds} s.`);
   }
 
   async #overtaken(name: string): Promise<LockRefused> {

@@ -26,7 +26,8 @@ export function fileLocks(
 
 /**
  * `holders/NAME` is a heartbeat, rewritten in place. `claims/LOCK/N` is the claim of generation N, and the highest is in force: files
- * are only added at the top and removed below it, so that each generation has one holder.
+ * are only added at the top and removed below it, so that each generation has one holder. Only who could not finish a claim removes it
+ * at the top, and then does not hold it.
  */
 export class ClaimFiles implements ClaimStore<number> {
   readonly pace: Pace;
@@ -50,7 +51,7 @@ export class ClaimFiles implements ClaimStore<number> {
       const holder = newHolder(host, process.pid, crypto.randomUUID());
       await mkdir(this.#holders, { recursive: true, mode: 0o700 });
       await mkdir(this.#claims, { recursive: true, mode: 0o700 });
-      await write(join(this.#holders, holder), 'wx', this.#heartbeat('alive'));
+      await create(join(this.#holders, holder), this.#heartbeat('alive'));
       return holder;
     });
   }
@@ -120,7 +121,10 @@ export class ClaimFiles implements ClaimStore<number> {
       const text = `${JSON.stringify({ holder, at: new Date().toISOString() })}\n`;
       if (over === null)
         await unlessThere(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
-      const isMade = await unlessThere(write(this.#claimPath(name, version), 'wx', text));
+      const path = this.#claimPath(name, version);
+      // A release that could not be finished frees the lock all the same, once it was looked at for long enough.
+      const made = holder === null ? write(path, 'wx', text) : create(path, text);
+      const isMade = await unlessThere(made);
       if (isMade === null) return null;
       const generations = await this.#generations(name);
       if (Math.max(0, ...generations) !== version) return null;
@@ -200,6 +204,16 @@ async function write(path: string, flags: string, text: string | null): Promise<
     await file.close();
   }
   return true;
+}
+
+/** Writes a new file whole or, if there is no room for it, not at all. */
+async function create(path: string, text: string): Promise<true> {
+  try {
+    return await write(path, 'wx', text);
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'EEXIST') await rm(path, { force: true }).catch(() => {});
+    throw thrown;
+  }
 }
 
 function unlessMissing<T>(work: Promise<T>): Promise<T | null> {

@@ -6,7 +6,7 @@
 export interface Locks {
   /**
    * Tries once and waits for nobody. A lock is held until it is released, lost, or `close` is called; holding many costs no more
-   * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it.
+   * than holding one. Throws a SetpointError (lock-failed) if it cannot be told who holds it, or if this process lost it a moment ago.
    */
   take(name: string): Promise<Lock | LockRefused>;
   /** Releases every lock. Throws nothing: what cannot be released is free once this process is gone. */

@@ -31,6 +31,10 @@ export class Observations {
     dropOldest(this.#retired);
   }
 
+  isRetired(holder: string): boolean {
+    return this.#retired.has(holder);
+  }
+
   /** Milliseconds until a holder can be taken for dead, if it does not move; 0 once it is dead, which is final. */
   async untilDead(holder: string): Promise<number> {
     if (this.#dead.has(holder)) return 0;

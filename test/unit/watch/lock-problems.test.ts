@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { lockProblems } from '../../../src/watch/lock-problems.ts';
+
+it('a problem of the locks is reported once for all environments until it is another one, and its end once', () => {
+  const told: string[] = [];
+  const note = lockProblems({
+    warn: (message) => told.push(message),
+    inform: (message) => told.push(message),
+  });
+  note('one', null);
+  for (let turn = 0; turn < 3; turn += 1)
+    for (const name of ['one', 'two', 'three']) note(name, 'The disk is full.');
+  note('two', 'It is read-only.');
+  note('two', 'The disk is full.');
+  expect(told).toEqual([
+    'The disk is full. Nothing is healed without a lock.',
+    'It is read-only. Nothing is healed without a lock.',
+  ]);
+  note('one', null);
+  note('two', null);
+  note('two', null);
+  expect(told).toHaveLength(2);
+  note('three', null);
+  note('three', null);
+  note('one', 'The disk is full.');
+  expect(told.slice(2)).toEqual([
+    'The locks can be used again.',
+    'The disk is full. Nothing is healed without a lock.',
+  ]);
+});
