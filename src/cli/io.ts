@@ -17,6 +17,15 @@ export interface Io {
   readonly abandon: AbortSignal;
 }
 
+/** The hint of an error, with the name of the command that was used. */
+export function hintFor(
+  { hint }: { readonly hint: string },
+  { command }: Pick<Io, 'command'>,
+): string {
+  if (hint !== ERRORS.usage.hint || command === undefined) return hint;
+  return hint.replace('COMMAND', command);
+}
+
 /** What text is written to. */
 export interface Stream {
   readonly isTTY?: boolean;
