@@ -95,7 +95,7 @@ async function campaign(seed: number): Promise<Result> {
   let isFirst = false;
   let count = 0;
   const heals: { at: number; paths: readonly string[] }[] = [];
-  let begun: readonly string[] = [];
+  let begun: { readonly at: number; readonly paths: readonly string[] } = { at: 0, paths: [] };
   const table = new Map<string, object>();
   const holders = new Map<string, () => boolean>();
   const checks: Promise<void>[] = [];
@@ -128,13 +128,14 @@ async function campaign(seed: number): Promise<Result> {
     if (!isFirst) return;
     isFirst = false;
     if (suspended) broken.push('wrote while suspended');
-    const settled = at - modesAt > 6 * SECOND;
-    if (settled && modes.mode === 'detect') broken.push('wrote in mode detect');
-    if (settled && modes.windows && !isOpen([WINDOW], clock.now()))
+    const isInForce = at - modesAt > 6 * SECOND;
+    if (isInForce && modes.mode === 'detect') broken.push('wrote in mode detect');
+    if (isInForce && modes.windows && !isOpen([WINDOW], clock.now()))
       broken.push('wrote out of windows');
-    heals.push({ at, paths: begun });
-    for (const path of begun) {
-      const recent = heals.filter((heal) => heal.paths.includes(path) && heal.at > at - HOUR);
+    // A heal counts from when it begins; its request may be tried again for a while.
+    heals.push(begun);
+    for (const path of begun.paths) {
+      const recent = heals.filter((heal) => heal.paths.includes(path) && heal.at > begun.at - HOUR);
       if (recent.length > MOST_HEALS)
         broken.push(`healed ${path} ${recent.length} times in an hour`);
     }
@@ -184,7 +185,7 @@ async function campaign(seed: number): Promise<Result> {
       if (event.kind === 'state') seen.add(JSON.stringify(event));
       if (event.kind !== 'writing') return;
       isFirst = true;
-      begun = event.paths;
+      begun = { at: event.up?.ms ?? Number.NaN, paths: event.paths };
     });
     return world;
   };
@@ -204,11 +205,20 @@ async function campaign(seed: number): Promise<Result> {
 
   settingsFile(folder, settings(store.url, modes));
   let worlds: World[] = [start()];
+  /** Two on one clock: it moves on once both have done what is due. */
+  const settled = async (): Promise<void> => {
+    for (const world of worlds) await world.settle();
+  };
   const passed = async (milliseconds: number): Promise<void> => {
-    // Two on one clock: the first moves it, and both do what is due.
     for (let left = milliseconds; left > 0; left -= 15 * SECOND) {
-      await worlds[0]?.pass(Math.min(left, 15 * SECOND));
-      for (const world of worlds.slice(1)) await world.pass(0);
+      await settled();
+      const end = clock.passed + Math.min(left, 15 * SECOND);
+      while (clock.next <= end) {
+        clock.passed = Math.max(clock.passed, clock.next);
+        clock.wake();
+        await settled();
+      }
+      clock.passed = Math.max(clock.passed, end);
       await revive();
     }
   };
@@ -389,12 +399,13 @@ async function campaign(seed: number): Promise<Result> {
   for (const { name } of receivers.settings.receivers) {
     const { difference, failing } = memory.told.of(name, 'default');
     const isEnded = difference === null && failing === null;
-    if (!isEnded && !receivers.hasRefused) broken.push(`${name} is not told of the end`);
+    if (!isEnded && !receivers.refusing.has(name)) broken.push(`${name} is not told of the end`);
   }
   const isNear = (at: number): boolean => clock.passed - at < 5 * MINUTE;
   const stillFiring = [...receivers.firing].filter(([, at]) => isNear(at));
   if (stillFiring.length > 0) broken.push(`${String(stillFiring)} fires on`);
-  if (receivers.openIssues.size > 0) broken.push('an issue stays open');
+  if (receivers.openIssues.size > 0 && !receivers.refusing.has('issues'))
+    broken.push('an issue stays open');
   broken.push(...receivers.broken);
   for (const world of worlds) await world.stop();
   await Promise.all(checks);
