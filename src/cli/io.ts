@@ -73,9 +73,3 @@ export function styleFor(
     verbose: flags.verbose,
   };
 }
-
-/** The hint of an error, with the name of the command that was used. */
-export function hintFor({ hint }: { readonly hint: string }, { command }: Io): string {
-  if (hint !== ERRORS.usage.hint || command === undefined) return hint;
-  return hint.replace('COMMAND', command);
-}
