@@ -254,12 +254,12 @@ export class Controller implements Watching {
   }
 
   async #take(): Promise<void> {
-    for (const gone of this.#roster.take(this.#options.files.targets)) {
-      const { name } = gone.environment;
-      await gone
-        .leave()
-        .catch((thrown: unknown) => this.#keeper.warn(asSetpointError(thrown).message, name));
-    }
+    const left = this.#roster.take(this.#options.files.targets);
+    this.#suspensions.mark();
+    for (const one of left)
+      await one.leave().catch((thrown: unknown) => {
+        this.#keeper.warn(asSetpointError(thrown).message, one.environment.name);
+      });
   }
 
   /** Begins the turns of the environments that are due, those that waited longest first. */

@@ -46,9 +46,15 @@ export class Suspensions {
     environment.resume();
   }
 
+  /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */
+  mark(): void {
+    const { suspensions, clock } = this.#options;
+    this.#roster.suspend((name) => suspensions.of(name, clock.now()));
+  }
+
   /** Reads the file again if it has changed. If it cannot be read, that is reported, and what was known stays in force. */
   async look(): Promise<void> {
-    const { suspensions, clock } = this.#options;
+    const { suspensions } = this.#options;
     let resumed: readonly string[] = [];
     try {
       resumed = await suspensions.refresh();
@@ -59,7 +65,7 @@ export class Suspensions {
       if (message !== this.#problem) this.#keeper.warn(message);
       this.#problem = message;
     }
-    this.#roster.suspend((name) => suspensions.of(name, clock.now()));
+    this.mark();
     this.#tell(resumed);
   }
 

@@ -342,7 +342,8 @@ async function campaign(seed: number): Promise<Result> {
         const suspension = { at: new Date(at).toISOString(), reason: 'x', until: null };
         await other.change(['default'], resumes ? null : suspension, at);
         suspended = !resumes;
-        receivers.suspendedAt = suspended ? (receivers.suspendedAt ?? clock.passed) : null;
+        const since = clock.passed - clock.skipped;
+        receivers.suspendedAt = suspended ? (receivers.suspendedAt ?? since) : null;
         break;
       }
       case 'second':
