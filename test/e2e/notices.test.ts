@@ -75,6 +75,7 @@ function telling(
   return {
     journal,
     reported,
+    now: () => clock.now(),
     /** Lets seconds pass, one look at what is due after the other. */
     pass: async (seconds: number) => {
       for (let left = seconds; left > 0; left -= 5) {
@@ -161,7 +162,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('that refuses a message does not get it again, but the next one', async () => {
+  it('that refuses a message gets it again after an hour, and the next one before', async () => {
     const { url, got } = await listening(slackInvalid, slackOk);
     const watching = new MadeUpWatching(DRIFT);
     const told = telling(watching, { receivers: [webhook('slack', url)] });
@@ -170,10 +171,46 @@ describe('a webhook', () => {
     expect(told.reported).toEqual([
       'The receiver team did not take 1 notice. It answered with status 400.',
     ]);
-    watching.put(watchState({ found: 'drift', digest: 'd2', plan: PLAN }));
-    await told.pass(3600);
+    await told.pass(60);
     expect(got).toHaveLength(2);
     expect(told.reported.at(-1)).toBe('The receiver team takes notices again.');
+  });
+
+  it('that refuses one notice gets the others', async () => {
+    const got: string[] = [];
+    const { url } = await listening((response, body) => {
+      got.push(body);
+      if (body.includes('poison')) slackInvalid(response, body, response.req);
+      else response.end('ok');
+    });
+    const watching = new MadeUpWatching({ ...DRIFT, name: 'poison' });
+    const told = telling(watching, { receivers: [webhook('slack', url)] });
+    await told.pass(3500);
+    for (const name of ['a', 'b', 'c', 'd']) {
+      watching.put({ ...DRIFT, name });
+      await told.pass(1200);
+    }
+    expect(got.filter((body) => !body.includes('poison'))).toHaveLength(4);
+    expect(got.filter((body) => body.includes('poison')).length).toBeGreaterThan(1);
+  });
+
+  it('that refused the end of failing reads is told of it once it takes messages again', async () => {
+    const answers = [slackOk, slackInvalid, slackOk];
+    const { url, got } = await listening(...answers);
+    const watching = new MadeUpWatching(
+      watchState({ found: 'error', digest: 'e', failures: 3 }),
+      watchState({ name: 'other' }),
+    );
+    const told = telling(watching, { receivers: [webhook('slack', url)] });
+    await told.pass(60);
+    watching.put(DRIFT);
+    await told.pass(300);
+    watching.put({ ...DRIFT, name: 'other' });
+    await told.pass(300);
+    expect(told.results().filter((one) => one === 'resolved failed')).toHaveLength(1);
+    await told.pass(3600);
+    expect(told.results().filter((one) => one === 'resolved sent')).toHaveLength(1);
+    expect(got).toHaveLength(4);
   });
 
   it.each([
@@ -187,13 +224,21 @@ describe('a webhook', () => {
     expect(told.results()).toEqual(['opened begun', 'opened unknown']);
   });
 
-  it('that is not there is tried for a while, and then told of the next state alone', async () => {
+  it('that is not there is tried as long as the state lasts, once an hour in the end', async () => {
     const receivers = [webhook('slack', 'http://127.0.0.1:9')];
-    const told = telling(new MadeUpWatching(DRIFT), { receivers });
-    await told.pass(6 * 3600);
-    expect(told.results()).toEqual(
-      Array.from({ length: 8 }, () => ['opened begun', 'opened failed']).flat(),
-    );
+    const watching = new MadeUpWatching(DRIFT);
+    const told = telling(watching, { receivers });
+    await told.pass(3600);
+    const first = told.results().length;
+    await told.pass(20 * 3600);
+    const { length } = told.results();
+    expect(first).toBeLessThanOrEqual(2 * 9);
+    expect(length - first).toBeGreaterThanOrEqual(2 * 19);
+    expect(length - first).toBeLessThanOrEqual(2 * 21);
+    expect(new Set(told.results())).toEqual(new Set(['opened begun', 'opened failed']));
+    watching.put(watchState());
+    await told.pass(4 * 3600);
+    expect(told.results()).toHaveLength(length);
     expect(told.reported[0]).toBe(
       'The receiver team did not take 1 notice. It refuses connections.',
     );
@@ -296,6 +341,25 @@ describe('an Alertmanager', () => {
     await told.pass(300);
     expect(got.length).toBeGreaterThan(1);
     expect(told.results()).toEqual(['opened sent']);
+  });
+
+  it('that did not take the end of an alert is not sent it to fire again when reads fail', async () => {
+    const fires: boolean[] = [];
+    const { url } = await listening((response, body) => {
+      const [alert] = JSON.parse(body) as { labels: { alertname: string }; endsAt: string }[];
+      expect(alert?.labels.alertname).toBe('SetpointDrift');
+      fires.push(Date.parse(alert?.endsAt ?? '') > told.now());
+      if (fires.length === 2) response.socket?.destroy();
+      else response.end();
+    });
+    const watching = new MadeUpWatching(DRIFT);
+    const told = telling(watching, { receivers: receivers(url) });
+    await told.pass(20);
+    watching.put(watchState());
+    await told.pass(80);
+    watching.put(watchState({ found: 'error', digest: 'e', failures: 1 }));
+    await told.pass(600);
+    expect(fires).toEqual([true, false, false]);
   });
 
   it('still gets what fired before a restart', async () => {

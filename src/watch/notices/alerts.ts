@@ -10,14 +10,27 @@ export const RESEND = 60_000;
 /** How long an alert fires if nobody sends it again: as Prometheus does it, four times that. */
 const LASTS = 4 * RESEND;
 
+/** What Alertmanager was sent of an environment. */
+interface Sent {
+  /** What fires there. */
+  readonly firing: Alert | null;
+  /** What fired there and is over, as long as it has not taken that. */
+  readonly over: readonly Alert[];
+}
+/** By environment. */
+export type SentAlerts = ReadonlyMap<string, Sent>;
+
 /** What Alertmanager is sent now: every alert that fires, and the ends of those that do not any more. */
 export interface AlertsNow {
   readonly alerts: readonly Alert[];
-  /** The alerts that fire, by environment: `before` of the next time. */
-  readonly firing: ReadonlyMap<string, Alert>;
+  /** What it was sent if it takes them, and if it does not or nothing is sent: what is over by now is over in both. */
+  readonly taken: SentAlerts;
+  readonly untaken: SentAlerts;
   /** Those that are news. */
   readonly due: readonly Due[];
 }
+
+const NOTHING: Sent = { firing: null, over: [] };
 
 /**
  * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
@@ -28,7 +41,7 @@ export function alertsNow(
   receiver: Receiver,
   states: readonly WatchState[],
   { told, isRecorded }: Pick<NoticeJournal, 'told' | 'isRecorded'>,
-  before: ReadonlyMap<string, Alert>,
+  before: SentAlerts,
   page: string | null,
   now: number,
 ): AlertsNow {
@@ -36,26 +49,30 @@ export function alertsNow(
   const due = decide(receiver, recorded, told, now);
   const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
-  const firing = new Map<string, Alert>();
-  const ended: Alert[] = [];
+  const alerts: Alert[] = [];
+  const taken = new Map<string, Sent>();
+  const untaken = new Map<string, Sent>();
   for (const state of states) {
     if (!concerns(receiver, state)) continue;
     const { name, found, suspended, heldBy, nextRead } = state;
+    const former = before.get(name) ?? NOTHING;
+    untaken.set(name, former);
     if (suspended !== null || heldBy !== null || nextRead === null) continue;
-    const former = before.get(name);
     const { difference, failing } = told.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
     const isOpen = receiver.statuses.has(found) && (open !== null || news.has(name));
     const fires = known.has(name) && isOpen;
-    if (fires) firing.set(name, made(state, page, now));
     // Whether it still differs is not known while it cannot be read.
-    else if ((found === 'error' || !known.has(name)) && former !== undefined)
-      firing.set(name, { ...former, endsAt: iso(now + LASTS) });
-    const next = firing.get(name);
-    if (former !== undefined && (next === undefined || !isSame(former, next)))
-      ended.push({ ...former, endsAt: iso(now) });
+    const goesOn = found === 'error' || !known.has(name);
+    const firing = fires ? made(state, page, now) : goesOn ? former.firing : null;
+    const isOver = former.firing !== null && !isSame(former.firing, firing);
+    const over = [...former.over, ...(isOver ? [former.firing] : [])];
+    alerts.push(...over.filter((one) => !isSame(one, firing)).map((one) => until(one, now)));
+    if (firing !== null) alerts.push(until(firing, now + LASTS));
+    if (firing !== null) taken.set(name, { firing, over: [] });
+    untaken.set(name, { firing: isOver ? null : former.firing, over });
   }
-  return { alerts: [...ended, ...firing.values()], firing, due };
+  return { alerts, taken, untaken, due };
 }
 
 function made(state: WatchState, page: string | null, now: number): Alert {
@@ -69,10 +86,10 @@ function alertFor(due: Due, page: string | null, endsAt: number): Alert {
   return alertOf(item, endsAt);
 }
 
-function isSame(one: Alert, other: Alert): boolean {
-  return JSON.stringify(one.labels) === JSON.stringify(other.labels);
+function isSame(one: Alert, other: Alert | null): boolean {
+  return JSON.stringify(one.labels) === JSON.stringify(other?.labels);
 }
 
-function iso(at: number): string {
-  return new Date(at).toISOString();
+function until(alert: Alert, endsAt: number): Alert {
+  return { ...alert, endsAt: new Date(endsAt).toISOString() };
 }

@@ -156,8 +156,9 @@ export class Notices {
     const { receiver } = turns;
     const now = clock.now();
     const states = watching.states();
-    const all = alertsNow(receiver, states, journal, turns.firing, settings.page, now);
-    const { alerts, firing, due } = all;
+    const all = alertsNow(receiver, states, journal, turns.sent, settings.page, now);
+    const { alerts, taken, untaken, due } = all;
+    turns.sent = untaken;
     const news = turns.toSend(due, clock.monotonic());
     const isTime = clock.monotonic() >= turns.resendAt && clock.monotonic() >= turns.notBefore;
     if (news.length === 0 && (!isTime || alerts.length === 0)) return;
@@ -165,7 +166,7 @@ export class Notices {
     turns.ended(news, result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
     if (result.kind !== 'sent') return;
-    turns.firing = firing;
+    turns.sent = taken;
     turns.resendAt = clock.monotonic() + RESEND;
     await Promise.all(due.map((one) => this.#keep(receiver, one, 'sent')));
   }

@@ -1,4 +1,4 @@
-import type { Alert } from './alertmanager.ts';
+import type { SentAlerts } from './alerts.ts';
 import type { Due } from './decide.ts';
 import type { Receiver } from './receiver.ts';
 import type { SendResult } from './send.ts';
@@ -6,10 +6,14 @@ import type { SendResult } from './send.ts';
 /** How long notices are collected before the first is sent, and the least time between two messages to one receiver. */
 const GATHER = 10_000;
 export const SPACING = 60_000;
-/** How long is waited after a receiver did not take a message: doubled each time, at most as long as this. */
-const LONGEST_PAUSE = 10 * 60_000;
-/** How often the same notice is tried. */
-const MOST_TRIES = 8;
+/**
+ * How long is waited at most after a receiver did not take a message: doubled each time until then. A try at a person is two records of the journal;
+ * what fires in Alertmanager expires if it is not sent.
+ */
+const LONGEST_PAUSE = 60 * 60_000;
+const LONGEST_PAUSE_OF_ALERTS = 10 * 60_000;
+/** How long a notice waits that a receiver refused. It is tried again, since what was wrong may be mended by then. */
+const REFUSED_PAUSE = LONGEST_PAUSE;
 
 /** When a receiver is told next, and what it has not taken yet. Times are on the monotonic clock. */
 export class Turns {
@@ -17,24 +21,28 @@ export class Turns {
   busy = false;
   isFailing = false;
   notBefore = Number.NEGATIVE_INFINITY;
-  /** Of Alertmanager: what fires there, and when that is sent again. */
-  firing: ReadonlyMap<string, Alert> = new Map();
+  /** Of Alertmanager: what it was sent of each environment, and when that is sent again. */
+  sent: SentAlerts = new Map();
   resendAt = Number.NEGATIVE_INFINITY;
   #since: number | null = null;
   #failures = 0;
-  #tries = new Map<string, number>();
+  /** When each notice that was refused is tried again. */
+  #refused = new Map<string, number>();
 
   constructor(receiver: Receiver) {
     this.receiver = receiver;
   }
 
-  /** What of the notices that are due is sent now: all of them, or none while more are collected or it is too early. */
+  /**
+   * What of the notices that are due is sent now: all of them, or none while more are collected or it is too early. Those that were refused wait,
+   * and do not go with others: if one of them is the reason, it must not keep the others back.
+   */
   toSend(due: readonly Due[], now: number): readonly Due[] {
-    const tries = new Map<string, number>();
-    for (const one of due) tries.set(keyOf(one), this.#tries.get(keyOf(one)) ?? 0);
+    const keys = new Set(due.map(keyOf));
     // What is no longer due is forgotten, so that a state that comes back is tried again.
-    this.#tries = tries;
-    const left = due.filter((one) => (tries.get(keyOf(one)) ?? 0) < MOST_TRIES);
+    for (const key of this.#refused.keys()) if (!keys.has(key)) this.#refused.delete(key);
+    const fresh = due.filter((one) => !this.#refused.has(keyOf(one)));
+    const left = fresh.length > 0 ? fresh : due.filter((one) => this.#isTriedAgain(one, now));
     if (left.length === 0) this.#since = null;
     else this.#since ??= now;
     const isTime = this.#since !== null && now - this.#since >= GATHER && now >= this.notBefore;
@@ -49,10 +57,18 @@ export class Turns {
       return;
     }
     this.#failures += 1;
-    const tries = result.again ? 1 : MOST_TRIES;
-    for (const one of due) this.#tries.set(keyOf(one), (this.#tries.get(keyOf(one)) ?? 0) + tries);
-    const pause = Math.min(LONGEST_PAUSE, GATHER * 2 ** Math.min(this.#failures, 10));
-    this.pause(now, Math.max(pause, result.after ?? 0));
+    for (const one of due) {
+      if (result.again) this.#refused.delete(keyOf(one));
+      else this.#refused.set(keyOf(one), now + REFUSED_PAUSE);
+    }
+    const { form } = this.receiver.to;
+    const longest = form === 'alertmanager' ? LONGEST_PAUSE_OF_ALERTS : LONGEST_PAUSE;
+    const pause = Math.min(longest, GATHER * 2 ** Math.min(this.#failures, 10));
+    this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_PAUSE)));
+  }
+
+  #isTriedAgain(due: Due, now: number): boolean {
+    return now >= (this.#refused.get(keyOf(due)) ?? now);
   }
 
   pause(now: number, time: number): void {
