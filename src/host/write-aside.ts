@@ -50,6 +50,31 @@ export async function writeAside(path: string, text: string, folder?: string): P
   await file.finish();
 }
 
+/**
+ * Makes a file, mode 0600, that is there with all of its text or not at all. False if there is one already: it stays. Fails as the file system does, also on one
+ * without hard links.
+ */
+export async function createAside(path: string, text: string): Promise<boolean> {
+  const { link, open, rm } = await import('node:fs/promises');
+  const next = join(dirname(path), `next-${process.pid}-${crypto.randomUUID()}`);
+  try {
+    const file = await open(next, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(next, path);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return false;
+    throw thrown;
+  } finally {
+    await rm(next, { force: true });
+  }
+}
+
 /** A text that is written and synced beside its place. Commit it or discard it. */
 export interface PreparedWrite {
   readonly path: string;

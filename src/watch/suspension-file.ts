@@ -1,9 +1,9 @@
-import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
 import { readOptional } from '../host/read-text.ts';
-import { syncFolder } from '../host/write-aside.ts';
+import { createAside, syncFolder } from '../host/write-aside.ts';
 
 const FOLDER = 'suspensions';
 const VERSION = /^(\d+)\.json$/;
@@ -135,21 +135,10 @@ export class SuspensionFile {
       resumed: Object.fromEntries(resumed),
     };
     const version = this.#version + 1;
-    const next = join(this.#folder, `next-${process.pid}-${crypto.randomUUID()}`);
-    try {
-      const file = await open(next, 'wx', 0o600);
-      try {
-        await file.writeFile(`${JSON.stringify(content, null, 2)}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      if ((await link(next, this.#path(version)).catch(unlessThere)) === null) return false;
-      // Not every system can do that.
-      await syncFolder(this.#folder).catch(() => {});
-    } finally {
-      await rm(next, { force: true });
-    }
+    const text = `${JSON.stringify(content, null, 2)}\n`;
+    if (!(await createAside(this.#path(version), text))) return false;
+    // Not every system can do that.
+    await syncFolder(this.#folder).catch(() => {});
     const versions = await this.#versions();
     // So far behind, the number may have been free because its file was removed.
     if (Math.max(...versions) - version >= KEPT) return false;
@@ -174,15 +163,7 @@ export class SuspensionFile {
 }
 
 function unlessMissing(thrown: unknown): null {
-  return unless('ENOENT', thrown);
-}
-
-function unlessThere(thrown: unknown): null {
-  return unless('EEXIST', thrown);
-}
-
-function unless(code: string, thrown: unknown): null {
-  if (thrown instanceof Error && 'code' in thrown && thrown.code === code) return null;
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return null;
   throw thrown;
 }
 

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
-import { link, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 
 /** The file that is written. */
 export const CURRENT = 'journal.jsonl';
@@ -25,26 +24,6 @@ export function nextName(last: string | undefined, now: number): string {
   const at = Number.isNaN(before) ? now : Math.max(now, before + 1);
   const stamp = new Date(at).toISOString().replaceAll(/[:.]/g, '-');
   return `journal-${stamp}-${process.pid}.jsonl`;
-}
-
-/** Makes a file that is there with all of its text or not at all. False if there is one already. */
-export async function createWith(path: string, text: string): Promise<boolean> {
-  const next = join(dirname(path), `next-${process.pid}-${crypto.randomUUID()}`);
-  try {
-    const file = await open(next, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    return await link(next, path).then(
-      () => true,
-      () => false,
-    );
-  } finally {
-    await rm(next, { force: true });
-  }
 }
 
 /** Does work that no other process does meanwhile, or leaves it if one does. One that was killed during it counts for a minute. */
@@ -114,7 +93,8 @@ export interface Appended {
 
 /**
  * Appends whole lines to a file, at once, and syncs it. Other processes may append to it at the same time, and may have left a line that is cut off: that
- * stays as it is. `isWritten` is told the number of the file and how many bytes were appended, before they are synced. Throws if the lines cannot be written or synced; then nothing of them is left, as far as the disk lets it be taken back.
+ * stays as it is. `isWritten` is told the number of the file and how many bytes were appended, before they are synced. Throws if the lines cannot be written
+ * or synced; then nothing of them is left, as far as the disk lets it be taken back.
  */
 export async function appendLines(
   path: string,

@@ -2,13 +2,12 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
-import { syncFolder } from '../../host/write-aside.ts';
+import { createAside, syncFolder } from '../../host/write-aside.ts';
 import type { Agreement } from '../../operations/session.ts';
 import { notWritten } from './journal-error.ts';
 import {
   alone,
   appendLines,
-  createWith,
   CURRENT,
   journalFiles,
   nextName,
@@ -199,8 +198,9 @@ export class Journal {
     // A line without its end may be one that is being written: it is left to those who read after this.
     const { memory, upTo } = await this.#reader.remember({ whole: true });
     const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
-    // If an append was quicker, the files before say what must be known.
-    if (await createWith(join(this.#folder, CURRENT), line)) await this.#removeOldest(kept);
+    // If an append was quicker, or the file system cannot do this, the files before say what must be known, and none of them is removed.
+    const isMade = await createAside(join(this.#folder, CURRENT), line).catch(() => false);
+    if (isMade) await this.#removeOldest(kept);
   }
 
   async #removeOldest(kept: number): Promise<void> {
