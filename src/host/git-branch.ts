@@ -33,6 +33,8 @@ export interface Tip {
 export interface GitBranch {
   /** The address without its name and password, or the folder. */
   readonly shown: string;
+  /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+  readonly commits: string | null;
   /** Asks for the newest commit, and fetches what is new. */
   tip(): Promise<Tip>;
   /** Throws branch-rewritten unless `to` is `from` or continues it. */
@@ -73,6 +75,7 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
   const files = new GitFiles((args, input) => repository.read(args, input), into, options.needs);
   return {
     shown: source.shown,
+    commits: source.kind === 'address' ? source.commits : null,
     tip: async () => {
       const commit = await repository.tip(branch);
       return { commit, ...(await repository.describe(commit)) };

@@ -12,6 +12,8 @@ export type GitSource =
       readonly protocol: string;
       /** Without a name, a password and a query. */
       readonly shown: string;
+      /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+      readonly commits: string | null;
     };
 
 /** How ssh is given a repository without a scheme: git@example.com:team/settings.git. */
@@ -32,13 +34,20 @@ export function gitSource(source: string): GitSource {
     const shown = new URL(url);
     Object.assign(shown, { username: '', password: '', search: '', hash: '' });
     const protocol = url.protocol.slice(0, -1);
-    return { kind: 'address', address: source, protocol, shown: shown.href };
+    return {
+      kind: 'address',
+      address: source,
+      protocol,
+      shown: shown.href,
+      commits: commitsAt(url),
+    };
   }
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true)
     return { kind: 'folder', folder: resolve(source), shown: source };
   if (SHORT.test(source)) {
     const shown = source.slice(source.indexOf('@') + 1);
-    return { kind: 'address', address: source, protocol: 'ssh', shown };
+    const commits = commitsAt(new URL(`ssh://${shown.replace(':', '/')}`));
+    return { kind: 'address', address: source, protocol: 'ssh', shown, commits };
   }
   throw new SetpointError(
     'file-unreadable',
@@ -47,6 +56,15 @@ export function gitSource(source: string): GitSource {
       hint: 'Name a folder with a git repository, or an address such as https://example.com/team/settings.git.',
     },
   );
+}
+
+/** As GitHub, GitLab, Gitea, Forgejo and Bitbucket have it; who clones over ssh reads over https. */
+function commitsAt({ protocol, host, hostname, pathname }: URL): string | null {
+  const path = pathname.replace(/\/+$/, '').replace(/\.git$/, '');
+  if ((protocol !== 'https:' && protocol !== 'ssh:') || path === '') return null;
+  const folder = hostname === 'bitbucket.org' ? 'commits' : 'commit';
+  const base = `https://${protocol === 'ssh:' ? hostname : host}${path.startsWith('/') ? '' : '/'}`;
+  return `${base}${path}/${folder}/`;
 }
 
 /** The variables of git with which it finds a repository in a folder, and in none above it. */

@@ -24,7 +24,11 @@ export function environmentView(
   return {
     parts: [
       controllerPart(watching, now),
-      { id: 'state', key: stateKey(state), html: () => stateHtml(state, now) },
+      {
+        id: 'state',
+        key: stateKey(state),
+        html: () => stateHtml(state, watching.health.commits, now),
+      },
       { id: 'reads', key: keyOf(state.lastRead), html: () => readsHtml(state) },
       {
         id: 'found',
@@ -34,7 +38,7 @@ export function environmentView(
       {
         id: 'history',
         key: keyOf(changes.historyCountOf(state.name), records.length),
-        html: () => historySectionHtml(records, now),
+        html: () => historySectionHtml(records, watching.health.commits, now),
       },
     ],
     order: null,
@@ -50,7 +54,7 @@ export function environmentHtml(
 ${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'state')}${actions}${partHtml(view, 'reads')}${partHtml(view, 'found')}${partHtml(view, 'history')}`;
 }
 
-function stateHtml(state: WatchState, now: number): Markup {
+function stateHtml(state: WatchState, commits: string | null, now: number): Markup {
   const { name, since, settings, suspended, stopped, heldBy, failures } = state;
   const label = stateLabel(state);
   const boxes = [
@@ -84,7 +88,7 @@ function stateHtml(state: WatchState, now: number): Markup {
     ...(failures === 0 ? [] : [['Failed', `${counted(failures, 'read')} in a row`] as const]),
     ['Mode', modeText(settings)],
     ...(settings.interval === null ? [] : [['Interval', ageText(settings.interval, ' ')] as const]),
-    ['Compared with', commitHtml(state.commit) ?? 'files without a commit'],
+    ['Compared with', commitHtml(state.commit, commits) ?? 'files without a commit'],
     ['Service', state.origin === null ? 'unknown' : linkHtml(state.origin)],
     ...(state.dialect === null
       ? []
@@ -151,9 +155,13 @@ ${body}</section>
 `;
 }
 
-function historySectionHtml(records: readonly JournalRecord[], now: number): Markup {
+function historySectionHtml(
+  records: readonly JournalRecord[],
+  commits: string | null,
+  now: number,
+): Markup {
   return markup`<section id="history" aria-labelledby="history-title">
 <h2 id="history-title">History</h2>
-${historyHtml(records, now)}</section>
+${historyHtml(records, commits, now)}</section>
 `;
 }

@@ -14,10 +14,16 @@ import { clockText, timeHtml } from './times.ts';
 import { STATUS_LABELS } from './watch-label.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
-export function historyHtml(records: readonly JournalRecord[], now: number): Markup {
+export function historyHtml(
+  records: readonly JournalRecord[],
+  commits: Commits,
+  now: number,
+): Markup {
   const rows = historyRows(records)
     .map((row) =>
-      row.kind === 'record' ? recordHtml(row.record, now) : noticesHtml(row.notices, row.at, now),
+      row.kind === 'record'
+        ? recordHtml(row.record, commits, now)
+        : noticesHtml(row.notices, row.at, now),
     )
     .filter((row) => row !== null)
     .slice(0, MOST_ROWS);
@@ -41,13 +47,13 @@ function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): 
   );
 }
 
-function recordHtml(record: ShownRecord, now: number): Markup | null {
+function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup | null {
   const at = timeHtml(record.at, now);
   switch (record.kind) {
     case 'state':
-      return stateHtml(record, at);
+      return stateHtml(record, commits, at);
     case 'write':
-      return writeHtml(record, at);
+      return writeHtml(record, commits, at);
     case 'suspended':
       return rowHtml(
         STATUS_LABELS.suspended,
@@ -66,7 +72,7 @@ function recordHtml(record: ShownRecord, now: number): Markup | null {
       return rowHtml(
         WRITING,
         markup`<p>${counted(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
-        softHtml(at, commitHtml(record.commit)),
+        softHtml(at, commitHtml(record.commit, commits)),
       );
     case 'clock-set': {
       const way = record.by < 0 ? 'back' : 'forward';
@@ -94,7 +100,11 @@ const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> 
   unknown: { mark: '?', words: 'perhaps notified', color: 'dim' },
 };
 
-function stateHtml(record: StateEvent & { readonly at: string }, at: Markup): Markup {
+function stateHtml(
+  record: StateEvent & { readonly at: string },
+  commits: Commits,
+  at: Markup,
+): Markup {
   const { status, before, after, commit, plan } = record;
   const changes = plan?.changes ?? [];
   const what =
@@ -106,19 +116,23 @@ function stateHtml(record: StateEvent & { readonly at: string }, at: Markup): Ma
     softHtml(
       at,
       after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,
-      commitHtml(commit),
+      commitHtml(commit, commits),
     ),
     plan === null ? null : foldHtml('What was found', foundPlanHtml(plan, record.at)),
   );
 }
 
-function writeHtml(record: WriteEvent & { readonly at: string }, at: Markup): Markup {
+function writeHtml(
+  record: WriteEvent & { readonly at: string },
+  commits: Commits,
+  at: Markup,
+): Markup {
   const { by, commit, actor, url, outcome } = record;
   const section = outcomeSection(outcome);
   return rowHtml(
     section.verdict,
     markup`<p>${by === 'apply' ? 'Written by setpoint apply' : actor === null ? 'Healed by the controller' : 'Written by the controller'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
-    softHtml(at, commitHtml(commit), url === null ? null : linkHtml(url)),
+    softHtml(at, commitHtml(commit, commits), url === null ? null : linkHtml(url)),
     outcome.changes.length === 0 && outcome.error === null
       ? null
       : foldHtml('What was written', sectionBodyHtml(section)),
@@ -149,10 +163,17 @@ export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
 ${sectionBodyHtml({ ...section, sentence })}`;
 }
 
+/** Where a browser shows a commit, if its id is appended; null if that is not known. */
+type Commits = string | null;
+
 /** The first characters of a commit; all of them on request. */
-export function commitHtml(commit: string | null): Markup | null {
+export function commitHtml(commit: string | null, commits: Commits): Markup | null {
   if (commit === null) return null;
-  return markup`<span>commit <code title="${commit}">${/^[\da-f]{40,64}$/.test(commit) ? commit.slice(0, 10) : commit}</code></span>`;
+  if (!/^[\da-f]{40,64}$/.test(commit))
+    return markup`<span>commit <code title="${commit}">${commit}</code></span>`;
+  const short = markup`<code title="${commit}">${commit.slice(0, 10)}</code>`;
+  if (commits === null) return markup`<span>commit ${short}</span>`;
+  return markup`<span>commit <a href="${commits}${commit}" rel="noreferrer noopener">${short}</a></span>`;
 }
 
 /** A link if the address is one of the web without a name and password, and reads as what it leads to. */

@@ -158,6 +158,7 @@ export class Controller implements Watching {
       queued: this.#roster.queued,
       working: this.#turns.size + this.#applies.size,
       commit: files.commit,
+      commits: files.commits,
       filesProblem: files.problemText,
       shard: request.shard ?? null,
     };

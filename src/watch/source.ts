@@ -28,6 +28,8 @@ export interface Files {
 
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
 export interface Source {
+  /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
+  readonly commits: string | null;
   /** Changes when the files do; cheap to ask. */
   stamp(): Promise<string>;
   load(): Promise<Omit<Files, 'problem' | 'problemText'>>;
@@ -49,6 +51,11 @@ export class CurrentFiles implements Files {
 
   constructor(source: Source) {
     this.#source = source;
+  }
+
+  /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
+  get commits(): string | null {
+    return this.#source.commits;
   }
 
   get problemText(): string | null {
@@ -139,6 +146,7 @@ export function branchSource(
     return commit;
   };
   return {
+    commits: branch.commits,
     // An answer holds until it is asked again, also that the branch cannot be followed.
     stamp: () => {
       if (asked === null || clock.monotonic() - askedAt >= ASKED_EVERY) {
@@ -173,6 +181,7 @@ export function filesSource(
   let bases: readonly string[] = [];
   const besides = options.policy === undefined ? [] : [options.policy];
   return {
+    commits: null,
     stamp: async () => {
       const files = filesOf(options);
       const all = [...files, ...files.map(lockPath), ...besides, ...bases];

@@ -56,6 +56,8 @@ export interface Health {
   /** Environments that are being read or written. */
   readonly working: number;
   readonly commit: string | null;
+  /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+  readonly commits: string | null;
   /** Why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
   readonly shard: { readonly index: number; readonly count: number } | null;

@@ -569,3 +569,18 @@ describe('the folder for files', () => {
     expect((await errorOf(branch.files('main'))).code).toBe('usage');
   });
 });
+
+it.each([
+  ['https://git.example/team/settings.git', 'https://git.example/team/settings/commit/'],
+  [
+    'https://user:pw@git.example:8443/team/settings/?x=1',
+    'https://git.example:8443/team/settings/commit/',
+  ],
+  ['ssh://git@git.example:2222/team/settings.git', 'https://git.example/team/settings/commit/'],
+  ['git@git.example:team/deep/settings.git', 'https://git.example/team/deep/settings/commit/'],
+  ['git@bitbucket.org:team/settings.git', 'https://bitbucket.org/team/settings/commits/'],
+  ['http://127.0.0.1:3000/team/settings.git', null],
+  ['file:///srv/settings.git', null],
+])('the commits of %s are shown at %s', async (source, commits) => {
+  expect((await follow({ source })).commits).toBe(commits);
+});

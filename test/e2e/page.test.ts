@@ -8,7 +8,7 @@ import { servePage } from '../../src/page/serve.ts';
 import { documentOf, elementsOf, named, attribute, textOf } from '../fixture/html-tree.ts';
 import { Events, SetClock, startPage, TOKEN } from '../fixture/page.ts';
 import { everyState, fleet, someHistory, longWatched } from '../fixture/watched-fleet.ts';
-import { MadeUpWatching } from '../fixture/watching.ts';
+import { MadeUpWatching, watchState } from '../fixture/watching.ts';
 import { change, environment, outcome } from '../fixture/documents.ts';
 
 const HTML = { accept: 'text/html' };
@@ -63,6 +63,19 @@ describe('the list', () => {
 });
 
 describe('the page of an environment', () => {
+  it('has links to commits if it is known where a browser shows them', async () => {
+    const { ask, watching } = await near();
+    someHistory(watching);
+    const commits = 'https://git.example/team/settings/commit/';
+    watching.health = { ...watching.health, commits };
+    watching.put(watchState({ name: 'canary', commit: 'a'.repeat(40) }));
+    const { text } = await ask('/environments/canary');
+    expect(text).toContain(`<a href="${commits}${'a'.repeat(40)}" rel="noreferrer noopener"><code`);
+    expect(text).toContain(`<a href="${commits}0123456789abcdef`);
+    watching.put(watchState({ name: 'canary', commit: 'main"><script>' }));
+    expect((await ask('/environments/canary')).text).not.toContain(`${commits}main`);
+  });
+
   it('has what the last read found, masked, the history and the commit', async () => {
     const { ask, watching } = await near();
     someHistory(watching);
