@@ -162,6 +162,18 @@ describe('a webhook', () => {
     ]);
   });
 
+  it('that asks for years is asked again after a day', async () => {
+    const { url, got } = await listening(
+      (response) => response.writeHead(429, { 'retry-after': '99999999' }).end(),
+      slackOk,
+    );
+    const told = telling(new MadeUpWatching(DRIFT), { receivers: [webhook('slack', url)] });
+    await told.pass(23 * 3600);
+    expect(got).toHaveLength(1);
+    await told.pass(2 * 3600);
+    expect(got).toHaveLength(2);
+  });
+
   it('that refuses a message gets it again after an hour, and the next one before', async () => {
     const { url, got } = await listening(slackInvalid, slackOk);
     const watching = new MadeUpWatching(DRIFT);
