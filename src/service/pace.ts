@@ -1,7 +1,7 @@
 import type { Clock } from '../model/ports.ts';
 import { interruption } from './fault-error.ts';
 import { NotSent, type Refusal } from './not-sent.ts';
-import { LONGEST_WAIT } from './service-error.ts';
+import { LONGEST_KEPT, LONGEST_WAIT } from './service-error.ts';
 
 /** A request that waits for its turn. */
 export interface Waiting {
@@ -40,7 +40,7 @@ const SLACK = 20;
 
 /**
  * The pace of a run's requests to one origin that has refused some for too many. After a refusal all of them wait, as long as
- * Retry-After asks for, or for half a second that doubles up to 8 s. Then one goes first; if it is taken, the others follow at
+ * Retry-After asks for within a day, or for half a second that doubles up to 8 s. Then one goes first; if it is taken, the others follow at
  * three quarters of the rate before. Once a rate is known, the pause is shorter if that is high. What was taken before the first refusal is a burst that says little of the limit: after it, the rate doubles
  * four times a second until the next one. Later it grows slowly at first. Source: behaviour 1.5.
  */
@@ -140,7 +140,7 @@ export class Pace {
   /** A request that was sent at that time was refused; `recent` of them were taken in the second before. */
   refused(sentAt: number, refusal: Refusal, recent: number): void {
     const now = this.#clock.monotonic();
-    let pause = refusal.after ?? 0;
+    let pause = Math.min(refusal.after ?? 0, LONGEST_KEPT);
     // Those that were under way when the first was refused say nothing new.
     if (sentAt > this.#refusedAt) {
       if (this.#refusals === 0) {

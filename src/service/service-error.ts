@@ -43,6 +43,8 @@ const IMF_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 
 /** The longest wait, in milliseconds: a request that would have to wait longer fails at once. */
 export const LONGEST_WAIT = 60_000;
+/** The longest wait that a controller keeps, in milliseconds: one that asks for years has a wrong clock, and would never be asked again. */
+export const LONGEST_KEPT = 24 * 3_600_000;
 
 /** What to do if a service refuses requests for too many. */
 export const RATE_HINT =

@@ -266,6 +266,27 @@ describe('a service that fails', () => {
     await store.close();
   });
 
+  it('is asked again after a day if it asked for years', async () => {
+    const { store, folder } = await place(DECLARED, 'detect');
+    const watch = startWatching({ folder });
+    await watch.pass(2 * MINUTE);
+    let isLimited = true;
+    store.intercept = (_, response) => {
+      if (isLimited) response.writeHead(429, { 'retry-after': '999999999' }).end('{}');
+      return isLimited;
+    };
+    await watch.pass(HOUR);
+    expect(watch.state()).toMatchObject({ status: 'error' });
+    isLimited = false;
+    const before = store.requests.length;
+    await watch.pass(22 * HOUR);
+    expect(store.requests.length).toBe(before);
+    await watch.pass(3 * HOUR);
+    expect(watch.state()).toMatchObject({ status: 'in-sync' });
+    await watch.stop();
+    await store.close();
+  });
+
   it('is never asked by more at a time than was said', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
     const { store, folder } = await place(DECLARED, 'detect', names);

@@ -1,3 +1,4 @@
+import { LONGEST_KEPT } from '../../service/service-error.ts';
 import type { SentAlerts } from './alerts.ts';
 import type { Due } from './decide.ts';
 import type { Receiver } from './receiver.ts';
@@ -14,8 +15,6 @@ const LONGEST_PAUSE = 60 * 60_000;
 const LONGEST_PAUSE_OF_ALERTS = 10 * 60_000;
 /** How long a notice waits that a receiver refused. It is tried again, since what was wrong may be mended by then. */
 const REFUSED_PAUSE = LONGEST_PAUSE;
-/** A receiver that asks for more time than this is asked all the same: it may be a wrong clock. */
-const LONGEST_REQUEST = 24 * 60 * 60_000;
 
 /** When a receiver is told next, and what it has not taken yet. Times are on the monotonic clock. */
 export class Turns {
@@ -66,7 +65,7 @@ export class Turns {
     const { form } = this.receiver.to;
     const longest = form === 'alertmanager' ? LONGEST_PAUSE_OF_ALERTS : LONGEST_PAUSE;
     const pause = Math.min(longest, GATHER * 2 ** Math.min(this.#failures, 10));
-    this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_REQUEST)));
+    this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_KEPT)));
   }
 
   #isTriedAgain(due: Due, now: number): boolean {
