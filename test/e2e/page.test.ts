@@ -66,14 +66,21 @@ describe('the page of an environment', () => {
   it('has links to commits if it is known where a browser shows them', async () => {
     const { ask, watching } = await near();
     someHistory(watching);
-    const commits = 'https://git.example/team/settings/commit/';
-    watching.health = { ...watching.health, commits };
-    watching.put(watchState({ name: 'canary', commit: 'a'.repeat(40) }));
-    const { text } = await ask('/environments/canary');
-    expect(text).toContain(`<a href="${commits}${'a'.repeat(40)}" rel="noreferrer noopener"><code`);
-    expect(text).toContain(`<a href="${commits}0123456789abcdef`);
-    watching.put(watchState({ name: 'canary', commit: 'main"><script>' }));
-    expect((await ask('/environments/canary')).text).not.toContain(`${commits}main`);
+    const { commits } = watching.health;
+    const page = async (commit: string): Promise<string> => {
+      watching.put(watchState({ name: 'canary', commit }));
+      return (await ask('/environments/canary')).text;
+    };
+    const known = await page('a'.repeat(40));
+    expect(known).toContain(
+      `<a href="${commits}${'a'.repeat(40)}" rel="noreferrer noopener"><code`,
+    );
+    expect(known).toContain(`<a href="${commits}0123456789abcdef`);
+    expect(await page('main"><script>')).not.toContain(`${commits}main`);
+    watching.health = { ...watching.health, commits: null };
+    const unknown = await page('a'.repeat(40));
+    expect(unknown).toContain(`commit <code title="${'a'.repeat(40)}"`);
+    expect(unknown).not.toContain('git.example');
   });
 
   it('has what the last read found, masked, the history and the commit', async () => {
@@ -85,7 +92,7 @@ describe('the page of an environment', () => {
       'llm_api_key',
       'Migration',
       'octocat',
-      'commit <code title="0123456789abcdef',
+      '<code title="0123456789abcdef',
       'href="https://github.com/example/settings/actions/runs/7"',
       'notified',
     ])
@@ -129,6 +136,7 @@ describe('the page of an environment', () => {
   it('links runs on the web alone', async () => {
     const { ask, watching } = await near();
     someHistory(watching);
+    watching.health = { ...watching.health, commits: null };
     const [write] = watching.records.filter(({ kind }) => kind === 'write');
     for (const url of [
       'javascript:alert(1)',
