@@ -9,7 +9,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, systemCode } from '../model/error.ts';
 
 /** A file's text, or why it has none: too large, or not UTF-8. */
 export type ReadText =
@@ -86,8 +86,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function notReadable(path: string, thrown: unknown): SetpointError {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return new SetpointError('file-unreadable', `${path} ${REASONS[code] ?? 'cannot be read'}.`, {
+  const reason = REASONS[systemCode(thrown)] ?? 'cannot be read';
+  return new SetpointError('file-unreadable', `${path} ${reason}.`, {
     cause: thrown,
   });
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, systemCode } from '../model/error.ts';
 import { writePlace } from './write-place.ts';
 
 /** A file that is written beside its place, and takes that place as a whole. */
@@ -68,7 +68,7 @@ export async function createAside(path: string, text: string): Promise<boolean> 
     await link(next, path);
     return true;
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return false;
+    if (systemCode(thrown) === 'EEXIST') return false;
     throw thrown;
   } finally {
     await rm(next, { force: true });

@@ -1,5 +1,5 @@
 import { link, rename, stat } from 'node:fs/promises';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, systemCode } from '../model/error.ts';
 import { readText } from './read-text.ts';
 import { commitWrite, discardWrite, prepareWrite, type PreparedWrite } from './write-aside.ts';
 import { writePlace } from './write-place.ts';
@@ -52,8 +52,7 @@ async function create(path: string, from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : '';
-    if (code === 'EEXIST') throw alreadyExists(path);
+    if (systemCode(thrown) === 'EEXIST') throw alreadyExists(path);
     if ((await stat(to).catch(() => null)) !== null) throw alreadyExists(path);
     await rename(from, to);
   }

@@ -195,3 +195,8 @@ function exitOf(code: string): number {
 export function usageError(message: string, hint?: string): SetpointError {
   return new SetpointError('usage', message, hint === undefined ? {} : { hint });
 }
+
+/** The code of an error of the system, such as ENOENT; empty for any other. */
+export function systemCode(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SetpointError } from '../model/error.ts';
+import { SetpointError, systemCode } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
 import { readOptional } from '../host/read-text.ts';
 import { createAside, syncFolder } from '../host/write-aside.ts';
@@ -163,7 +163,7 @@ export class SuspensionFile {
 }
 
 function unlessMissing(thrown: unknown): null {
-  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return null;
+  if (systemCode(thrown) === 'ENOENT') return null;
   throw thrown;
 }
 

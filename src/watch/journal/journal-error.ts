@@ -1,4 +1,4 @@
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, systemCode } from '../../model/error.ts';
 
 export function notWritten(folder: string, cause: unknown): SetpointError {
   const message = `The journal in ${folder} cannot be written${codeOf(cause)}.`;
@@ -13,5 +13,6 @@ export function notRead(folder: string, cause: unknown): SetpointError {
 }
 
 function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  const code = systemCode(cause);
+  return code === '' ? '' : ` (${code})`;
 }

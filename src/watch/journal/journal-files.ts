@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { systemCode } from '../../model/error.ts';
 
 /** The file that is written. */
 export const CURRENT = 'journal.jsonl';
@@ -29,7 +30,7 @@ export function nextName(last: string | undefined, now: number): string {
 /** Does work that no other process does meanwhile, or leaves it if one does. One that was killed during it counts for a minute. */
 export async function alone(path: string, work: () => Promise<void>): Promise<void> {
   const mark = await open(path, 'wx', 0o600).catch(async (thrown: unknown) => {
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    if (systemCode(thrown) !== 'EEXIST') throw thrown;
     const { mtimeMs = Date.now() } = (await stat(path).catch(() => null)) ?? {};
     if (Math.abs(Date.now() - mtimeMs) > 60_000) await rm(path, { force: true });
     return null;

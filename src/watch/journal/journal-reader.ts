@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { systemCode } from '../../model/error.ts';
 import type { JournalRecord } from '../../model/watch.ts';
 import { notRead } from './journal-error.ts';
 import { fileLines, journalFiles, type FileLine } from './journal-files.ts';
@@ -108,5 +109,5 @@ export class JournalReader {
 const ATTEMPTS = 5;
 
 function isMissing(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+  return systemCode(thrown) === 'ENOENT';
 }

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { SetpointError } from '../../model/error.ts';
+import { SetpointError, systemCode } from '../../model/error.ts';
 import type { Clock } from '../../model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
 import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
@@ -211,7 +211,7 @@ async function create(path: string, text: string): Promise<true> {
   try {
     return await write(path, 'wx', text);
   } catch (thrown) {
-    if (codeOf(thrown) !== 'EEXIST') await rm(path, { force: true }).catch(() => {});
+    if (systemCode(thrown) !== 'EEXIST') await rm(path, { force: true }).catch(() => {});
     throw thrown;
   }
 }
@@ -228,7 +228,7 @@ async function unless<T>(expected: string, work: Promise<T>): Promise<T | null> 
   try {
     return await work;
   } catch (thrown) {
-    if (codeOf(thrown) === expected) return null;
+    if (systemCode(thrown) === expected) return null;
     throw thrown;
   }
 }
@@ -246,14 +246,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function notAnswered(folder: string, thrown: unknown): SetpointError {
-  const code = codeOf(thrown);
+  const code = systemCode(thrown);
   const reason = REASONS[code] ?? (code === '' ? 'it does not work' : code);
   return new SetpointError('lock-failed', `The locks in ${folder} cannot be used: ${reason}.`, {
     hint: 'Give --data a folder that this user may write and that has room; nothing is written without a lock.',
     cause: thrown,
   });
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }

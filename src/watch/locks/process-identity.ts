@@ -1,5 +1,6 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { systemCode } from '../../model/error.ts';
 
 /**
  * Which process this is, as far as another one on this machine can look it up. A process is the same only on the same host, since the
@@ -46,7 +47,7 @@ export async function isGone({
   try {
     process.kill(pid, 0);
   } catch (thrown) {
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH';
+    return systemCode(thrown) === 'ESRCH';
   }
   const stat = await statOf(pid);
   return stat !== null && (stat.started !== started || 'ZX'.includes(stat.state));
