@@ -56,7 +56,7 @@ export function alertsNow(
     if (!concerns(receiver, state)) continue;
     const { name, found, suspended, heldBy, nextRead } = state;
     const former = before.get(name) ?? NOTHING;
-    untaken.set(name, former);
+    if (former !== NOTHING) untaken.set(name, former);
     if (suspended !== null || heldBy !== null || nextRead === null) continue;
     const { difference, failing } = told.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
@@ -66,30 +66,27 @@ export function alertsNow(
     const goesOn = found === 'error' || !known.has(name);
     const firing = fires ? made(state, page, now) : goesOn ? former.firing : null;
     const isOver = former.firing !== null && !isSame(former.firing, firing);
-    const over = [...former.over, ...(isOver ? [former.firing] : [])];
-    alerts.push(...over.filter((one) => !isSame(one, firing)).map((one) => until(one, now)));
-    if (firing !== null) alerts.push(until(firing, now + LASTS));
-    if (firing !== null) taken.set(name, { firing, over: [] });
-    untaken.set(name, { firing: isOver ? null : former.firing, over });
+    const over = isOver ? [...former.over, former.firing] : former.over;
+    if (isOver) untaken.set(name, { firing: null, over });
+    for (const one of over) if (!isSame(one, firing)) alerts.push({ ...one, endsAt: iso(now) });
+    if (firing === null) continue;
+    alerts.push({ ...firing, endsAt: iso(now + LASTS) });
+    taken.set(name, { firing, over: [] });
   }
   return { alerts, taken, untaken, due };
 }
 
 function made(state: WatchState, page: string | null, now: number): Alert {
   const event = state.found === 'error' ? 'failing' : 'opened';
-  return alertFor({ state, event, digest: state.digest }, page, now + LASTS);
-}
-
-function alertFor(due: Due, page: string | null, endsAt: number): Alert {
-  const [item] = messageOf([due], page).items;
+  const [item] = messageOf([{ state, event, digest: state.digest }], page).items;
   if (item === undefined) throw new TypeError('A message has an item for each notice.');
-  return alertOf(item, endsAt);
+  return alertOf(item, now + LASTS);
 }
 
 function isSame(one: Alert, other: Alert | null): boolean {
   return JSON.stringify(one.labels) === JSON.stringify(other?.labels);
 }
 
-function until(alert: Alert, endsAt: number): Alert {
-  return { ...alert, endsAt: new Date(endsAt).toISOString() };
+function iso(at: number): string {
+  return new Date(at).toISOString();
 }

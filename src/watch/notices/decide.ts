@@ -77,8 +77,7 @@ function ofDifference(
     return open === null && !isUnsure
       ? []
       : [due('resolved', open === null ? digest : latest(open))];
-  if (open === null) return [due('opened', digest)];
-  if (isUnsure) return [due('opened', digest)];
+  if (open === null || isUnsure) return [due('opened', digest)];
   if (!open.digests.has(digest) && receiver.events.has('changed')) return [due('changed', digest)];
   return isReminded(receiver, open, now) ? [due('reminder', digest)] : [];
 }

@@ -39,11 +39,21 @@ export class Turns {
    * and do not go with others: if one of them is the reason, it must not keep the others back.
    */
   toSend(due: readonly Due[], now: number): readonly Due[] {
-    const keys = new Set(due.map(keyOf));
+    const refused = new Map<string, number>();
+    const fresh: Due[] = [];
+    const again: Due[] = [];
+    for (const one of due) {
+      const key = keyOf(one);
+      const until = this.#refused.get(key);
+      if (until === undefined) fresh.push(one);
+      else {
+        refused.set(key, until);
+        if (now >= until) again.push(one);
+      }
+    }
     // What is no longer due is forgotten, so that a state that comes back is tried again.
-    for (const key of this.#refused.keys()) if (!keys.has(key)) this.#refused.delete(key);
-    const fresh = due.filter((one) => !this.#refused.has(keyOf(one)));
-    const left = fresh.length > 0 ? fresh : due.filter((one) => this.#isTriedAgain(one, now));
+    this.#refused = refused;
+    const left = fresh.length > 0 ? fresh : again;
     if (left.length === 0) this.#since = null;
     else this.#since ??= now;
     const isTime = this.#since !== null && now - this.#since >= GATHER && now >= this.notBefore;
@@ -66,10 +76,6 @@ export class Turns {
     const longest = form === 'alertmanager' ? LONGEST_PAUSE_OF_ALERTS : LONGEST_PAUSE;
     const pause = Math.min(longest, GATHER * 2 ** Math.min(this.#failures, 10));
     this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_KEPT)));
-  }
-
-  #isTriedAgain(due: Due, now: number): boolean {
-    return now >= (this.#refused.get(keyOf(due)) ?? now);
   }
 
   pause(now: number, time: number): void {
