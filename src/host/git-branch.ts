@@ -31,6 +31,8 @@ export interface Tip {
 
 /** A branch that is followed. Every failure is a SetpointError; none quotes git, and none shows a password of the address. */
 export interface GitBranch {
+  /** Without refs/heads. */
+  readonly name: string;
   /** The address without its name and password, or the folder. */
   readonly shown: string;
   /** Where a browser shows a commit, if its id is appended; null if that is not known. */
@@ -74,8 +76,9 @@ export async function openBranch(options: BranchOptions): Promise<GitBranch> {
   await repository.open(branch);
   const files = new GitFiles((args, input) => repository.read(args, input), into, options.needs);
   return {
+    name: branch,
     shown: source.shown,
-    commits: source.kind === 'address' ? source.commits : null,
+    commits: source.commits,
     tip: async () => {
       const commit = await repository.tip(branch);
       return { commit, ...(await repository.describe(commit)) };

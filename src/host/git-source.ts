@@ -5,7 +5,12 @@ import { SetpointError, usageError, type ErrorCode } from '../model/error.ts';
 
 /** Where a branch is: a repository on this machine, which is only read, or an address to fetch from. */
 export type GitSource =
-  | { readonly kind: 'folder'; readonly folder: string; readonly shown: string }
+  | {
+      readonly kind: 'folder';
+      readonly folder: string;
+      readonly shown: string;
+      readonly commits: null;
+    }
   | {
       readonly kind: 'address';
       readonly address: string;
@@ -43,7 +48,7 @@ export function gitSource(source: string): GitSource {
     };
   }
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true)
-    return { kind: 'folder', folder: resolve(source), shown: source };
+    return { kind: 'folder', folder: resolve(source), shown: source, commits: null };
   if (SHORT.test(source)) {
     const shown = source.slice(source.indexOf('@') + 1);
     const commits = commitsAt(new URL(`ssh://${shown.replace(':', '/')}`));
@@ -63,8 +68,7 @@ function commitsAt({ protocol, host, hostname, pathname }: URL): string | null {
   const path = pathname.replace(/\/+$/, '').replace(/\.git$/, '');
   if ((protocol !== 'https:' && protocol !== 'ssh:') || path === '') return null;
   const folder = hostname === 'bitbucket.org' ? 'commits' : 'commit';
-  const base = `https://${protocol === 'ssh:' ? hostname : host}${path.startsWith('/') ? '' : '/'}`;
-  return `${base}${path}/${folder}/`;
+  return `https://${protocol === 'ssh:' ? hostname : host}${path}/${folder}/`;
 }
 
 /** The variables of git with which it finds a repository in a folder, and in none above it. */

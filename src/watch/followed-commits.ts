@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
+import type { GitBranch } from '../host/git-branch.ts';
 import { readOptional } from '../host/read-text.ts';
 import { writeAside } from '../host/write-aside.ts';
 
@@ -10,6 +11,8 @@ interface FollowedCommit {
   readonly commit: string;
   readonly from: string | null;
 }
+
+type Branch = Pick<GitBranch, 'shown' | 'name'>;
 
 /** The commits of branches whose files a controller used last, in its data folder: a branch must go on from there, also after a restart. */
 export class FollowedCommits {
@@ -24,13 +27,13 @@ export class FollowedCommits {
   }
 
   /** That of a branch; null if it was never followed. Throws file-unreadable if that cannot be told. */
-  of(repository: string, ref: string): FollowedCommit | null {
-    return this.#read()[keyOf(repository, ref)] ?? null;
+  of(branch: Branch): FollowedCommit | null {
+    return this.#read()[keyOf(branch)] ?? null;
   }
 
   /** Keeps that of a branch; on the disk once it resolves. Throws output-failed if it cannot be kept. */
-  async keep(repository: string, ref: string, commit: FollowedCommit): Promise<void> {
-    const followed = { ...this.#read(), [keyOf(repository, ref)]: commit };
+  async keep(branch: Branch, commit: FollowedCommit): Promise<void> {
+    const followed = { ...this.#read(), [keyOf(branch)]: commit };
     const text = `${JSON.stringify({ v: 1, followed }, null, 2)}\n`;
     await writeAside(this.path, text, this.#folder);
   }
@@ -56,6 +59,6 @@ export class FollowedCommits {
   }
 }
 
-function keyOf(repository: string, ref: string): string {
-  return `${repository} ${ref}`;
+function keyOf({ shown, name }: Branch): string {
+  return `${shown} ${name}`;
 }

@@ -113,7 +113,6 @@ const ASKED_EVERY = 60_000;
 /** A branch, and the commit that it must continue: the one that was used last, also before a restart, or one that is named. */
 export interface Followed {
   readonly branch: GitBranch;
-  readonly ref: string;
   readonly commits: FollowedCommits;
   /** What the branch must continue after it was rewritten on purpose. */
   readonly from?: string | undefined;
@@ -125,7 +124,7 @@ export interface Followed {
  */
 export function branchSource(
   options: Options,
-  { branch, ref, commits, from }: Followed,
+  { branch, commits, from }: Followed,
   clock: Clock,
   state: string,
 ): Source {
@@ -135,7 +134,7 @@ export function branchSource(
   let asked: Promise<string> | null = null;
   /** What the branch must continue. A commit that is named counts once: what was used since then counts later. */
   const last = (): string | null => {
-    const kept = commits.of(branch.shown, ref);
+    const kept = commits.of(branch);
     return from === undefined || from === kept?.from ? (kept?.commit ?? null) : from;
   };
   const ask = async (): Promise<string> => {
@@ -160,10 +159,7 @@ export function branchSource(
       const root = await branch.files(commit);
       const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
       const loaded = await loadSession({ ...options, file, checkout: { root, state } });
-      await commits.keep(branch.shown, ref, {
-        commit,
-        from: from ?? commits.of(branch.shown, ref)?.from ?? null,
-      });
+      await commits.keep(branch, { commit, from: from ?? commits.of(branch)?.from ?? null });
       current = commit;
       return { ...loaded, commit };
     },

@@ -55,7 +55,7 @@ async function followed(
   const into = join(folder.path, 'data/git');
   const branch = await openBranch({ source: repository, ref, into, env });
   const options = { file: 'settings.yaml', env };
-  const source = { branch, ref, commits: new FollowedCommits(into), from };
+  const source = { branch, commits: new FollowedCommits(into), from };
   const files = new CurrentFiles(branchSource(options, source, clock, join(folder.path, 'data')));
   return { files, clock };
 }
@@ -141,7 +141,7 @@ environments:
           },
         } as unknown as Dispatcher,
       };
-      const followed = { branch, ref: 'main', commits: new FollowedCommits(into) };
+      const followed = { branch, commits: new FollowedCommits(into) };
       const source = branchSource(request, followed, new HandClock(), join(folder.path, 'data'));
       const { targets, values } = await source.load();
       const target = targets.find((one) => one.name === name);

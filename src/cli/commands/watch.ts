@@ -130,10 +130,9 @@ async function sourceFor(
   }
   const { env, signal } = request;
   const into = join(data, 'git');
-  const name = (ref ?? 'main').replace(/^refs\/heads\//, '');
-  const branch = await openBranch({ source: git, ref: name, into, env, signal });
+  const branch = await openBranch({ source: git, ref: ref ?? 'main', into, env, signal });
   const commits = new FollowedCommits(into);
-  return branchSource(request, { branch, ref: name, commits, from }, SYSTEM_CLOCK, data);
+  return branchSource(request, { branch, commits, from }, SYSTEM_CLOCK, data);
 }
 
 function locksOf({ lock, lockScope }: Flags<'watch'>, data: string, env: Io['env']): Locks {
