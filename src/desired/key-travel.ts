@@ -17,8 +17,8 @@ import type { Target } from './target.ts';
 export interface TravelPolicy {
   readonly origins: readonly string[] | null;
   readonly variables: readonly string[] | null;
-  /** Why both lists must be set: in a pipeline, and if a branch is followed. Null if they need not be. */
-  readonly required: string | null;
+  /** If both lists must be set: in a pipeline, and if a branch is followed. */
+  readonly required: Requirement | null;
   /** Certificates are not checked in this process. */
   readonly unverifiedTls: boolean;
 }
@@ -29,13 +29,22 @@ export interface TravelProblem {
   readonly hint: string;
 }
 
+/** Why the lists must be set, and where to set them, as a message has it. */
+interface Requirement {
+  readonly why: string;
+  readonly set: string;
+}
+
+const PIPELINE: Requirement = { why: 'With CI set', set: 'Add to the pipeline:' };
+const BRANCH: Requirement = { why: 'With --git', set: 'Set it for the controller:' };
+
 /** `followsBranch` is whether the files are those of whatever commit a branch has by then. */
 export function travelPolicyIn(env: Variables, followsBranch: boolean): TravelPolicy {
   const pipeline = (env['CI'] ?? '') !== '';
   return {
     origins: listIn(env['SETPOINT_ALLOWED_ORIGINS']),
     variables: listIn(env['SETPOINT_ALLOWED_VARIABLES']),
-    required: pipeline ? 'With CI set' : followsBranch ? 'With --git' : null,
+    required: pipeline ? PIPELINE : followsBranch ? BRANCH : null,
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
 }
@@ -119,8 +128,8 @@ function originProblem(
     };
   }
   if (policy.origins === null && policy.required !== null) {
-    const message = `${policy.required}, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.`;
-    return { code, message, hint: `${addTo(policy)} SETPOINT_ALLOWED_ORIGINS=${shown}` };
+    const message = `${policy.required.why}, SETPOINT_ALLOWED_ORIGINS must list where keys may be sent.`;
+    return { code, message, hint: `${policy.required.set} SETPOINT_ALLOWED_ORIGINS=${shown}` };
   }
   const withScheme = (policy.origins ?? []).some(
     (entry) => entry.includes('://') && matches(url.origin, [originGlob(entry)]),
@@ -147,13 +156,9 @@ function originProblem(
 
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {
   if (policy.required === null || policy.variables !== null || variables.length === 0) return null;
-  const message = `${policy.required}, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.`;
+  const message = `${policy.required.why}, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.`;
   const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
-  return { code: 'variable-not-allowed', message, hint: `${addTo(policy)} ${line}` };
-}
-
-function addTo({ required }: TravelPolicy): string {
-  return required === 'With CI set' ? 'Add to the pipeline:' : 'Set it for the controller:';
+  return { code: 'variable-not-allowed', message, hint: `${policy.required.set} ${line}` };
 }
 
 /** The variables and files that are sent as keys in one run, and the origin of each. */

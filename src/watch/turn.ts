@@ -90,7 +90,7 @@ export async function heal(
     return { kind: 'not-healed', again: false, problem: null };
   }
   const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
-  const { outcome } = await write(environment, declared, environment.digest, {
+  const outcome = await write(environment, declared, environment.digest, {
     ...tools,
     stillMay,
     actor: null,
@@ -109,14 +109,14 @@ export async function heal(
 /**
  * Applies what the file declares, if the plan right before the write has this digest. Right before each request that writes, it checks that
  * the environment may still be written and that the lock is still held. The journal gets a record before the write and one of how it ended.
- * `begun`: something was sent, or may have been. Throws if the first record cannot be written; then nothing was sent.
+ * Throws if the first record cannot be written; then nothing was sent.
  */
 export async function write(
   environment: Environment,
   declared: Declared,
   digest: string,
   tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
-): Promise<{ readonly outcome: EnvironmentOutcome; readonly begun: boolean }> {
+): Promise<EnvironmentOutcome> {
   const { name } = environment;
   const { commit } = declared;
   const { request, networks, values, clock, approved, lock, records } = tools;
@@ -179,7 +179,7 @@ export async function write(
     await records.flush();
   }
   if (problem !== null) throw problem;
-  return { outcome, begun };
+  return outcome;
 }
 
 function lostLock({ name, lost }: Lock): SetpointError {

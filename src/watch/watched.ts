@@ -148,7 +148,7 @@ export class Watched {
           'Apply it there.',
         );
       const tools = this.#writeTools(lock);
-      const { outcome } = await write(environment, this.#declared(), digest, {
+      const outcome = await write(environment, this.#declared(), digest, {
         ...tools,
         stillMay: () => true,
         actor: 'somebody on the page',

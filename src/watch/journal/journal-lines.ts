@@ -80,11 +80,21 @@ export function lineOf(line: JournalLine): string {
   return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
+/** Lines that are not about one environment. */
+const OF_ALL: ReadonlySet<JournalLine['kind']> = new Set([
+  'checkpoint',
+  'started',
+  'stopped',
+  'files',
+]);
+
 /** Whether a line has what is read of its kind: one that lacks it was not written by a controller. Throws for some that do not. */
 function isWhole(line: JournalLine): boolean {
   const areTexts = (list: readonly unknown[]): boolean =>
     list.every((one) => typeof one === 'string');
-  if ('environment' in line && typeof line.environment !== 'string') return false;
+  const { environment } = line as { readonly environment?: unknown };
+  const isOfAll = environment === undefined && OF_ALL.has(line.kind);
+  if (typeof environment !== 'string' && !isOfAll) return false;
   switch (line.kind) {
     case 'checkpoint':
       return (
@@ -94,27 +104,23 @@ function isWhole(line: JournalLine): boolean {
         line.notices.every((one) => one.kind === 'notice' && isWhole(one))
       );
     case 'state':
-      return typeof line.environment === 'string' && (line.plan === null || isPart(line.plan));
+      return line.plan === null || isPart(line.plan);
     case 'writing':
-      return typeof line.environment === 'string' && areTexts(line.paths);
+      return areTexts(line.paths);
     case 'write':
-      return (
-        typeof line.environment === 'string' &&
-        isPart(line.outcome) &&
-        typeof line.outcome.requests.post === 'number'
-      );
+      return isPart(line.outcome) && typeof line.outcome.requests.post === 'number';
     case 'suspended':
-      return areTexts([line.environment, line.reason]);
+      return areTexts([line.reason]);
     case 'healing-stopped':
-      return areTexts([line.environment, line.path, line.reason]);
+      return areTexts([line.path, line.reason]);
     case 'notice':
-      return areTexts([line.environment, line.receiver, line.event, line.digest, line.result]);
+      return areTexts([line.receiver, line.event, line.digest, line.result]);
     case 'clock-set':
-      return typeof line.environment === 'string' && Number.isFinite(line.by);
+      return Number.isFinite(line.by);
     case 'agreed':
       return isAgreement(line.agreement);
     case 'resumed':
-      return typeof line.environment === 'string';
+      return true;
     case 'started':
     case 'stopped':
       return typeof line.version === 'string';
