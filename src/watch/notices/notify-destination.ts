@@ -1,6 +1,6 @@
 import { member, type MapNode, type Node } from '../../desired/node.ts';
 import { isLoopback, isSensitiveUrl } from '../../model/address.ts';
-import type { Secret } from '../../model/secret.ts';
+import { Secret } from '../../model/secret.ts';
 import { isSensitiveName, isSecretText } from '../../model/secret-words.ts';
 import type { NotifyNodes } from './notify-nodes.ts';
 import type { Destination } from './receiver.ts';
@@ -35,13 +35,24 @@ export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | n
   const isPublic = mayBePublic ? (text: string) => !isSensitiveUrl(text) : undefined;
   const url = nodes.secret(node, form, isPublic);
   if (url === null) return null;
-  if (url.compareWith((text) => (isAddress(text) ? 'yes' : 'no')) === 'no')
-    return nodes.report(node, {
-      code: 'bad-value',
-      message: `${form} is not an https address.`,
-      hint: 'Write https://…; http is for loopback and names without a dot, such as http://alertmanager:9093.',
-    });
+  if (!isReachedSafely(url, node, form, nodes)) return null;
   return { form, url, headers: headersOf(member(map, 'headers'), nodes) };
+}
+
+/** Whether what is sent to an address crosses no network in clear text; reports it if not. */
+export function isReachedSafely(
+  address: Secret,
+  node: Node,
+  what: string,
+  nodes: NotifyNodes,
+): boolean {
+  if (address.compareWith((text) => (isAddress(text) ? 'yes' : 'no')) === 'yes') return true;
+  nodes.report(node, {
+    code: 'bad-value',
+    message: `${what} is not an https address.`,
+    hint: 'Write https://…; http is for loopback and names without a dot, such as http://alertmanager:9093.',
+  });
+  return false;
 }
 
 const ONLY: Readonly<Record<string, readonly string[]>> = {
@@ -56,8 +67,8 @@ function isAddress(text: string): boolean {
   if (url === null || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
   const { hostname } = url;
-  const isNear =
-    isLoopback(hostname) || !hostname.includes('.') || /\.(svc|local|internal)$/.test(hostname);
+  const isName = !hostname.startsWith('[') && !hostname.includes('.');
+  const isNear = isLoopback(hostname) || isName || /\.(svc|local|internal)$/.test(hostname);
   return url.protocol === 'http:' && isNear;
 }
 
@@ -75,7 +86,10 @@ function issuesOf(map: MapNode, node: Node, nodes: NotifyNodes): Destination | n
           /^https?:\/\/[^\s@]+$/,
           'Write the address of the API, such as https://github.example.com/api/v3.',
         );
-  if (repository === null || secret === null) return null;
+  const isSafe =
+    api === undefined ||
+    (apiUrl !== null && isReachedSafely(new Secret(apiUrl), api, 'api_url', nodes));
+  if (repository === null || secret === null || !isSafe) return null;
   return { form: 'github-issue', repository, token: secret, apiUrl };
 }
 

@@ -8,7 +8,7 @@ import type { ReferenceSource } from '../../model/ports.ts';
 import { parseSelector, type Requirement } from '../../model/selector.ts';
 import type { NoticeKind, WatchStatus, Window } from '../../model/watch.ts';
 import { counted } from '../../model/wording.ts';
-import { destinationOf, FORMS } from './notify-destination.ts';
+import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
 import { NotifyNodes } from './notify-nodes.ts';
 import type { Heartbeat, NotifySettings, Receiver } from './receiver.ts';
 
@@ -130,7 +130,8 @@ function heartbeatOf(node: Node, nodes: NotifyNodes): Heartbeat | null {
   const url = address && nodes.secret(address, 'url');
   const every = map === null ? undefined : member(map, 'every');
   const time = every === undefined ? 60_000 : nodes.time(every, 'every', 10_000);
-  return url === null || time === null ? null : { url, every: time };
+  if (!url || !address || !isReachedSafely(url, address, 'url', nodes)) return null;
+  return time === null ? null : { url, every: time };
 }
 
 function selectorOf(node: Node | undefined, nodes: NotifyNodes): readonly Requirement[] {

@@ -11,6 +11,9 @@ const VARIABLES = {
   SLACK: 'https://hooks.slack.com/services/T0/B0/canary-in-the-address',
   TOKEN: 'canary-token',
   PLAIN: 'not an address',
+  FAR: 'http://192.0.2.1/ping',
+  FAR_6: 'http://[fe80::1]/',
+  NEAR: 'http://127.0.0.1:9/',
 };
 const SCHEMA = JSON.parse(
   readFileSync(new URL('../../../../schemas/notify.schema.json', import.meta.url), 'utf8'),
@@ -119,6 +122,21 @@ describe('a file of --notify', () => {
       ['3 bad-value json is not an https address.'],
     ],
     [
+      'a token that would cross the network in clear text',
+      'version: 1\nnotify:\n  - { name: a, github_issue: o/r, token: "${env:PLAIN}", api_url: "http://192.0.2.1/api/v3" }',
+      ['3 bad-value api_url is not an https address.'],
+    ],
+    [
+      'a heartbeat over http to another machine',
+      'version: 1\nheartbeat:\n  url: ${env:FAR}',
+      ['3 bad-value url is not an https address.'],
+    ],
+    [
+      'http to an IPv6 address, which has no dot either',
+      'version: 1\nnotify:\n  - { name: a, json: "http://[2001:db8::1]/" }\nheartbeat: { url: "${env:FAR_6}" }',
+      ['3 bad-value json is not an https address.', '4 bad-value url is not an https address.'],
+    ],
+    [
       'two addresses',
       'version: 1\nnotify:\n  - { name: a, json: "https://x.example", alertmanager: "https://y.example" }',
       ['3 missing-key A receiver needs exactly one address.'],
@@ -157,6 +175,17 @@ describe('a file of --notify', () => {
     const found = problems(text);
     for (const one of expected) expect(found.some((problem) => problem.startsWith(one))).toBe(true);
     expect(found.length).toBe(expected.length);
+  });
+
+  it.each([
+    'https://x.example/',
+    'http://127.0.0.1:9/',
+    'http://[::1]:9/',
+    'http://gitea:3000/',
+    'http://hooks.team.svc/',
+  ])('every address may be %s', (address) => {
+    const text = `version: 1\nnotify:\n  - { name: a, json: "${address}" }\n  - { name: b, github_issue: o/r, token: "\${env:PLAIN}", api_url: "${address}" }\nheartbeat: { url: "\${env:NEAR}" }`;
+    expect(problems(text)).toEqual([]);
   });
 
   it('is described by its schema, which refuses what the file may not say', () => {
