@@ -31,14 +31,12 @@ export class Access {
   readonly readingTakesLogin: boolean;
   /** Whether browsers see https. */
   readonly isSecure: boolean;
-  readonly #cookie: string;
 
   constructor(options: ListenOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
     this.readingTakesLogin = !isLoopback(inUrl(options.host)) || options.publicOrigin !== null;
     this.isSecure = options.tls !== null || options.publicOrigin !== null;
-    this.#cookie = this.isSecure ? '__Host-setpoint' : 'setpoint';
   }
 
   get canLogIn(): boolean {
@@ -69,36 +67,42 @@ export class Access {
     return origin === own;
   }
 
+  /** Credentials of another scheme than Bearer are those of a proxy with a login of its own, which passes them on. */
   visitor(request: IncomingMessage): Visitor | Refused {
-    const { authorization, cookie = '' } = request.headers;
-    if (authorization !== undefined && this.canLogIn) {
-      const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-      const refused = this.tried(bearer ?? '', request);
-      return refused ?? TOOL;
-    }
+    const { authorization = '', cookie = '' } = request.headers;
+    const bearer = /^Bearer(?: +(.*))?$/i.exec(authorization);
+    if (bearer !== null && this.canLogIn) return this.tried(bearer[1] ?? '', request) ?? TOOL;
+    const begin = `${this.#cookieOf(request)}=`;
     const id = cookie
       .split(/; */)
-      .find((one) => one.startsWith(`${this.#cookie}=`))
-      ?.slice(this.#cookie.length + 1);
+      .find((one) => one.startsWith(begin))
+      ?.slice(begin.length);
     const session = this.sessions.find(id, this.#clock.now());
     return session === null ? ANYBODY : { kind: 'person', session };
   }
 
-  /** Null if a text is the token. */
+  /** Whether a visitor may still have what it asked for: a session may have ended since. */
+  isStill({ session }: Visitor): boolean {
+    return session === null || this.sessions.find(session.id, this.#clock.now()) !== null;
+  }
+
+  /** Null if a text is the token, whatever else was tried; only failures are throttled. */
   tried(text: string, request: IncomingMessage): Refused | null {
-    const address = this.#addressOf(request);
-    const now = this.#clock.monotonic();
-    const wait = this.#throttle.wait(address, now);
-    if (wait > 0) return { kind: 'refused', wait };
     if (this.#options.token !== null && isToken(this.#options.token, text)) return null;
-    this.#throttle.failed(address, now);
-    return { kind: 'refused', wait: 0 };
+    const wait = this.#throttle.failed(this.#addressOf(request), this.#clock.monotonic());
+    return { kind: 'refused', wait };
   }
 
   /** The header that gives a browser its session, or takes it. */
-  setCookie(session: Session | null): string {
+  setCookie(session: Session | null, request: IncomingMessage): string {
     const value = session === null ? '; Max-Age=0' : session.id;
-    return `${this.#cookie}=${value}; Path=/; HttpOnly; SameSite=Strict${this.isSecure ? '; Secure' : ''}`;
+    return `${this.#cookieOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${this.isSecure ? '; Secure' : ''}`;
+  }
+
+  /** A browser has one cookie of a name for all ports of a machine: without TLS each port has its own. */
+  #cookieOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+    if (this.isSecure) return '__Host-setpoint';
+    return `setpoint-${/:(\d{1,5})$/.exec(host)?.[1] ?? socket.localPort ?? 80}`;
   }
 
   /** Behind a proxy it is the last address that the proxy has added; of IPv6 the network. */

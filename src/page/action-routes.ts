@@ -21,7 +21,7 @@ const LARGEST_FORM = 16 * 1024;
 
 /** What changes something: logging in and out, and actions. Each needs a request from a page of ours, or a tool's token. */
 export function actionRoutes(app: Hono<Binding>, served: Served): void {
-  const { access, clock } = served;
+  const { access, clock, streams } = served;
   app.get('/login', (call) => {
     if (!access.canLogIn) return call.notFound();
     const next = localPath(new URL(call.req.url).searchParams.get('next'));
@@ -45,9 +45,10 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
     if (!access.canLogIn) return call.notFound();
     const form = call.get('form');
     const next = localPath(form.get('next'));
-    const refused = access.tried(form.get('token') ?? '', call.env.incoming);
+    const { incoming } = call.env;
+    const refused = access.tried(form.get('token') ?? '', incoming);
     if (refused === null) {
-      call.header('Set-Cookie', access.setCookie(access.sessions.start(clock.now())));
+      call.header('Set-Cookie', access.setCookie(access.sessions.start(clock.now()), incoming));
       return call.redirect(next, 303);
     }
     const { wait } = refused;
@@ -62,18 +63,25 @@ export function actionRoutes(app: Hono<Binding>, served: Served): void {
   app.post('/logout', async (call) => {
     const { session } = call.get('visitor');
     if (session !== null) access.sessions.end(session.id);
-    call.header('Set-Cookie', access.setCookie(null));
+    streams.review();
+    call.header('Set-Cookie', access.setCookie(null, call.env.incoming));
     return call.redirect('/', 303);
   });
   app.post('/environments/:name/:action', (call) => act(served, call));
 }
 
-/** A path of this page; the list for anything else. */
+/** A path of this page; the list for anything else. It is read twice: once without its dots, a path may begin with the name of a host. */
 function localPath(text: string | null): string {
+  const path = pathIn(text ?? '/');
+  const isOurs = path !== null && pathIn(path) === path && !/^\/login(?:[/?]|$)/.test(path);
+  return isOurs ? path : '/';
+}
+
+/** The path and query of an address as a browser reads it here; null if it leads elsewhere. */
+function pathIn(text: string): string | null {
   const base = 'http://here.invalid';
-  const url = text !== null && URL.canParse(text, base) ? new URL(text, base) : null;
-  const isOurs = url?.origin === base && url.pathname !== '/login';
-  return isOurs ? url.pathname + url.search : '/';
+  const url = URL.canParse(text, base) ? new URL(text, base) : null;
+  return url?.origin === base ? url.pathname + url.search : null;
 }
 
 /** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */

@@ -22,7 +22,7 @@ import { SAFE_HEADERS } from './headers.ts';
 import { listHtml, listView, sortedStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
 import { environmentAddress, versionOf, type LiveView } from './parts.ts';
-import type { Source } from './streams.ts';
+import { EVENT_HEADERS, type Source } from './streams.ts';
 
 /** How many records of the history the API shows. */
 const RECORDS = 50;
@@ -107,7 +107,7 @@ export function routes(served: Served): Hono<Binding> {
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
 function readingRoutes(app: Hono<Binding>, served: Served): void {
-  const { watching, clock, metrics, boot, streams } = served;
+  const { watching, access, clock, metrics, boot, streams } = served;
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
@@ -133,11 +133,14 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
   });
 
   app.get('/events', async (call) => {
+    if (call.req.method === 'HEAD') return call.body(null, 200, EVENT_HEADERS);
     if (streams.isFull)
       return call.text('Too many streams are open.\n', 503, { 'Retry-After': '30' });
     const { searchParams } = new URL(call.req.url);
     const known = call.req.header('last-event-id') ?? searchParams.get('version') ?? '';
-    await streams.open(sourceOf(served, searchParams), call.env.outgoing, known);
+    const visitor = call.get('visitor');
+    const source = sourceOf(served, searchParams);
+    await streams.open(source, call.env.outgoing, known, () => access.isStill(visitor));
     return RESPONSE_ALREADY_SENT;
   });
 

@@ -12,6 +12,8 @@ export interface Source {
 interface Stream {
   readonly source: Source;
   readonly response: ServerResponse;
+  /** Whether its reader may still have it. */
+  readonly isAllowed: () => boolean;
   /** The key of each part as the reader has it, and the order of the rows. */
   sent: ReadonlyMap<string, string>;
   order: string;
@@ -25,6 +27,12 @@ const SOON = 50;
 const KEEP_ALIVE = 15_000;
 /** A reader who has not taken what was sent is cut off after this long. */
 const LONGEST_STALL = 60_000;
+
+export const EVENT_HEADERS: Readonly<Record<string, string>> = {
+  ...SAFE_HEADERS,
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'X-Accel-Buffering': 'no',
+};
 
 /**
  * Server-sent events. They carry no news of their own: each brings a reader from what it has to what is shown now. So whatever
@@ -55,19 +63,23 @@ export class Streams {
     return this.#streams.size >= MOST_STREAMS;
   }
 
-  /** Begins a stream. `version` is what the reader has; if it is that of now, nothing is sent until something changes. */
-  async open(source: Source, response: ServerResponse, version: string): Promise<void> {
+  /**
+   * Begins a stream, which ends once `isAllowed` is false. `version` is what the reader has; if it is that of now, nothing is sent until
+   * something changes.
+   */
+  async open(
+    source: Source,
+    response: ServerResponse,
+    version: string,
+    isAllowed: () => boolean,
+  ): Promise<void> {
     const view = await source.view();
-    if (view === null || response.destroyed) {
+    if (view === null || response.destroyed || !isAllowed()) {
       response.writeHead(204, SAFE_HEADERS).end();
       return;
     }
-    response.writeHead(200, {
-      ...SAFE_HEADERS,
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'X-Accel-Buffering': 'no',
-    });
-    const stream: Stream = { source, response, sent: new Map(), order: '' };
+    response.writeHead(200, EVENT_HEADERS);
+    const stream: Stream = { source, response, isAllowed, sent: new Map(), order: '' };
     this.#streams.set(stream, performance.now());
     response.on('close', () => this.#streams.delete(stream));
     response.on('error', () => this.#streams.delete(stream));
@@ -76,12 +88,21 @@ export class Streams {
     else this.#send(stream, view);
   }
 
+  /** Ends the streams whose readers may not have them any more. */
+  review(): void {
+    for (const stream of this.#streams.keys()) if (!stream.isAllowed()) this.#end(stream);
+  }
+
   close(): void {
     clearInterval(this.#keepAlive);
     if (this.#turn !== null) clearTimeout(this.#turn);
     this.#silence();
-    for (const { response } of this.#streams.keys()) response.end();
-    this.#streams.clear();
+    for (const stream of this.#streams.keys()) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    this.#streams.delete(stream);
+    stream.response.end();
   }
 
   /** Sends soon after a change, and not more often than once in a pause. */
@@ -100,6 +121,7 @@ export class Streams {
   /** Each source is computed once for all who look at it. */
   async #sendAll(): Promise<void> {
     this.#changed = false;
+    this.review();
     const views = new Map<string, Promise<LiveView | null>>();
     for (const stream of this.#streams.keys()) {
       if (this.#isStalled(stream)) continue;
@@ -109,11 +131,11 @@ export class Streams {
       if (known === undefined) views.set(source.key, computed);
       try {
         const view = await computed;
-        if (view === null) stream.response.end();
+        if (view === null || !stream.isAllowed()) this.#end(stream);
         else if (this.#streams.has(stream)) this.#send(stream, view);
       } catch (thrown) {
         this.#failed(thrown);
-        stream.response.end();
+        this.#end(stream);
       }
     }
   }
@@ -138,6 +160,7 @@ export class Streams {
 
   #keptAlive(): void {
     const now = performance.now();
+    this.review();
     for (const [stream, since] of this.#streams) {
       if (!this.#isStalled(stream)) {
         stream.response.write(':\n\n');

@@ -1,30 +1,24 @@
 const WINDOW = 60_000;
-const MOST_OF_ONE = 10;
-const MOST_OF_ALL = 200;
+const MOST = 10;
+/** Addresses that are counted at once; of more, the oldest is forgotten. */
+const MOST_ADDRESSES = 10_000;
 
-/** Bounds how often a minute somebody may guess a token: of one address, and of all together. Times are milliseconds. */
+/** Counts the wrong tokens of an address in a minute. Times are milliseconds. */
 export class Throttle {
   readonly #failures = new Map<string, number>();
-  #total = 0;
   #began = Number.NEGATIVE_INFINITY;
 
-  /** Seconds until an address may try again; 0 if it may now. */
-  wait(address: string, now: number): number {
-    this.#turn(now);
-    const isFree = (this.#failures.get(address) ?? 0) < MOST_OF_ONE && this.#total < MOST_OF_ALL;
-    return isFree ? 0 : Math.max(1, Math.ceil((this.#began + WINDOW - now) / 1000));
-  }
-
-  failed(address: string, now: number): void {
-    this.#turn(now);
-    this.#total += 1;
-    this.#failures.set(address, (this.#failures.get(address) ?? 0) + 1);
-  }
-
-  #turn(now: number): void {
-    if (now - this.#began < WINDOW) return;
-    this.#began = now;
-    this.#total = 0;
-    this.#failures.clear();
+  /** Counts one more; in how many seconds the address may try again, 0 if it may now. */
+  failed(address: string, now: number): number {
+    if (now - this.#began >= WINDOW) {
+      this.#began = now;
+      this.#failures.clear();
+    }
+    const count = (this.#failures.get(address) ?? 0) + 1;
+    const [oldest] = this.#failures.keys();
+    if (count === 1 && this.#failures.size >= MOST_ADDRESSES && oldest !== undefined)
+      this.#failures.delete(oldest);
+    this.#failures.set(address, count);
+    return count <= MOST ? 0 : Math.max(1, Math.ceil((this.#began + WINDOW - now) / 1000));
   }
 }

@@ -301,6 +301,21 @@ describe('every answer', () => {
 });
 
 describe('on loopback', () => {
+  it('the cookie of a session has the name of the port that a browser asks', async () => {
+    const { page, post, ask } = await near();
+    const named = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+      ((await post('/login', { token: TOKEN }, headers)).headers['set-cookie']?.[0] ?? '').split(
+        '=',
+      )[0] ?? '';
+    expect(await named({})).toBe(`setpoint-${new URL(page.url).port}`);
+    expect(await named({ host: 'localhost:9000' })).toBe('setpoint-9000');
+    const { headers } = await post('/login', { token: TOKEN });
+    const cookie = (headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+    expect((await ask('/', { headers: { cookie } })).text).toContain('Log out');
+    const elsewhere = { cookie: cookie.replace(/^setpoint-\d+/, 'setpoint-1') };
+    expect((await ask('/', { headers: elsewhere })).text).not.toContain('Log out');
+  });
+
   it.each([
     'evil.example',
     'evil.example:80',
@@ -364,10 +379,44 @@ describe('off loopback', () => {
     '/\\evil.example',
     'javascript:alert(1)',
     '\t//evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/..//evil.example/x',
+    '/..//here.invalid//evil.example/x',
+    '/x/..//evil.example',
+    '/.//evil.example',
+    '/%2e%2e//evil.example',
+    '/%2E/%2e%2e/.//evil.example',
+    '/..\\\\evil.example',
+    '\\\\evil.example',
+    '/..//\tevil.example',
+    '/..//user@evil.example:80/',
+    'http:/..//evil.example',
+    'http://here.invalid//evil.example',
+    '//[',
     '/login',
+    '/login?next=/login',
+    '/login/',
+    '/x/../login',
   ])('and never to %j', async (next) => {
-    const { post } = await far();
+    const { post, ask } = await far();
     expect((await post('/login', { token: TOKEN, next })).headers.location).toBe('/');
+    const { text } = await ask(`/login?next=${encodeURIComponent(next)}`);
+    expect(text).toContain('name="next" value="/"');
+  });
+
+  it('wherever next leads, it is on this page', async () => {
+    const { post, page } = await far();
+    const pieces = ['/', '//', '\\', '..', '.', '%2e', '%2f', '%5c', '\t', '\r\n', '\0', 'http:'];
+    const ends = ['evil.example', '@evil.example', '%00', '?q=//evil.example', '#//evil.example'];
+    const made = pieces.flatMap((one) =>
+      pieces.flatMap((two) => ends.map((end) => `/${one}${two}${one}${end}`)),
+    );
+    for (const next of made) {
+      const { headers } = await post('/login', { token: TOKEN, next });
+      const { host, protocol } = new URL(headers.location ?? 'none:', page.url);
+      expect(`${protocol}//${host}`, JSON.stringify(next)).toBe(page.url);
+    }
   });
 
   it('a tool sends the token', async () => {
@@ -383,14 +432,45 @@ describe('off loopback', () => {
     const from = (address: string) => ({ 'x-forwarded-for': `spoofed, ${address}` });
     for (let count = 0; count < 10; count++)
       expect((await post('/login', { token: 'wrong' }, from('192.0.2.1'))).status).toBe(401);
-    const refused = await post('/login', { token: TOKEN }, from('192.0.2.1'));
+    const refused = await post('/login', { token: 'wrong' }, from('192.0.2.1'));
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await ask('/', { headers: { ...BEARER, ...from('192.0.2.1') } })).status).toBe(429);
-    expect((await post('/login', { token: TOKEN }, from('192.0.2.2'))).status).toBe(303);
+    const wrong = { authorization: 'Bearer wrong' };
+    expect((await ask('/', { headers: { ...wrong, ...from('192.0.2.1') } })).status).toBe(429);
+    expect((await post('/login', { token: 'wrong' }, from('192.0.2.2'))).status).toBe(401);
     expect((await ask('/', { headers: { cookie } })).status).toBe(200);
     clock.pass(60_000);
-    expect((await post('/login', { token: TOKEN }, from('192.0.2.1'))).status).toBe(303);
+    expect((await post('/login', { token: 'wrong' }, from('192.0.2.1'))).status).toBe(401);
+  });
+
+  it('the right token is taken, whatever others have tried, from the same address too', async () => {
+    const { ask, post } = await far();
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    for (let count = 0; count < 220; count++)
+      await post('/login', { token: 'wrong' }, from(`192.0.2.${count % 20}`));
+    for (const address of ['192.0.2.1', '198.51.100.7']) {
+      expect((await post('/login', { token: TOKEN }, from(address))).status).toBe(303);
+      const headers = { ...BEARER, ...from(address) };
+      expect((await ask('/api/environments', { headers })).status).toBe(200);
+    }
+    const wrong = { authorization: 'Bearer wrong', ...from('198.51.100.8') };
+    expect((await ask('/', { headers: wrong })).status).toBe(401);
+  });
+
+  it('what a proxy with its own login passes on is no wrong token', async () => {
+    for (const start of [near, far]) {
+      const { ask, post, logIn } = await start();
+      for (const authorization of ['Basic dXNlcjpwYXNz', 'Digest a="b"', 'Negotiate abc', '']) {
+        for (let count = 0; count < 15; count++)
+          expect((await ask('/login', { headers: { authorization } })).status).toBe(200);
+        expect((await post('/login', { token: TOKEN }, { authorization })).status).toBe(303);
+        const { cookie, formToken } = await logIn();
+        expect((await ask('/', { headers: { cookie, authorization } })).status).toBe(200);
+        const form = { form_token: formToken };
+        const sent = { cookie, authorization };
+        expect((await post('/environments/canary/read', form, sent)).status).toBe(303);
+      }
+    }
   });
 
   it('a session ends by itself, and when somebody logs out', async () => {
@@ -618,6 +698,50 @@ describe('apply now', () => {
 });
 
 describe('events', () => {
+  it.each([near, far])('end with the session of their reader', async (start) => {
+    const { open, post, logIn, clock, watching } = await start();
+    const stream = async (cookie: string): Promise<Events> => {
+      const events = new Events();
+      open('/events', { headers: { cookie } }, (response) => events.take(response));
+      await events.until(({ all }) => all.length > 0);
+      return events;
+    };
+    const [one, other] = [await logIn(), await logIn()];
+    const [mine, others] = [await stream(one.cookie), await stream(other.cookie)];
+    await post('/logout', {}, { cookie: one.cookie });
+    await mine.until(({ ended }) => ended);
+    watching.set('sandbox', { status: 'drift' });
+    await others.until(({ all }) => all.length > 1);
+    expect(mine.all).toHaveLength(1);
+    clock.pass(12 * 3_600_000);
+    watching.set('sandbox', { status: 'error' });
+    await others.until(({ ended }) => ended);
+    expect(others.all).toHaveLength(2);
+  });
+
+  it('a session that ends while they begin gets none', async () => {
+    const { ask, post, logIn, watching } = await far();
+    const { cookie } = await logIn();
+    const history = watching.history.bind(watching);
+    watching.history = async (name, limit) => {
+      await post('/logout', {}, { cookie });
+      return history(name, limit);
+    };
+    const { status, text } = await ask('/events?environment=canary', { headers: { cookie } });
+    expect([status, text]).toEqual([204, '']);
+  });
+
+  it('HEAD ends at once and holds no stream', async () => {
+    const { ask, page } = await near();
+    for (let count = 0; count < 120; count++) {
+      const { status, headers } = await ask('/events', { method: 'HEAD' });
+      expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    }
+    const abort = new AbortController();
+    expect((await fetch(`${page.url}/events`, { signal: abort.signal })).status).toBe(200);
+    abort.abort();
+  });
+
   it('bring a row from what the reader has to what is now', async () => {
     const { ask, open, watching } = await near();
     const version = /data-version="([^"]+)"/.exec((await ask('/')).text)?.[1] ?? '';

@@ -68,7 +68,11 @@ function view(): LiveView {
   };
 }
 
-async function open(key = 'k', compute: () => Promise<LiveView | null> = async () => view()) {
+async function open(
+  key = 'k',
+  compute: () => Promise<LiveView | null> = async () => view(),
+  isAllowed = () => true,
+) {
   const reader = new Reader();
   const source = {
     key,
@@ -77,7 +81,8 @@ async function open(key = 'k', compute: () => Promise<LiveView | null> = async (
       return compute();
     },
   };
-  await streams.open(source, reader as unknown as ServerResponse, versionOf(view(), 'boot'));
+  const version = versionOf(view(), 'boot');
+  await streams.open(source, reader as unknown as ServerResponse, version, isAllowed);
   return reader;
 }
 
@@ -95,6 +100,21 @@ it('a reader gets what has changed, and nothing if nothing has', async () => {
   await change('second');
   expect(reader.events).toHaveLength(1);
   expect(reader.events[0]).toContain('second');
+});
+
+it('a reader whose session has ended gets nothing more, and its stream ends within the pause of keeping alive', async () => {
+  let isAllowed = true;
+  const reader = await open('k', undefined, () => isAllowed);
+  await change('first');
+  isAllowed = false;
+  await change('second');
+  expect(reader.events).toEqual([]);
+  expect(reader.ended).toBe(true);
+  isAllowed = true;
+  const idle = await open('k', undefined, () => isAllowed);
+  isAllowed = false;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(idle.ended).toBe(true);
 });
 
 it('a burst is one event', async () => {
