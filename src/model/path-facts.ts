@@ -1,0 +1,167 @@
+import { fieldNamed } from './field.ts';
+import { isMcpList } from './mcp.ts';
+import { NATIVE_SERVERS } from './native-parts.ts';
+import type { Path } from './path.ts';
+
+/** What is known of a place of the settings besides its type, whichever service has it and however it is spelled. */
+export interface Facts {
+  /** What is stored there may not be seen. */
+  readonly secret: boolean;
+  /** What a value there has the service run, in words; null if it runs nothing. */
+  readonly runs: string | null;
+  /** How a value there protects its users; null if it does not. */
+  readonly safety: Safety | null;
+  /** What travels to a value there; null if it is no address. */
+  readonly address: Address | null;
+  /** Whether the names of what is inside may be shown. Nobody but their owner has chosen them, so that a secret may be one. */
+  readonly names: 'shown' | 'masked';
+}
+
+/** A setting that protects unless it is left empty or is one of some words. */
+export interface Safety {
+  readonly unless: readonly string[];
+  /** What a change does that ends the protection, in words around the name. */
+  readonly lowered: (name: string) => string;
+}
+
+/** The credentials that are sent to an address. */
+export interface Address {
+  /** `url`: the value is the address. `model`: the service knows the address of its provider. */
+  readonly by: 'url' | 'model';
+  /** Groups of credentials: of each group, the first that is stored is sent. */
+  readonly sends: readonly (readonly Path[])[];
+}
+
+/** A row says something of one place: keys with dots between, `*` for any one. What is inside is in the same case. */
+interface Row extends Partial<Facts> {
+  readonly at: string;
+  /** The one value that the row is about; absent if it is about any. */
+  readonly value?: string;
+}
+
+const secret = true;
+const names = 'shown';
+const off = (name: string) => `turns ${name} off`;
+const clears = (name: string) => `clears ${name}`;
+const loosens = (name: string) => `loosens ${name}`;
+
+const MODEL_KEYS = ['agent_settings.llm.api_key', 'agent_settings.llm.extra_headers'];
+const AWS_KEYS = [
+  'agent_settings.llm.aws_access_key_id',
+  'agent_settings.llm.aws_secret_access_key',
+  'agent_settings.llm.aws_session_token',
+];
+
+/** The table. A place that is not in it has no such fact. */
+const ROWS: readonly Row[] = [
+  { at: 'search_api_key', secret },
+  { at: 'sandbox_api_key', secret },
+  { at: 'secrets_store', secret, names },
+  { at: 'agent_settings.llm.api_key', secret },
+  { at: 'agent_settings.llm.aws_access_key_id', secret },
+  { at: 'agent_settings.llm.aws_secret_access_key', secret },
+  { at: 'agent_settings.llm.aws_session_token', secret },
+  { at: 'agent_settings.llm.extra_headers', secret, names },
+  { at: 'agent_settings.verification.critic_api_key', secret },
+  { at: 'agent_settings.agent_context.secrets', secret, names },
+  { at: 'agent_settings.acp_env', secret, names, runs: 'a variable of a program' },
+  { at: 'agent_settings.mcp_config', names },
+  { at: 'agent_settings.mcp_config.*.env', secret, names },
+  { at: 'agent_settings.mcp_config.*.headers', secret, names },
+  { at: 'agent_settings.mcp_config.*.api_key', secret },
+  { at: 'agent_settings.mcp_config.*.auth.value', secret },
+  { at: 'agent_settings.mcp_config.*.auth.password', secret },
+  { at: 'agent_settings.mcp_config.*.auth.headers', secret, names },
+  { at: 'agent_settings.mcp_config.*.auth.authentication.client_secret', secret },
+  { at: 'agent_settings.mcp_config.*.auth.state', secret },
+
+  { at: 'agent_settings.llm.base_url', address: address('url', MODEL_KEYS) },
+  { at: 'agent_settings.llm.model', address: address('model', MODEL_KEYS) },
+  { at: 'agent_settings.llm.ollama_base_url', address: address('url', MODEL_KEYS) },
+  { at: 'agent_settings.llm.aws_bedrock_runtime_endpoint', address: address('url', AWS_KEYS) },
+  {
+    at: 'agent_settings.verification.critic_server_url',
+    // Without a key of its own the critic is sent that of the model.
+    address: address('url', [
+      ['agent_settings.verification.critic_api_key', 'agent_settings.llm.api_key'],
+    ]),
+  },
+
+  { at: 'sandbox_base_container_image', runs: 'the image of what the service runs' },
+  { at: 'sandbox_runtime_container_image', runs: 'the image of what the service runs' },
+  { at: 'agent_settings.mcp_config.*.command', runs: 'a program' },
+  { at: 'agent_settings.acp_command', runs: 'a program' },
+  { at: 'agent_settings.acp_args', runs: 'what a program is started with' },
+  { at: 'agent_settings.acp_server', value: 'custom', runs: 'a program' },
+  { at: 'agent_settings.acp_file_secrets', runs: 'files and variables of a program' },
+  { at: 'agent_settings.tools', runs: 'tools of the agent' },
+  { at: 'agent_settings.agent_context.skills', runs: 'skills of the agent' },
+  { at: 'agent_settings.agent_context.load_user_skills', value: 'true', runs: 'skills' },
+  { at: 'agent_settings.agent_context.load_public_skills', value: 'true', runs: 'skills' },
+  { at: 'agent_settings.agent_context.load_project_skills', value: 'true', runs: 'skills' },
+  { at: 'agent_settings.agent_context.marketplace_path', runs: 'where skills are loaded from' },
+  { at: 'agent_settings.agent_context.registered_marketplaces', runs: 'where plugins come from' },
+  { at: 'registered_marketplaces', runs: 'where plugins come from' },
+
+  {
+    at: 'conversation_settings.confirmation_mode',
+    safety: { unless: ['false'], lowered: off },
+  },
+  {
+    at: 'conversation_settings.security_analyzer',
+    safety: { unless: ['none'], lowered: clears },
+  },
+  {
+    at: 'conversation_settings.default_runtime',
+    safety: { unless: ['local', 'worktree'], lowered: loosens },
+  },
+  {
+    at: 'agent_settings.acp_session_mode',
+    // Without a word the server asks for the mode of these names.
+    safety: {
+      unless: ['bypasspermissions', 'full-access', 'agent-full-access', 'yolo'],
+      lowered: loosens,
+    },
+  },
+];
+
+function address(by: Address['by'], groups: readonly (string | readonly string[])[]): Address {
+  return { by, sends: groups.map((group) => [group].flat().map((at) => at.split('.'))) };
+}
+
+/**
+ * The one form of a path that facts are known by: of a field of the specification its native place, if later servers have one; an mcp
+ * entry under its identity, whatever list it is in.
+ */
+export function normalPath(path: Path): Path {
+  const [name = '', ...rest] = path;
+  const native = fieldNamed(name)?.native ?? null;
+  if (native === null) return path;
+  if (name !== 'mcp_config') return [...native, ...rest];
+  return [...NATIVE_SERVERS, ...(isMcpList(rest[0]) ? rest.slice(1) : rest)];
+}
+
+interface PlacedRow extends Row {
+  readonly path: Path;
+}
+
+const PLACED: readonly PlacedRow[] = ROWS.map((row) => ({ ...row, path: row.at.split('.') }));
+
+/** What is known of a place, whichever way its path is spelled. What is inside a place shares what is known of it. */
+export function factsAt(path: Path): Facts {
+  const place = normalPath(path);
+  const rows = PLACED.filter((row) => row.path.length <= place.length && fits(row.path, place));
+  const exact = rows.filter((row) => row.path.length === place.length);
+  return {
+    secret: rows.some((row) => row.secret === true),
+    runs: rows.find((row) => row.runs !== undefined)?.runs ?? null,
+    safety: exact.find((row) => row.safety !== undefined)?.safety ?? null,
+    address: exact.find((row) => row.address !== undefined)?.address ?? null,
+    names: exact.some((row) => row.names === names) ? 'shown' : 'masked',
+  };
+}
+
+/** Whether a path and the place of a row agree as far as both go. */
+function fits(row: Path, path: Path): boolean {
+  return row.every((key, index) => index >= path.length || key === '*' || key === path[index]);
+}
