@@ -2,7 +2,7 @@ import { holdsMask, isMaskedName } from './mask.ts';
 import { bareUrl } from './address.ts';
 import { Identity, IdentityMap } from './identity.ts';
 import { MASK, Secret } from './secret.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from './value.ts';
+import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;
 export type McpList = (typeof MCP_LISTS)[number];
@@ -52,6 +52,16 @@ export function entriesOf(value: Value | undefined): readonly ValueRecord[] {
 /** Whether a member came back as a mask, or with one in it; a name or an address can be one, too. */
 export function isMaskedMember(value: Value): boolean {
   return holdsMask(value) || (typeof value === 'string' && isMaskedName(value));
+}
+
+/** Members that are what an entry is, and no way to authenticate, although a secret may be in them. */
+const NOT_SENT_ALONG = new Set(['name', 'url', 'command', 'args']);
+
+/** The members of an entry with a secret that is sent to where the entry leads. */
+export function credentialsOf(entry: ValueRecord): string[] {
+  return Object.entries(entry).flatMap(([name, value]) =>
+    !NOT_SENT_ALONG.has(name) && secretsIn(value).some((secret) => !secret.isEmpty()) ? [name] : [],
+  );
 }
 
 /** An entry without its masked members: written back, a mask would be stored in place of the secret. */

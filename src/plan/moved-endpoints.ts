@@ -1,16 +1,25 @@
 import type { DefaultsBy } from '../model/dialect.ts';
+import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
 import type { Finding } from '../model/guard.ts';
-import { looksLikeMask } from '../model/mask.ts';
+import { holdsMask, looksLikeMask } from '../model/mask.ts';
+import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { beginsWith } from './plan-plain.ts';
 import { isSensitiveName } from '../model/secret-words.ts';
 import type { ObservedState } from '../model/state.ts';
-import { entriesOf } from '../model/mcp.ts';
-import { isEmpty, isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  sameValue,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 
-const URL_LISTS = ['sse_servers', 'shttp_servers'];
+const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
 /** Endpoints that move to another host and take their stored key with them. */
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
@@ -18,7 +27,9 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Fin
     const [name, list = ''] = change.path;
     if (name === 'llm_base_url') return baseUrl(change, plan, observed);
     if (name === 'llm_model') return provider(change, plan, observed);
-    return name === 'mcp_config' && URL_LISTS.includes(list) ? entry(change, observed) : [];
+    return name === 'mcp_config' && URL_LISTS.some((one) => one === list)
+      ? entry(change, observed)
+      : [];
   });
 }
 
@@ -68,18 +79,36 @@ function providerOf(model: Value, { values }: DefaultsBy): string | null {
 
 const OTHER = 'another provider';
 
-/** An entry that is given a key which only entries of other hosts have. */
+/** An entry that is given a key which only entries of other hosts have, or that moves away from where its own key is sent. */
 function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
   if (action === 'remove' || !isRecord(after)) return [];
   const mcp = values['mcp_config'];
-  const others = isRecord(mcp) ? URL_LISTS.flatMap((list) => entriesOf(mcp[list])) : [];
-  const holders = others.filter((other) => sharesKey(after, other));
+  const found = (lists: readonly McpList[]): readonly ValueRecord[] =>
+    isRecord(mcp) ? lists.flatMap((list) => entriesOf(mcp[list])) : [];
+  const holders = found(URL_LISTS).filter((other) => sharesKey(after, other));
   const url = after['url'] ?? null;
-  if (holders.length === 0 || holders.some((other) => sameEndpoint(other['url'] ?? null, url)))
-    return [];
-  return [
-    { message: `The plan gives ${formatPath(path)} the key of an entry at another host.`, path },
-  ];
+  const isHere = (other: ValueRecord): boolean => sameEndpoint(other['url'] ?? null, url);
+  if (holders.length > 0 && !holders.some(isHere))
+    return [
+      { message: `The plan gives ${formatPath(path)} the key of an entry at another host.`, path },
+    ];
+  const was = found(MCP_LISTS).find((other) => hasName(other, after['name']));
+  if (was === undefined || isHere(was) || url instanceof UnseenSecret) return [];
+  const kept = credentialsOf(was).filter((name) => mayTravel(was[name], after[name]));
+  if (kept.length === 0) return [];
+  const message = `The plan moves ${formatPath(path)} to another host, and the service has ${kept.join(', ')} stored for it.`;
+  return [{ message, path }];
+}
+
+function hasName({ name }: ValueRecord, other: Value | undefined): boolean {
+  return name !== undefined && other !== undefined && !isEmpty(name) && sameValue(name, other);
+}
+
+/** Whether what is declared for a stored credential is not surely nothing, and not surely another one. */
+function mayTravel(stored: Value | undefined, declared: Value | undefined): boolean {
+  if (declared === undefined) return true;
+  const secrets = secretsIn(declared).filter((secret) => !secret.isEmpty());
+  return secrets.length > 0 && (holdsMask(stored) || sameValue(stored, declared));
 }
 
 /** A shorter key may be part of another text by chance; a shorter parameter of a url is hardly a key. */
@@ -117,7 +146,7 @@ function someText(
 }
 
 function secretParts(url: string): string[] {
-  const parsed = parsedUrl(url);
+  const parsed = endpointUrl(url);
   if (parsed === null) return [];
   const parameters = [...parsed.searchParams]
     .filter(([name, value]) => isSensitiveName(name) || value.length >= SHORTEST_PARAMETER)
@@ -131,59 +160,4 @@ function percentDecoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Whether two addresses lead to one host and port, and the second is not less protected than the first. */
-function sameEndpoint(before: Value, after: Value): boolean {
-  return (
-    compared(before, (earlier) =>
-      compared(after, (later) => (isSameEndpoint(earlier, later) ? 'same' : 'other')),
-    ) === 'same'
-  );
-}
-
-function compared(value: Value, compare: (text: string) => 'same' | 'other'): 'same' | 'other' {
-  if (value instanceof Secret) return value.compareWith(compare);
-  return compare(typeof value === 'string' ? value : '');
-}
-
-function isSameEndpoint(before: string, after: string): boolean {
-  if (before.trim() === after.trim()) return true;
-  const [from, to] = [endpointOf(before), endpointOf(after)];
-  if (from === null || to === null) return false;
-  return (
-    from.host === to.host && from.port === to.port && !(from.scheme === 's' && to.scheme === '')
-  );
-}
-
-interface Endpoint {
-  readonly host: string;
-  /** Empty for the scheme's default port. */
-  readonly port: string;
-  /** `s` is encrypted, empty is not, null is not named. */
-  readonly scheme: 's' | '' | null;
-}
-
-/** An empty address is the provider's own; null is an address that programs read in more than one way. */
-function endpointOf(address: string): Endpoint | null {
-  const text = address.trim();
-  if (text === '') return { host: '', port: '', scheme: null };
-  const url = parsedUrl(text);
-  if (url === null) return null;
-  const scheme = /^(https?|wss?):/i.exec(text)?.[1]?.toLowerCase();
-  return {
-    host: url.hostname.toLowerCase().replace(/\.$/, ''),
-    port: url.port,
-    scheme: scheme === undefined ? null : scheme === 'https' || scheme === 'wss' ? 's' : '',
-  };
-}
-
-/** A url, its scheme left out or not. Backslashes, blanks and control characters make programs disagree on the host. */
-function parsedUrl(text: string): URL | null {
-  const address = text.trim();
-  if (/[\\\s\p{C}]/u.test(address)) return null;
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
-    ? address
-    : `https://${address.replace(/^\/+/, '')}`;
-  return URL.canParse(full) ? new URL(full) : null;
 }

@@ -1,3 +1,4 @@
+import { sameEndpoint } from '../../model/endpoint.ts';
 import { entriesOf, isMaskedMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import {
   isEmpty,
@@ -14,8 +15,8 @@ export type ServersDiff = { readonly servers: Value } | { readonly problem: stri
 
 /**
  * What makes the observed servers those of a config, member by member. A member that the answer masks and the config leaves out is
- * kept: neither it nor its mask is sent. What a server has of another list, or for another way to authenticate, is removed:
- * the server would carry the old secret over.
+ * kept: neither it nor its mask is sent. What a server has of another list, for another way to authenticate, or for another host
+ * is removed: the server would carry the old secret over.
  */
 export function serversDiff(config: Value, observed: Value): ServersDiff {
   if (config === null) return { servers: null };
@@ -57,6 +58,7 @@ function keepingMasked(
   observed: ReadonlyMap<string | null, ValueRecord>,
 ): ValueRecord {
   const was = observed.get(nameOf(entry)) ?? recordOf([]);
+  if (!sameEndpoint(was['url'] ?? null, entry['url'] ?? null)) return entry;
   const isKeyed = list !== 'stdio_servers' && !isEmpty(entry['api_key']);
   const kept = Object.entries(was).filter(
     ([name, value]) =>

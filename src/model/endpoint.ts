@@ -1,0 +1,57 @@
+import { Secret } from './secret.ts';
+import type { Value } from './value.ts';
+
+/** Whether two addresses lead to one host and port, and the second is not less protected than the first. */
+export function sameEndpoint(before: Value, after: Value): boolean {
+  return (
+    compared(before, (earlier) =>
+      compared(after, (later) => (isSameEndpoint(earlier, later) ? 'same' : 'other')),
+    ) === 'same'
+  );
+}
+
+function compared(value: Value, compare: (text: string) => 'same' | 'other'): 'same' | 'other' {
+  if (value instanceof Secret) return value.compareWith(compare);
+  return compare(typeof value === 'string' ? value : '');
+}
+
+function isSameEndpoint(before: string, after: string): boolean {
+  if (before.trim() === after.trim()) return true;
+  const [from, to] = [endpointOf(before), endpointOf(after)];
+  if (from === null || to === null) return false;
+  return (
+    from.host === to.host && from.port === to.port && !(from.scheme === 's' && to.scheme === '')
+  );
+}
+
+interface Endpoint {
+  readonly host: string;
+  /** Empty for the scheme's default port. */
+  readonly port: string;
+  /** `s` is encrypted, empty is not, null is not named. */
+  readonly scheme: 's' | '' | null;
+}
+
+/** An empty address is the provider's own; null is an address that programs read in more than one way. */
+function endpointOf(address: string): Endpoint | null {
+  const text = address.trim();
+  if (text === '') return { host: '', port: '', scheme: null };
+  const url = endpointUrl(text);
+  if (url === null) return null;
+  const scheme = /^(https?|wss?):/i.exec(text)?.[1]?.toLowerCase();
+  return {
+    host: url.hostname.toLowerCase().replace(/\.$/, ''),
+    port: url.port,
+    scheme: scheme === undefined ? null : scheme === 'https' || scheme === 'wss' ? 's' : '',
+  };
+}
+
+/** A url, its scheme left out or not. Backslashes, blanks and control characters make programs disagree on the host. */
+export function endpointUrl(text: string): URL | null {
+  const address = text.trim();
+  if (/[\\\s\p{C}]/u.test(address)) return null;
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
+    ? address
+    : `https://${address.replace(/^\/+/, '')}`;
+  return URL.canParse(full) ? new URL(full) : null;
+}
