@@ -96,11 +96,11 @@ export interface WatchState {
   readonly status: WatchStatus;
   /** What the last read found; `status` may be `suspended` besides. */
   readonly found: WatchStatus;
-  /** Since when `found` and `digest` are what they are. */
+  /** Since when it is in sync, or cannot be read, or the first of what differs now does. */
   readonly since: string;
   /** Digest of what differs, refuses or failed: the same as long as a person would be told the same. Empty if in sync. */
   readonly digest: string;
-  /** The read before the one that found it: the change was made in between. Null if there was none. */
+  /** The read before `since`: what began then was made in between. Null if there was none. */
   readonly after: string | null;
   /** What the last read found; null if it is in sync, or not read. */
   readonly plan: EnvironmentPlan | null;

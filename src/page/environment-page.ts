@@ -113,7 +113,8 @@ ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></di
       return 'This controller has not read it yet.';
     const { words } = stateLabel({ status: found, plan: state.plan });
     const count = changesIn(state);
-    const made = state.after === null ? '' : `, made ${betweenText(state.after, since)}`;
+    const which = count > 1 ? 'the first made' : 'made';
+    const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
     return [
       `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
       lastingHtml(since, at),

@@ -42,7 +42,8 @@ export class Controller implements Watching {
   readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
   readonly #stop = new AbortController();
   readonly #startedAt: number;
-  #turnedAt: number;
+  /** When the loop last turned, on the monotonic clock. */
+  #turned: number;
   /** When the files are looked at next, on the monotonic clock. */
   #filesDue = 0;
   #hasBegun = false;
@@ -61,7 +62,7 @@ export class Controller implements Watching {
     this.#options = options;
     this.#keeper = new Keeper(options.journal, options.report);
     this.#startedAt = clock.now();
-    this.#turnedAt = this.#startedAt;
+    this.#turned = clock.monotonic();
     this.#recall = new Recall(options.journal);
     this.#pause = new Pause(clock);
     const tools: WatchTools = {
@@ -124,7 +125,7 @@ export class Controller implements Watching {
     if (request.signal?.aborted === true) stop();
     try {
       while (!this.#stop.signal.aborted) {
-        this.#turnedAt = this.#options.clock.now();
+        this.#turned = this.#options.clock.monotonic();
         await this.#refresh();
         this.#begin();
         await this.#pause.rest(this.#untilNext());
@@ -149,10 +150,10 @@ export class Controller implements Watching {
   }
 
   get health(): Health {
-    const { files, request } = this.#options;
+    const { files, request, clock } = this.#options;
     return {
       startedAt: this.#startedAt,
-      turnedAt: this.#turnedAt,
+      turnedAt: clock.now() - (clock.monotonic() - this.#turned),
       turnsEvery: TURN,
       ready: this.states().every(({ found }) => found !== 'not-read'),
       queued: this.#roster.queued,

@@ -13,7 +13,9 @@ import type {
   WatchStatus,
 } from '../model/watch.ts';
 import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
+import type { Clock } from '../model/ports.ts';
 import type { Agreement } from '../operations/session.ts';
+import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
 import { moved, recent, retold } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
@@ -24,6 +26,8 @@ export interface Remembered {
   readonly digest: string;
   readonly after: string | null;
   readonly plan: EnvironmentPlan | null;
+  /** When what differs began, each by itself. */
+  readonly began: readonly Beginning[];
   readonly lastRead: string | null;
   readonly lastInSync: string | null;
   readonly lastApply: string | null;
@@ -32,6 +36,9 @@ export interface Remembered {
   /** What file and service were the same in when they last were; null if that is not known. */
   readonly agreed: Agreement | null;
 }
+
+/** From how many milliseconds on the clock was set, and did not only drift. */
+export const CLOCK_SET = 10_000;
 
 /** The state of one environment: what was found, since when, and what was done about it. Only reads and writes change it. */
 export class Environment implements WatchState {
@@ -49,7 +56,6 @@ export class Environment implements WatchState {
   lastRead: string | null = null;
   lastInSync: string | null = null;
   lastApply: string | null = null;
-  nextRead: string | null = null;
   failures = 0;
   suspended: Suspension | null = null;
   heals: readonly Heal[] = [];
@@ -57,6 +63,8 @@ export class Environment implements WatchState {
   heldBy: string | null = null;
   commit: string | null = null;
   agreed: Agreement | null = null;
+  #began: readonly Beginning[] = [];
+  #nextRead: () => number | null = () => null;
   readonly #marks = new Marks();
 
   constructor(name: string, settings: WatchSettings, now: string) {
@@ -68,6 +76,21 @@ export class Environment implements WatchState {
 
   get status(): WatchStatus {
     return this.suspended === null ? this.found : 'suspended';
+  }
+
+  get nextRead(): string | null {
+    const at = this.#nextRead();
+    return at === null ? null : new Date(at).toISOString();
+  }
+
+  /** Takes after how many milliseconds it is read next. If the clock is set meanwhile, the time of day at which that is moves with it. */
+  readNext(wait: number, clock: Pick<Clock, 'now' | 'monotonic'>): void {
+    const ahead = clock.now() - clock.monotonic();
+    const at = clock.now() + wait;
+    this.#nextRead = () => {
+      const by = clock.now() - clock.monotonic() - ahead;
+      return Math.abs(by) < CLOCK_SET ? at : at + by;
+    };
   }
 
   get reads(): readonly ReadMark[] {
@@ -95,9 +118,9 @@ export class Environment implements WatchState {
     if (found === before && digest === this.digest) return null;
     this.found = found;
     this.digest = digest;
-    this.since = now;
-    this.after = earlier;
     const shown = this.plan;
+    this.#began = beginningsAfter(this.#began, found, shown, now, earlier);
+    Object.assign(this, firstOf(this.#began, found, shown));
     return {
       kind: 'state',
       environment: this.name,
@@ -140,6 +163,7 @@ export class Environment implements WatchState {
       digest: this.digest,
       after: this.after,
       plan: this.plan,
+      began: this.#began,
       lastRead: this.lastRead,
       lastInSync: this.lastInSync,
       lastApply: this.lastApply,
@@ -151,10 +175,11 @@ export class Environment implements WatchState {
 
   restore(known: Remembered, now: Moment): void {
     this.found = known.found;
-    this.since = known.since;
     this.digest = known.digest;
-    this.after = known.after;
     this.plan = known.plan;
+    this.#began = known.began;
+    this.since = known.since;
+    this.after = known.after;
     this.origin = known.plan?.origin ?? null;
     this.lastRead = known.lastRead;
     this.lastInSync = known.lastInSync;

@@ -4,7 +4,7 @@ import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts
 import { labelsOf } from '../desired/blocks/labels.ts';
 import type { Target } from '../desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
-import type { Environment, Remembered } from './environment.ts';
+import { CLOCK_SET, type Environment, type Remembered } from './environment.ts';
 import { Holding, type HoldingTools } from './holding.ts';
 import { Records } from './journal/records.ts';
 import { whyUnusable, type NoteLockProblem } from './lock-problems.ts';
@@ -45,8 +45,6 @@ export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
 const CONFIRM = 15_000;
 /** The shortest time between two reads that count as two, in milliseconds. */
 const APART = 5_000;
-/** From how many milliseconds on the clock was set, and did not only drift. */
-const CLOCK_SET = 10_000;
 
 /** Watches one environment: when it is read next, its lock, and records that are not in the journal yet. */
 export class Watched {
@@ -124,7 +122,7 @@ export class Watched {
       ? Math.min(every, CONFIRM)
       : untilNextRead(every, environment.failures, random());
     this.due = clock.monotonic() + wait;
-    environment.nextRead = new Date(clock.now() + wait).toISOString();
+    environment.readNext(wait, clock);
     await this.#end();
   }
 

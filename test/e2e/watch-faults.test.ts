@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Lock, Locks } from '../../src/watch/locks/locks.ts';
+import { keepsWatch } from '../../src/watch/notices/heartbeat.ts';
 import { fileLocks } from '../../src/watch/locks/file-locks.ts';
 import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
 import { Secret } from '../../src/model/secret.ts';
@@ -50,6 +51,37 @@ async function place(stored: object = DECLARED, mode = 'heal', names: readonly s
   const file = settingsFile(folder, settings(store.url, mode, names));
   return { store, folder, file };
 }
+
+it('a step of the clock is not death: watch is kept, the heartbeat goes on and the next read moves with it', async () => {
+  const { store, folder, file } = await place(DECLARED, 'detect');
+  writeFileSync(file, settings(store.url, 'detect').replace('interval: 1m', 'interval: 1h'));
+  let beats = 0;
+  const pulse = await onLoopback((_, response) => {
+    beats += 1;
+    response.end();
+  });
+  const notify = {
+    page: null,
+    receivers: [],
+    heartbeat: { url: new Secret(pulse.url), every: 10 * SECOND },
+  };
+  const watch = startWatching({ folder, notify });
+  await watch.pass(2 * MINUTE);
+  for (const step of [2 * HOUR, -4 * HOUR]) {
+    watch.clock.set += step;
+    const now = watch.clock.now();
+    const { nextRead } = watch.state();
+    expect(keepsWatch(watch.controller.health, watch.controller.states(), now)).toBe(true);
+    expect(Date.parse(nextRead ?? '') - now).toBeGreaterThan(0);
+    expect(Date.parse(nextRead ?? '') - now).toBeLessThanOrEqual(2 * HOUR);
+    const before = beats;
+    await watch.pass(MINUTE);
+    expect(beats - before).toBeGreaterThanOrEqual(3);
+  }
+  await watch.stop();
+  await store.close();
+  await pulse.close();
+});
 
 describe('files that change', () => {
   it('are read again: by an editor that replaces them, and one that is broken leaves the last good one', async () => {

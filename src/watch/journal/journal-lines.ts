@@ -1,6 +1,7 @@
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import type { Heal, JournalRecord } from '../../model/watch.ts';
 import type { Agreement } from '../../operations/session.ts';
+import type { Beginning } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
@@ -8,9 +9,10 @@ export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
   readonly kind: 'checkpoint';
-  /** `agreed` is the place of one in `agreements`. */
-  readonly environments: readonly (Omit<Remembered, 'agreed'> & {
+  /** `agreed` is the place of one in `agreements`. Earlier versions did not write `began`. */
+  readonly environments: readonly (Omit<Remembered, 'agreed' | 'began'> & {
     readonly agreed?: number | null;
+    readonly began?: readonly Beginning[];
   })[];
   readonly agreements?: readonly Agreement[];
   readonly notices: readonly JournalRecord[];
@@ -100,7 +102,10 @@ function isWhole(line: JournalLine): boolean {
       return (
         areTexts(line.inFlight) &&
         (line.agreements ?? []).every(isAgreement) &&
-        line.environments.every(({ name, heals }) => typeof name === 'string' && areHeals(heals)) &&
+        line.environments.every(
+          ({ name, heals, began = [] }) =>
+            typeof name === 'string' && areHeals(heals) && areBeginnings(began),
+        ) &&
         line.notices.every((one) => one.kind === 'notice' && isWhole(one))
       );
     case 'state':
@@ -131,6 +136,10 @@ function isWhole(line: JournalLine): boolean {
 
 function areHeals(heals: readonly Heal[]): boolean {
   return heals.every(({ at, paths }) => typeof at === 'string' && Array.isArray(paths));
+}
+
+function areBeginnings(began: readonly Beginning[]): boolean {
+  return began.every(({ of, since }) => typeof of === 'string' && typeof since === 'string');
 }
 
 /** Whether an environment's part of a document has what is read of its changes. */

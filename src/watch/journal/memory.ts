@@ -1,6 +1,7 @@
 import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
 import type { Agreement } from '../../operations/session.ts';
 import { Agreements } from '../agreements.ts';
+import { beginningsAfter, firstOf } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
 import { moved, recent } from '../healing.ts';
 import { ToldStates } from '../notices/told.ts';
@@ -57,8 +58,14 @@ export class Memory implements Restored {
     switch (line.kind) {
       case 'checkpoint':
         this.environments.clear();
-        for (const { agreed, ...known } of line.environments)
-          this.environments.set(known.name, { ...known, agreed: this.#placed(line, agreed) });
+        for (const { agreed, began, ...known } of line.environments) {
+          const { name, found, plan, since, after } = known;
+          this.environments.set(name, {
+            ...known,
+            began: began ?? beginningsAfter([], found, plan, since, after),
+            agreed: this.#placed(line, agreed),
+          });
+        }
         this.told = new ToldStates(line.notices);
         this.#inFlight.clear();
         for (const name of line.inFlight) this.#inFlight.add(name);
@@ -66,17 +73,21 @@ export class Memory implements Restored {
       case 'agreed':
         this.#change(line.environment, { agreed: this.#agreements.of(line.agreement) });
         break;
-      case 'state':
+      case 'state': {
+        const { status, plan, at, after } = line;
+        const known = this.of(line.environment).began;
+        const began = beginningsAfter(known, status, plan, at, after);
         this.#change(line.environment, {
+          began,
           found: line.status,
-          since: line.at,
+          ...firstOf(began, status, plan),
           digest: line.digest,
-          after: line.after,
           plan: line.plan,
           lastRead: line.at,
           ...(line.status === 'in-sync' ? { lastInSync: line.at } : {}),
         });
         break;
+      }
       case 'writing':
         this.#change(line.environment, {
           lastApply: line.at,
@@ -152,6 +163,7 @@ function unknown(name: string): Remembered {
     lastRead: null,
     lastInSync: null,
     lastApply: null,
+    began: [],
     heals: [],
     stopped: null,
     agreed: null,

@@ -50,7 +50,7 @@ function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolea
 function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
   // What is told is what was decided on: the next read may end before it is sent.
   const due = (event: NoticeKind, digest: string): Due => ({
-    state: { ...state, status: state.status, reads: state.reads },
+    state: { ...state, status: state.status, reads: state.reads, nextRead: state.nextRead },
     event,
     digest,
   });

@@ -18,6 +18,75 @@ function fresh(): Environment {
 const failed = (message: string, code: 'unreachable' | 'rate-limited' = 'unreachable') =>
   plan({ error: { code, message, hint: 'x' } });
 
+describe('`since` is when the first of the present differences began', () => {
+  const differs = (...paths: readonly string[]) =>
+    plan({ changes: paths.map((path) => change({ path: [path] })) });
+  const at = (offset: number) => new Date(T0 + offset).toISOString();
+  /** Reads in order, a millisecond apart, and what is said after each. */
+  const story = (...plans: readonly ReturnType<typeof plan>[]) => {
+    const one = fresh();
+    return plans.map((of, index) => {
+      one.read(of, T0 + index, null);
+      return [one.since, one.after];
+    });
+  };
+
+  it('and does not move when another comes, or its value changes', () => {
+    const other = plan({ changes: [change({ path: ['a'], before: 'else' })] });
+    expect(story(plan(), differs('a'), differs('a', 'b'), other)).toEqual([
+      [at(0), null],
+      [at(1), at(0)],
+      [at(1), at(0)],
+      [at(1), at(0)],
+    ]);
+  });
+
+  it('and is that of the next one when the first has ended', () => {
+    const all = story(plan(), differs('a'), differs('a', 'b'), differs('b'), plan(), differs('a'));
+    expect(all.slice(3)).toEqual([
+      [at(2), at(1)],
+      [at(4), at(3)],
+      [at(5), at(4)],
+    ]);
+  });
+
+  it('and outlasts reads that fail, which have a beginning of their own', () => {
+    const all = story(plan(), differs('a'), failed('x'), failed('x', 'rate-limited'), differs('a'));
+    expect(all.slice(2)).toEqual([
+      [at(2), at(1)],
+      [at(2), at(1)],
+      [at(1), at(0)],
+    ]);
+  });
+
+  it('and is not that of an edit of the file that was waiting before', () => {
+    const pending = change({ path: ['a'], class: 'pending' });
+    const edited = plan({ changes: [pending] });
+    const both = plan({ changes: [pending, change({ path: ['b'], class: 'drift' })] });
+    expect(story(plan(), edited, both, edited)).toEqual([
+      [at(0), null],
+      [at(1), at(0)],
+      [at(2), at(1)],
+      [at(1), at(0)],
+    ]);
+  });
+});
+
+it('the time of the next read moves with a clock that is set, and not with one that drifts', () => {
+  const one = fresh();
+  let [passed, set] = [0, 0];
+  const clock = { now: () => T0 + passed + set, monotonic: () => passed };
+  expect(one.nextRead).toBeNull();
+  one.readNext(60_000, clock);
+  const next = () => Date.parse(one.nextRead ?? '') - T0;
+  [passed, set] = [30_000, 900];
+  expect(next()).toBe(60_000);
+  set = 7_200_000;
+  expect(next()).toBe(60_000 + 7_200_000);
+  set = -7_200_000;
+  expect(next()).toBe(60_000 - 7_200_000);
+});
+
 describe('what a plan says of an environment', () => {
   it.each([
     ['in-sync', plan()],

@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEvent } from '../../../src/model/watch.ts';
 import { Journal } from '../../../src/watch/journal/journal.ts';
+import type { JournalLine } from '../../../src/watch/journal/journal-lines.ts';
+import { Memory } from '../../../src/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
@@ -94,6 +96,27 @@ describe('what a journal restores', () => {
     });
     expect(of('b')).toMatchObject({ found: 'drift', since: iso(T0 + MINUTE), lastInSync: null });
     expect(of('c')).toBeUndefined();
+  });
+
+  it('is when the first of what differs began, also from the first line of a new file', async () => {
+    const [began, more] = [state('a', 'drift'), state('a', 'drift', 'more')];
+    const { memory } = await restoredOf(state('a', 'in-sync'), began, more);
+    const again = new Memory();
+    again.take(memory.checkpoint(iso(T0), null));
+    again.take({ v: 1, at: iso(T0 + 9 * MINUTE), ...state('a', 'drift', 'less') });
+    for (const one of [memory, again]) expect(one.of('a').since).toBe(iso(T0 + MINUTE));
+  });
+
+  it('is it from the journal of a version that kept one time for all that differs', async () => {
+    const { memory } = await restoredOf(state('a', 'in-sync'), state('a', 'drift'));
+    const text = JSON.stringify(memory.checkpoint(iso(T0), null));
+    const former = JSON.parse(text, (key, value: unknown) =>
+      key === 'began' ? undefined : value,
+    ) as JournalLine;
+    const again = new Memory();
+    again.take(former);
+    again.take({ v: 1, at: iso(T0 + 9 * MINUTE), ...state('a', 'drift', 'more') });
+    expect(again.of('a').since).toBe(iso(T0 + MINUTE));
   });
 
   it('are heals, of the last hour before the latest', async () => {
