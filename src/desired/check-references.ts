@@ -17,16 +17,17 @@ import {
 import type { Finding } from './source-file.ts';
 import { expectationAt } from './schema-lookup.ts';
 
-/** A problem of one value. */
+/** A problem of one value, or of one key, and where that is written. */
 export interface ValueFinding {
-  readonly node: ScalarNode;
+  readonly node: Pick<ScalarNode, 'file' | 'at'>;
   readonly path: readonly string[];
   readonly finding: Finding;
 }
 
 /**
- * Problems of single values that the schema does not find: keys without a value, secrets written out, and references that are
- * malformed, misplaced or forbidden. `reported` are the paths of values that were reported when they were read.
+ * Problems of single values that the schema does not find: keys without a value, secrets written out, references that are
+ * malformed, misplaced or forbidden, and texts and keys that no service can store. `reported` are the paths of values that were
+ * reported when they were read.
  */
 export function checkReferences(root: Node): {
   readonly findings: readonly ValueFinding[];
@@ -37,7 +38,12 @@ export function checkReferences(root: Node): {
   const visit = (node: Node, path: readonly string[]): void => {
     if (node.reported) reported.push(path);
     if (node.kind === 'map') {
-      for (const { key, node: value } of node.members.values()) visit(value, [...path, key]);
+      for (const { key, keyFile, keyAt, node: value } of node.members.values()) {
+        const inner = [...path, key];
+        if (HALF_PAIR.test(key))
+          findings.push({ node: { file: keyFile, at: keyAt }, path: inner, finding: HALF_A_KEY });
+        visit(value, inner);
+      }
     } else if (node.kind === 'list') {
       for (const [index, item] of node.items.entries()) visit(item, [...path, String(index)]);
     } else if (!node.reported) {
@@ -51,6 +57,7 @@ export function checkReferences(root: Node): {
 
 function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (node.bare) return emptyValue(path);
+  if (typeof node.value === 'string' && HALF_PAIR.test(node.value)) return HALF_A_TEXT;
   const kind = lockedTextKind(node, path) ?? textKindAt(path);
   if (kind === 'secret') return secretFinding(node.value, path);
   if (typeof node.value === 'number') return inexact(node.value);
@@ -61,6 +68,19 @@ function findingOf(node: ScalarNode, path: readonly string[]): Finding | null {
   if (kind === 'plain' && inBlock(path)[0] !== 'unmanaged') return MISPLACED;
   return textFinding(node.value);
 }
+
+/** No encoding carries it: servers store another text in its place, or cannot answer what they have stored. */
+const HALF_PAIR = /\p{Surrogate}/u;
+const WHOLE = 'Write the whole character, or remove the escape.';
+const HALF_A_TEXT: Finding = {
+  code: 'bad-value',
+  message: 'This text has half of a surrogate pair, which no service can store.',
+  hint: WHOLE,
+};
+const HALF_A_KEY: Finding = {
+  ...HALF_A_TEXT,
+  message: 'This key has half of a surrogate pair, which no service can store.',
+};
 
 /** What text means where only a lock has a member. */
 function lockedTextKind({ file: { lock } }: Node, path: readonly string[]): TextKind | null {

@@ -41,13 +41,12 @@ export interface Dialect {
   readonly native?: ReadonlyMap<string, Pick<DialectField, 'onNull'>>;
   /** The fields that these services do not have, each with the services that do, in words. */
   readonly lacks: ReadonlyMap<string, string>;
-  /** Texts that these services do not keep as they are sent, or that break them. */
+  /** Secrets that these services do not keep as they are sent. */
   readonly unstorable?: readonly Unstorable[];
 }
 
-/** A form of texts that must not be sent: in any value, or in one that the service keeps as a secret. */
+/** A form of texts that must not be sent where the service keeps them as a secret. */
 export interface Unstorable {
-  readonly of: 'texts' | 'secrets';
   readonly form: RegExp;
   /** What is wrong with such a text, in words that follow its name. */
   readonly because: string;

@@ -41,17 +41,17 @@ export function requireFit(desired: DesiredState, observed: ObservedState): void
 const NO_SANDBOXES =
   'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
 
-/** The texts of a value that these services would not keep, or that would break them: each by its path. */
+/** The secrets of a value that these services would not keep: each by its path. */
 function unstorableIn({ field, value }: DesiredField, { unstorable }: Dialect): readonly string[] {
   if (unstorable === undefined) return NONE;
-  return unstorable.flatMap(({ of, form, because }) => {
-    const texts = textsIn(value, field.path);
-    const stored =
-      of === 'texts' ? texts : texts.filter(({ path }) => field.secret || isStoredAsSecret(path));
-    return stored
+  const secrets = textsIn(value, field.path).filter(
+    ({ path }) => field.secret || isStoredAsSecret(path),
+  );
+  return unstorable.flatMap(({ form, because }) =>
+    secrets
       .filter(({ text }) => matches(form, text))
-      .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`);
-  });
+      .map(({ path }) => `${formatPath(path)} cannot be stored there: ${because}.`),
+  );
 }
 
 const NONE: readonly string[] = [];

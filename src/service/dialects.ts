@@ -15,7 +15,7 @@ import * as appServerWrite from './app-server/write.ts';
 import type { Ask } from './ask.ts';
 import type { Connection } from './connect.ts';
 import type { Reply } from './json-reply.ts';
-import type { ReleaseNaming } from './release.ts';
+import { OPENAPI, type ReleaseNaming } from './named-release.ts';
 import type { TimeLimits } from './retry.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observedState, settingsIn } from './settings-v0/read.ts';
@@ -50,9 +50,6 @@ export interface DialectModule {
   /** Sends one write. Never throws for what a service can do. */
   write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
 }
-
-/** The description of its API has a server's release, and asks no key. */
-const OPENAPI: ReleaseNaming = { path: '/openapi.json', at: ['info', 'version'] };
 
 function schemasUnder(path: string): Readonly<Record<string, string>> {
   return {

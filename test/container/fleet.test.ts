@@ -6,6 +6,11 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { folderWith } from '../fixture/command.ts';
 import { ReadOnlyContainer } from './read-only-container.ts';
 import { runToEnd } from './run-to-end.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
+
+const RECORD = JSON.stringify(
+  loaded({ language: 'en', max_iterations: 100, llm_model: 'model-a' }, RECORDED),
+);
 
 const MEBIBYTES = 192;
 const FILES = 4;
@@ -13,7 +18,7 @@ const ENVIRONMENTS = 10_000;
 
 /** Answers for every environment alike, and holds nothing of it. */
 const SERVICE = `
-  const body = JSON.stringify({ language: 'en', max_iterations: 100, llm_model: 'model-a', llm_api_key_set: false });
+  const body = ${JSON.stringify(RECORD)};
   require('node:http')
     .createServer((request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body))

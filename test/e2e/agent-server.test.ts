@@ -513,9 +513,9 @@ describe('what the server cannot hold', () => {
 
   it('A19: half of a surrogate pair is refused before the request', async () => {
     const server = await serverWith(STORED);
-    const { environments } = await apply(asked(server, 'language: "\\uD800x"\n'));
-    expect(environments[0]?.error?.message).toContain('half of a surrogate pair');
-    expect(server.patches()).toEqual([]);
+    const refused = apply(asked(server, 'language: "\\uD800x"\n'));
+    await expect(refused).rejects.toMatchObject({ code: 'settings-invalid' });
+    expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it.each([plan, apply])('sandboxes are refused, and none is asked for', async (run) => {

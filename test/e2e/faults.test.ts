@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { quickClock, request } from '../fixture/settings.ts';
-import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { loaded, RECORDED, startStore, type StoreServer } from '../fixture/store-server.ts';
 
 const STORED = { language: 'en', agent: 'A', llm_api_key: 'stored-llm-key', mcp_config: null };
 const SETTINGS = '  language: fr\n  sandbox_api_key: null\n';
@@ -180,17 +180,8 @@ describe('a store that is slow to show a write', () => {
     let stale = 2;
     store.intercept = (incoming, response) => {
       if (incoming.method !== 'GET' || store.posts() === 0 || (stale -= 1) < 0) return false;
-      const old = {
-        ...STORED,
-        llm_api_key: null,
-        llm_api_key_set: true,
-        search_api_key_set: false,
-        search_api_key: null,
-        sandbox_api_key: null,
-        provider_tokens_set: {},
-        secrets_store: { provider_tokens: {} },
-      };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(old));
+      const old = JSON.stringify(loaded({ ...STORED }, RECORDED));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(old);
       return true;
     };
     const clock = quickClock();

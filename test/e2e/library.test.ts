@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MockAgent } from 'undici';
 import * as setpoint from '../../src/index.ts';
 import { folderWith } from '../fixture/command.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
 
 let folder: ReturnType<typeof folderWith>;
 let service: setpoint.Emulator;
@@ -61,11 +62,9 @@ it('takes a text in place of a file, and a dispatcher in place of the network', 
   agent
     .get('https://agents.example.com')
     .intercept({ path: '/api/settings', method: 'GET' })
-    .reply(
-      200,
-      { llm_api_key_set: false, language: 'fr' },
-      { headers: { 'content-type': 'application/json' } },
-    );
+    .reply(200, loaded({ language: 'fr' }, RECORDED), {
+      headers: { 'content-type': 'application/json' },
+    });
   const document = await setpoint.plan({
     text: 'version: 1\nserver: { url: https://agents.example.com }\nsettings: { language: en }\n',
     env: {},

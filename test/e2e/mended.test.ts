@@ -8,7 +8,7 @@ import { validate } from '../../src/operations/validate.ts';
 import { setpoint } from '../fixture/command-here.ts';
 import { folderWith } from '../fixture/command.ts';
 import { quickClock, request } from '../fixture/settings.ts';
-import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { loaded, RECORDED, startStore, type StoreServer } from '../fixture/store-server.ts';
 import { dedent } from '../fixture/dedent.ts';
 
 // Each of these was a defect once.
@@ -242,9 +242,10 @@ describe('what would steer a terminal or a runner', () => {
 
 it('a number that the service writes as 5.0 is a number', async () => {
   store.intercept = (_, response) => {
+    const record = JSON.stringify(loaded({ max_budget_per_task: 5 }, RECORDED));
     response
       .writeHead(200, { 'content-type': 'application/json' })
-      .end('{"llm_api_key_set":false,"max_budget_per_task":5.0}');
+      .end(record.replace('"max_budget_per_task":5', '"max_budget_per_task":5.0'));
     return true;
   };
   const planned = await plan(request(store.url, '  max_budget_per_task: 10\n'));

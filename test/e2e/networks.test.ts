@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
 import { plan } from '../../src/index.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
 
 interface Counted {
   readonly url: string;
@@ -21,7 +22,7 @@ async function counted(): Promise<Counted> {
   let [connections, ended] = [0, 0];
   const server: Server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
-    response.end('{"language":"en","llm_api_key_set":false}');
+    response.end(JSON.stringify(loaded({ language: 'en' }, RECORDED)));
   }).on('connection', (socket) => {
     connections += 1;
     socket.on('close', () => (ended += 1));

@@ -8,6 +8,7 @@ import { quickClock, request } from '../fixture/settings.ts';
 import {
   loaded,
   RECORDED,
+  DEFAULTS,
   startStore,
   type Json,
   type JsonRecord,
@@ -94,6 +95,7 @@ describe('a secret of a later version that its flag reports and no answer shows'
       expect(store.stored).toEqual(stored);
       await outcomeOf(SETTINGS, { allow: ['lose-unreadable'] });
       expect(JSON.parse(store.requests.findLast(({ body }) => body !== '')?.body ?? '')).toEqual({
+        ...DEFAULTS,
         language: 'fr',
         agent: 'A',
         mcp_config: null,

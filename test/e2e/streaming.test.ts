@@ -9,8 +9,9 @@ import { reporterFor } from '../../src/cli/reporter.ts';
 import { plan } from '../../src/index.ts';
 import type { PlanDocument } from '../../src/index.ts';
 import { setpoint, start } from '../fixture/command.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
 
-const RECORD = '{"language":"fr","llm_api_key_set":false}';
+const RECORD = JSON.stringify(loaded({ language: 'fr' }, RECORDED));
 
 /** A service that answers every path but those that are held, which wait until they are let go. */
 async function holding(isHeld: (path: string) => boolean) {

@@ -52,8 +52,8 @@ describe('which dialect a service speaks', () => {
     const server = await startAppServer();
     onTestFinished(() => server.close());
     const state = await serviceAt(server.url, KEYED).observer.observe();
-    expect(state).toEqual(EMPTY_STORE);
-    expect(pathsOf(server.requests)).toEqual(BOTH);
+    expect(state).toEqual({ ...EMPTY_STORE, release: '1.11.0' });
+    expect(pathsOf(server.requests)).toEqual([...BOTH, 'GET /openapi.json']);
   });
 
   it.each<[DialectName, string]>([
@@ -72,7 +72,7 @@ describe('which dialect a service speaks', () => {
   });
 
   it('a declared app-server is read without a detecting request', async () => {
-    const server = await startAppServer();
+    const server = await startAppServer(storedRecord({}));
     onTestFinished(() => server.close());
     await serviceAt(server.url, { server: { apiKey, dialect: 'app-server' } }).observer.observe();
     expect(pathsOf(server.requests)).toEqual(['GET /api/v1/settings']);

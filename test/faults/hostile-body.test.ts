@@ -122,11 +122,11 @@ it.each([
 });
 
 it('M13: keeps __proto__ a key like any other', async () => {
-  const server = await answering('{"llm_api_key_set":true,"__proto__":{"polluted":true}}');
+  const server = await answering(SETTINGS.replace(/\}$/, ',"__proto__":{"polluted":true}}'));
   const { answer, values } = await serviceAt(server.url).observer.observe();
   expect(Object.getPrototypeOf(answer)).toBeNull();
-  expect(Object.keys(answer)).toEqual(['llm_api_key_set', '__proto__']);
-  expect(Object.keys(values)).toEqual(['__proto__']);
+  expect(Object.keys(answer)).toContain('__proto__');
+  expect(Object.keys(values)).toContain('__proto__');
   expect(answer['polluted']).toBeUndefined();
   expect(Object.prototype).not.toHaveProperty('polluted');
 });
@@ -134,7 +134,7 @@ it('M13: keeps __proto__ a key like any other', async () => {
 it('M24: wraps what the service answers in clear', async () => {
   const server = await answering(
     JSON.stringify({
-      llm_api_key_set: true,
+      ...(JSON.parse(SETTINGS) as object),
       provider_tokens_set: { github: 'github.com' },
       mcp_config: {
         sse_servers: [{ url: 'https://u:canary@x.example/sse?t=canary', api_key: 'canary' }],

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
 
 export interface RawServer {
   readonly url: string;
@@ -86,5 +87,5 @@ export function answer(
   ]);
 }
 
-export const SETTINGS = '{"language":"en","llm_api_key":null,"llm_api_key_set":true}';
+export const SETTINGS = JSON.stringify(loaded({ language: 'en', llm_api_key: 'k' }, RECORDED));
 export const STORED = '{"message":"Settings stored"}';

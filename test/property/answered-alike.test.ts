@@ -5,6 +5,9 @@ import { RecentBodies } from '../../src/service/recent-bodies.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
+
+const WHOLE = loaded({}, RECORDED);
 
 const VALUE = 'value-of-a-reference';
 const OTHER = 'another-secret-4711';
@@ -58,7 +61,7 @@ const answer = fc
     ),
   )
   .map(([body, as]) => {
-    const text = JSON.stringify(body);
+    const text = JSON.stringify({ ...WHOLE, ...body });
     switch (as) {
       case 'spaced':
         return { status: 200, type: 'application/json', text: JSON.stringify(body, null, 1) };

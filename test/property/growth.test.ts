@@ -15,6 +15,9 @@ import { decode } from '../../src/service/json.ts';
 import { recordIn } from '../../src/service/settings-v0/read.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';
 import { problems, read, source, target, withSettings } from '../unit/desired/reading.ts';
+import { loaded, RECORDED } from '../fixture/store-server.ts';
+
+const WHOLE = loaded({ language: 'en', llm_api_key: 'k' }, RECORDED);
 
 /** Answers built to hurt: many of what is compared, matched or listed. `size` is how large they get. */
 const ANSWERS: readonly (readonly [
@@ -60,7 +63,7 @@ const FILE = withSettings(
 const desired: DesiredState = resolveSettings(target(FILE), source());
 
 function observed(record: Record<string, unknown>): ObservedState {
-  const bytes = Buffer.from(JSON.stringify({ llm_api_key_set: true, language: 'en', ...record }));
+  const bytes = Buffer.from(JSON.stringify({ ...WHOLE, ...record }));
   const decoding = decode(bytes);
   if (decoding.kind === 'problem') throw new Error(decoding.problem);
   const state = recordIn('the answer', decoding.value);

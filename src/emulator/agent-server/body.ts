@@ -2,6 +2,7 @@ import { malformed } from '../http/body.ts';
 import { type Json, readJson } from '../json.ts';
 import type { Call } from '../call.ts';
 import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
+import { withStoredKeys } from './surrogates.ts';
 
 export type SentBody =
   | { readonly kind: 'body'; readonly value: Json }
@@ -27,7 +28,7 @@ export function readSentBody({ body, contentType, authorized }: Call): SentBody 
 function decoded(bytes: Buffer): SentBody {
   const text = decodedText(bytes);
   const reading = text === undefined ? undefined : readJson(withNumbers(text));
-  if (reading?.kind === 'json') return { kind: 'body', value: reading.value };
+  if (reading?.kind === 'json') return { kind: 'body', value: withStoredKeys(reading.value) };
   if (reading?.kind !== 'malformed')
     return { kind: 'refused', answer: detail(400, 'There was an error parsing the body') };
   return { kind: 'refused', answer: malformed(reading.position, reading.reason) };

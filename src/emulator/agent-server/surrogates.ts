@@ -25,3 +25,18 @@ function surrogateOf(text: string): Surrogate | undefined {
   if (found === undefined) return undefined;
   return { escaped: `\\u${found.charCodeAt(0).toString(16)}`, position };
 }
+
+/**
+ * A value as a server has it that stored it: of half a pair in a key each of its three bytes becomes U+FFFD, so that the key is another one.
+ * Source: release 1.57.0 answers `a\ufffd\ufffd\ufffd` for `{"misc_settings_diff": {"a\ud800": 1}}`.
+ */
+export function withStoredKeys(value: Json): Json {
+  if (isJsonList(value)) return value.map(withStoredKeys);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key.replaceAll(/\p{Surrogate}/gu, '\uFFFD'.repeat(3)),
+      withStoredKeys(member),
+    ]),
+  );
+}

@@ -82,19 +82,13 @@ const LACKS: ReadonlyMap<FieldName, string> = new Map([
   ['email_verified', BOTH],
 ]);
 
-/** Texts that this server does not keep, or that break it. */
+/** Secrets that this server does not keep. */
 const UNSTORABLE: readonly Unstorable[] = [
   {
-    of: 'texts',
-    form: /\p{Surrogate}/u,
-    because: 'it has half of a surrogate pair, after which no read of the settings works any more',
-  },
-  {
-    of: 'secrets',
     form: /^gAAAA/,
     because: 'it begins with gAAAA, which the server takes for a token of its own and clears',
   },
-  { of: 'secrets', form: /^\s+$/, because: 'it is blank, which clears the secret' },
+  { form: /^\s+$/, because: 'it is blank, which clears the secret' },
 ];
 
 /** Each field as release 1.57.0 has been seen to treat it. */

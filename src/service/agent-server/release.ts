@@ -1,8 +1,6 @@
 import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
-import { jsonOf } from '../json-reply.ts';
-import { valueAt } from '../places.ts';
-import type { ReleaseNaming } from '../release.ts';
+import { namedRelease, type ReleaseNaming } from '../named-release.ts';
 
 /** Names the release of an agent server, without a key. */
 export const SERVER_INFO: ReleaseNaming = { path: '/server_info', at: ['version'] };
@@ -45,11 +43,6 @@ export function schemaVersion(record: ValueRecord): number | null {
 
 /** Whether the server says that it is of a release before 1.31. One that does not say it may be. */
 export async function isBefore131(ask: Ask): Promise<boolean> {
-  const { place, reply } = await ask(SERVER_INFO.path);
-  const read = reply.status === 200 ? jsonOf(place, reply) : null;
-  if (read === null || !('json' in read) || !isRecord(read.json)) return true;
-  const version = valueAt(read.json, SERVER_INFO.at);
-  return (
-    typeof version !== 'string' || !/^(?:1\.(?:3[1-9]|[4-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(version)
-  );
+  const version = await namedRelease(ask, SERVER_INFO);
+  return version === null || !/^(?:1\.(?:3[1-9]|[4-9]\d|\d{3,})|[2-9]|\d{2,})\b/.test(version);
 }

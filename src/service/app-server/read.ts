@@ -14,6 +14,7 @@ import { conceal } from './conceal.ts';
 import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
 import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
+import { namedRelease, OPENAPI } from '../named-release.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
@@ -29,7 +30,7 @@ export async function settingsIn(
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
   if (status === 404)
-    return isEmptyStore(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
+    return isEmptyStore(read.json) ? emptyStore(place, ask) : statusError(connection, place, reply);
   const problem = problemOf(place, read.json);
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
@@ -89,6 +90,23 @@ function isEmptyStore(body: Value): boolean {
   return isRecord(body) && body['error'] === 'Settings not found';
 }
 
+/** An empty store does not show the release. What it is written must have the form that the service reads again: the release is asked for. */
+async function emptyStore(place: string, ask: Ask): Promise<ObservedState | SetpointError> {
+  const release = await namedRelease(ask, OPENAPI);
+  if (release !== null && /^1\.[78](\.|$)/.test(release))
+    return tooOld(place, `release ${release}`);
+  return { ...EMPTY_STORE, release };
+}
+
+/** Before 1.9 the map of mcp servers has another form. */
+function tooOld(place: string, release: string): ServiceError {
+  return new ServiceError(
+    'dialect-not-spoken',
+    `${place} was answered by ${release}, whose mcp_config has another form.`,
+    { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
+  );
+}
+
 /** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
 function problemOf(place: string, body: Value): ServiceError | null {
   const settings = isRecord(body) ? body['agent_settings'] : undefined;
@@ -100,10 +118,9 @@ function problemOf(place: string, body: Value): ServiceError | null {
   }
   const version = settings['schema_version'];
   if (typeof version !== 'number' || version < KNOWN_SCHEMA) {
-    return new ServiceError(
-      'dialect-not-spoken',
-      `${place} was answered by release 1.7 or 1.8, whose mcp_config has another form (agent_settings.schema_version is below ${KNOWN_SCHEMA}).`,
-      { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
+    return tooOld(
+      place,
+      `release 1.7 or 1.8 (agent_settings.schema_version is below ${KNOWN_SCHEMA})`,
     );
   }
   const kind = settings['agent_kind'];

@@ -1,5 +1,5 @@
 import type { SetpointError } from '../../model/error.ts';
-import { fieldNamed } from '../../model/field.ts';
+import { fieldNamed, fields } from '../../model/field.ts';
 import { holdsMask } from '../../model/mask.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import { onceFor } from '../../model/once.ts';
@@ -147,6 +147,16 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
       `${place} was answered with an object that has no llm_api_key_set, so it is not the settings of this service.`,
     );
   }
+  const lacking = SHOWN_ALWAYS.filter((name) => body[name] === undefined);
+  if (lacking.length > 0) {
+    return new ServiceError(
+      'bad-response',
+      `${place} was answered without ${named(lacking)}. Every release answers all members of its settings, and a write would clear those that are missing, so nothing is planned or written on this answer.`,
+      {
+        hint: 'Look for what is between setpoint and the service, such as a filter or a cache, and changes its answers; or ask the service itself.',
+      },
+    );
+  }
   const long = longList(body['mcp_config']);
   if (long !== undefined) {
     return new ServiceError(
@@ -156,6 +166,19 @@ export function recordIn(place: string, body: Value): ObservedState | SetpointEr
     );
   }
   return observedIn(body);
+}
+
+/** The members that every release shows of stored settings, whatever they hold; passwords and flags are no part of what a write carries. */
+const SHOWN_ALWAYS: readonly string[] = fields()
+  .filter(({ readable }) => readable)
+  .map(({ name }) => name);
+
+const MOST_NAMED = 3;
+
+function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  const listed = names.slice(0, MOST_NAMED).join(', ');
+  return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
 const observedIn = onceFor((body: ValueRecord) => observedState(conceal(spelledOut(body))));

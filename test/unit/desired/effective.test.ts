@@ -92,7 +92,7 @@ guards:                            # base.yaml:5
   });
 
   it('writes out what a terminal would not show, and steers none', () => {
-    const odd = 'a\u001B[31m\u202Eb\u200B\u{E0041}\u0085\uD800';
+    const odd = 'a\u001B[31m\u202Eb\u200B\u{E0041}\u0085';
     const text = `version: 1\n${SERVER}\nsettings: { agent: ${JSON.stringify(odd).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)} }\n`;
     const effective = textOf(target(text));
     expect(effective).not.toMatch(/[^\n -~]/);

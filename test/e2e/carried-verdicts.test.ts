@@ -1,0 +1,155 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { EmulatorDialect } from '../../src/emulator/dialects.ts';
+import { startFronted, type Fronted } from '../fixture/before-service.ts';
+import { setpoint } from '../fixture/command-here.ts';
+import { folderWith } from '../fixture/command.ts';
+
+async function service(dialect: EmulatorDialect): Promise<Fronted> {
+  const fronted = await startFronted({ dialect });
+  onTestFinished(() => fronted.close());
+  return fronted;
+}
+
+const PATHS = {
+  'settings-v0': '/api/settings',
+  'app-server': '/api/v1/settings',
+  'agent-server': '/api/settings',
+};
+
+async function store(fronted: Fronted, dialect: EmulatorDialect, body: unknown): Promise<void> {
+  const method = dialect === 'agent-server' ? 'PATCH' : 'POST';
+  expect(await fronted.ask(method, PATHS[dialect], body)).toMatchObject({ status: 200 });
+}
+
+/** Runs a command on a file that declares these settings. */
+function runs(url: string, settings: string, more = '') {
+  const text = `version: 1\nserver:\n  url: ${url}\n  api_key: "\${env:KEY}"\nsettings:\n${settings.replaceAll(/^(?=.)/gm, '  ')}\n${more}`;
+  const folder = folderWith({ 'settings.yaml': text });
+  onTestFinished(() => folder.remove());
+  const env = { KEY: 'k', LLM_KEY: 'CANARY-llm' };
+  return (...args: string[]) => setpoint(args, { cwd: folder.path, env });
+}
+
+describe.each(['settings-v0', 'app-server', 'agent-server'] as const)(
+  'half of a surrogate pair on %s',
+  (dialect) => {
+    it.each([
+      ['a value', 'language: "\\ud800x"'],
+      ['a key of free JSON', 'misc_settings: { "a\\ud800": 1 }'],
+      ['a key inside free JSON', 'misc_settings: { a: [{ "b\\ude00": { c: 1 } }] }'],
+      ['a key of the model', 'agent_settings: { llm: { litellm_extra_body: { "a\\ud800": 1 } } }'],
+      [
+        'a parameter of a tool',
+        'agent_settings: { tools: [{ name: T, params: { "a\\ud800": 1 } }] }',
+      ],
+      ['a header', 'agent_settings: { llm: { extra_headers: { "a\\ud800": b } } }'],
+      [
+        'the name of a secret',
+        'agent_settings: { agent_context: { secrets: { "a\\ud800": "${env:LLM_KEY}" } } }',
+      ],
+      [
+        'a variable of a program',
+        'mcp_config: { stdio_servers: [{ name: n, command: c, env: { "a\\ud800": b } }] }',
+      ],
+    ])('in %s is refused by validate, plan and apply, and nothing is sent', async (_, settings) => {
+      const fronted = await service(dialect);
+      const run = runs(fronted.url, settings);
+      for (const command of ['validate', 'plan', 'apply'] as const) {
+        const { code, stdout, stderr } = await run(
+          command,
+          ...(command === 'apply' ? ['--yes'] : []),
+        );
+        expect(code).toBe(3);
+        expect(stdout + stderr).toContain(
+          'has half of a surrogate pair, which no service can store',
+        );
+      }
+      expect(fronted.seen).toEqual([]);
+    });
+  },
+);
+
+it('a key with half of a surrogate pair is stored mangled by the embedded Agent Server, which can be read on', async () => {
+  const fronted = await service('agent-server');
+  const body = { misc_settings_diff: { 'a\ud800': 1, in: [{ '\ude00b': 2 }] } };
+  await store(fronted, 'agent-server', body);
+  expect(await fronted.ask('GET', '/api/settings')).toMatchObject({
+    status: 200,
+    body: { misc_settings: { 'a\ufffd\ufffd\ufffd': 1, in: [{ '\ufffd\ufffd\ufffdb': 2 }] } },
+  });
+});
+
+describe('an answer of settings-v0 that lacks members of the record', () => {
+  const STORED = {
+    language: 'en',
+    llm_model: 'm',
+    git_user_name: 'bot',
+    mcp_config: { sse_servers: [{ url: 'https://a.example.com/sse', api_key: 'CANARY-mcp' }] },
+  };
+
+  it.each([
+    ['has no mcp_config', (name: string) => name !== 'mcp_config', 'without mcp_config.'],
+    [
+      'has two members',
+      (name: string) => ['language', 'llm_api_key_set'].includes(name),
+      ' and 18 more.',
+    ],
+  ])('and %s is no base of a plan or a write', async (_, keeps, words) => {
+    const fronted = await service('settings-v0');
+    await store(fronted, 'settings-v0', STORED);
+    const before = await fronted.ask('GET', '/api/settings');
+    fronted.changed = ({ path }, reply) =>
+      path === '/api/settings'
+        ? {
+            ...reply,
+            body: Object.fromEntries(
+              Object.entries(reply.body as object).filter(([name]) => keeps(name)),
+            ),
+          }
+        : reply;
+    for (const more of ['', 'guards: { protected: true }\n']) {
+      const run = runs(fronted.url, 'language: fr\nsandbox_api_key: null', more);
+      for (const args of [['plan'], ['drift'], ['apply', '--yes']]) {
+        const { code, stdout, stderr } = await run(...args);
+        expect([args[0], code]).toEqual([args[0], 1]);
+        expect(stdout + stderr).toContain(words);
+      }
+    }
+    expect(fronted.writes()).toEqual([]);
+    expect(await fronted.ask('GET', '/api/settings')).toEqual(before);
+  });
+});
+
+describe('an empty store of an app-server release that is not spoken', () => {
+  it.each(['1.7.0', '1.8.0'])(
+    '%s is refused by the plan, and nothing is written',
+    async (release) => {
+      const fronted = await service('app-server');
+      fronted.changed = ({ path }, reply) =>
+        path === '/openapi.json' ? { ...reply, body: { info: { version: release } } } : reply;
+      const run = runs(fronted.url, 'language: fr');
+      for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--if-empty']]) {
+        const { code, stdout, stderr } = await run(...args);
+        expect([args, code]).toEqual([args, 1]);
+        expect(stdout + stderr).toContain(`was answered by release ${release}`);
+      }
+      expect(fronted.writes()).toEqual([]);
+    },
+  );
+
+  it.each(['1.9.0', '1.11.0'])(
+    '%s is written, and the plan says which release it is',
+    async (release) => {
+      const fronted = await service('app-server');
+      fronted.changed = ({ path }, reply) =>
+        path === '/openapi.json' ? { ...reply, body: { info: { version: release } } } : reply;
+      const run = runs(fronted.url, 'language: fr');
+      const planned = await run('plan', '-o', 'json');
+      expect(JSON.parse(planned.stdout)).toMatchObject({
+        environments: [{ release, changes: [{}] }],
+      });
+      expect((await run('apply', '--yes')).code).toBe(0);
+      expect(fronted.writes()).toHaveLength(1);
+    },
+  );
+});
