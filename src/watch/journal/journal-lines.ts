@@ -17,8 +17,8 @@ export interface Checkpoint {
   readonly agreements?: readonly Agreement[];
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
-  /** How far the file before was read for this; what others appended to it behind that follows from nothing here. */
-  readonly upTo?: Place | null;
+  /** How far files before were read for this; what others appended to them behind that follows from nothing here. */
+  readonly upTo?: readonly Place[] | Place | null;
 }
 
 /** A place in a file of the journal. */

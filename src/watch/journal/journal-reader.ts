@@ -11,8 +11,8 @@ export interface Reading {
   readonly memory: Memory;
   /** How many lines of the files that say it cannot be read. */
   readonly damaged: number;
-  /** How much of the last file was read; null if there is no file. */
-  readonly upTo: Place | null;
+  /** How much of each file was read: others may append to any of them for as long as they have it open. */
+  readonly upTo: readonly Place[];
 }
 
 /** Reads the journal of a folder, also while others append to it and begin new files. Throws file-unreadable if it cannot be read. */
@@ -53,27 +53,25 @@ export class JournalReader {
   /** What files say of each environment by their lines, as far as these are taken. */
   async #fold(names: readonly string[], whole: boolean): Promise<Reading> {
     const memory = new Memory();
+    const read = new Map<string, number>();
     let damaged = 0;
-    let upTo: Place | null = null;
     const take = async (file: string, from: number): Promise<void> => {
-      upTo = { file, bytes: from };
+      read.set(file, from);
       for await (const line of this.#lines(file, from)) {
         if (whole && !line.isWhole) continue;
-        upTo = { file, bytes: line.end };
+        read.set(file, line.end);
         const parsed = parsedLine(line.text);
         if (parsed === null) damaged += 1;
         else memory.take(parsed);
-        // What others appended to the file before while this one was begun.
-        const before = parsed?.kind === 'checkpoint' ? parsed.upTo : null;
-        if (before !== null && before !== undefined) await rest(before);
+        if (parsed?.kind === 'checkpoint') await takeRests([parsed.upTo ?? []].flat());
       }
     };
-    const rest = async ({ file, bytes }: Place): Promise<void> => {
-      const last = upTo;
-      if (names.includes(file)) await take(file, bytes);
-      upTo = last;
+    /** What others appended to files before while this one was begun. */
+    const takeRests = async (places: readonly Place[]): Promise<void> => {
+      for (const { file, bytes } of places) if (names.includes(file)) await take(file, bytes);
     };
     for (const name of names.slice(await this.#lastBegun(names))) await take(name, 0);
+    const upTo = [...read].map(([file, bytes]) => ({ file, bytes }));
     return { memory, damaged, upTo };
   }
 

@@ -135,12 +135,18 @@ export class Journal {
     if (joined) return false;
     // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
     if (isNew) await syncFolder(this.#folder).catch(() => {});
-    // Another process may have put the file away. Whatever begins the next one says how much of it it has read.
-    if ((await this.#fileOf(CURRENT)) === file) return true;
-    const [last = ''] = (await journalFiles(this.#folder))
-      .filter((name) => name !== CURRENT)
-      .slice(-1);
-    return (await this.#fileOf(last)) === file;
+    // Other processes may have put the file away, and others after it. Whatever begins a new one says how far it has read each of them.
+    return this.#hasFile(file);
+  }
+
+  /** Whether a file is one of the journal, under any name by now. */
+  async #hasFile(file: number): Promise<boolean> {
+    for (;;) {
+      const names = await journalFiles(this.#folder);
+      const files = await Promise.all(names.map((name) => this.#fileOf(name)));
+      if (files.includes(file)) return true;
+      if ((await journalFiles(this.#folder)).join('/') === names.join('/')) return false;
+    }
   }
 
   async #append(lines: string): Promise<Appended> {
@@ -209,11 +215,11 @@ export class Journal {
       await rm(join(this.#folder, name), { force: true });
   }
 
-  /** Of the two latest files, since an append may go to either: their numbers, and how many bytes they have. */
+  /** Of each file, since an append may go to any that somebody had open: its number, and how many bytes it has. */
   async #lengths(): Promise<Map<number, number>> {
-    const latest = (await journalFiles(this.#folder)).slice(-2);
+    const names = await journalFiles(this.#folder);
     const found = await Promise.all(
-      latest.map((name) => stat(join(this.#folder, name)).catch(() => null)),
+      names.map((name) => stat(join(this.#folder, name)).catch(() => null)),
     );
     return new Map(found.flatMap((file) => (file === null ? [] : [[file.ino, file.size]])));
   }

@@ -41,7 +41,7 @@ export class Memory implements Restored {
   }
 
   /** What a file begins with that goes on after these lines. */
-  checkpoint(at: string, upTo: Place | null): Checkpoint {
+  checkpoint(at: string, upTo: readonly Place[]): Checkpoint {
     const { environments, notices, inFlight } = this;
     const places = new Map<Agreement, number>();
     const all = [...environments.values()].map(({ agreed, ...known }) => {

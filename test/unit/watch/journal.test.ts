@@ -9,9 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/model/watch.ts';
 import { Journal } from '../../../src/watch/journal/journal.ts';
 import type { JournalLine } from '../../../src/watch/journal/journal-lines.ts';
@@ -102,14 +103,14 @@ describe('what a journal restores', () => {
     const [began, more] = [state('a', 'drift'), state('a', 'drift', 'more')];
     const { memory } = await restoredOf(state('a', 'in-sync'), began, more);
     const again = new Memory();
-    again.take(memory.checkpoint(iso(T0), null));
+    again.take(memory.checkpoint(iso(T0), []));
     again.take({ v: 1, at: iso(T0 + 9 * MINUTE), ...state('a', 'drift', 'less') });
     for (const one of [memory, again]) expect(one.of('a').since).toBe(iso(T0 + MINUTE));
   });
 
   it('is it from the journal of a version that kept one time for all that differs', async () => {
     const { memory } = await restoredOf(state('a', 'in-sync'), state('a', 'drift'));
-    const text = JSON.stringify(memory.checkpoint(iso(T0), null));
+    const text = JSON.stringify(memory.checkpoint(iso(T0), []));
     const former = JSON.parse(text, (key, value: unknown) =>
       key === 'began' ? undefined : value,
     ) as JournalLine;
@@ -268,6 +269,21 @@ describe('a journal that was cut', () => {
   });
 });
 
+/** Does work of others after the next record was written, before the disk has it. */
+async function whileSynced(work: () => Promise<void>): Promise<void> {
+  const file = await open('/dev/null');
+  const handle = Object.getPrototypeOf(file) as typeof file;
+  await file.close();
+  const sync: (this: object) => Promise<void> = Reflect.get(handle, 'sync');
+  const spied = vi.spyOn(handle, 'sync').mockImplementationOnce(async function synced(
+    this: object,
+  ) {
+    await work();
+    return sync.call(this);
+  });
+  onTestFinished(() => spied.mockRestore());
+}
+
 const SMALL = { bytes: 4_000, age: 60 * 60 * MINUTE, files: 2 };
 
 describe('a journal to which nobody else has appended', () => {
@@ -376,6 +392,44 @@ describe('a journal that is long', () => {
     const { memory, damaged } = await new Journal(path, () => T0).remember();
     expect([memory.environments.size, damaged]).toEqual([300, 0]);
     expect([...memory.environments.values()].filter(({ heals }) => heals.length !== 1)).toEqual([]);
+  });
+
+  it('has each record once, however many files are begun while it is synced', async () => {
+    for (const rotations of [0, 1, 2, 3, 7]) {
+      const path = folder();
+      const limits = { bytes: 1, age: 60 * MINUTE, files: 500 };
+      const [one, other] = [new Journal(path, () => T0), new Journal(path, () => T0, limits)];
+      await one.append(state('first', 'drift'));
+      await whileSynced(async () => {
+        for (let index = 0; index < rotations; index += 1)
+          await other.append(state(`other ${index}`, 'drift'));
+      });
+      await one.append(writing('a', 'x'));
+      expect(readdirSync(path)).toHaveLength(1 + rotations);
+      const records = await one.history((record) => record.kind === 'writing', 99);
+      const { memory, damaged } = await one.remember();
+      expect([rotations, records.length, damaged]).toEqual([rotations, 1, 0]);
+      expect(memory.of('a').heals).toHaveLength(1);
+      // Also for those who read what later files begin with.
+      for (let index = 0; index < 3; index += 1) await other.append(state('last', 'drift'));
+      expect((await other.remember()).memory.of('a').heals).toHaveLength(1);
+    }
+  });
+
+  it('forgets nothing that is appended to a file after others were begun', async () => {
+    const path = folder();
+    const other = new Journal(path, () => T0, { bytes: 1, age: 60 * MINUTE, files: 500 });
+    for (let index = 0; index < 3; index += 1) await other.append(state('a', 'drift'));
+    const [first = ''] = readdirSync(path).toSorted();
+    for (const [index, name] of ['b', 'c', 'd'].entries()) {
+      // As a process does that was stopped after it had opened the file.
+      const line = { v: 1, at: iso(T0), ...writing(name, 'x') };
+      appendFileSync(join(path, first), `${JSON.stringify(line)}\n`);
+      for (let turn = 0; turn < index; turn += 1) await other.append(state('a', 'drift'));
+      const { memory } = await other.remember();
+      expect([name, memory.of(name).heals.length]).toEqual([name, 1]);
+    }
+    expect((await other.remember()).memory.inFlight.toSorted()).toEqual(['b', 'c', 'd']);
   });
 
   it('begins a new file after its age', async () => {
