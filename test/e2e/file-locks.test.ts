@@ -190,11 +190,12 @@ it('beats once for all locks that it holds', async () => {
 /** A process that takes a lock and says what became of it, in a namespace that may mount a disk of its own. */
 const PROGRAM = `
 import { readFileSync, writeFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { fileLocks } from SOURCE_LOCKS;
 import { SYSTEM_CLOCK } from SOURCE_CLOCK;
 const [disk, fault] = process.argv.slice(2);
-const pace = { ttl: 3000, renewEvery: 50, lostAfter: 500 };
+const pace = { ttl: 6000, renewEvery: 50, lostAfter: 2000 };
 const locks = fileLocks(disk + '/locks', SYSTEM_CLOCK, { pace });
 const lock = await locks.take('prod');
 const before = await lock.stillHeld();
@@ -207,7 +208,17 @@ if (fault === 'full') {
     try { writeFileSync(disk + '/empty-' + file, 'x'); } catch { break; }
   }
 } else {
-  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  // A disk is busy while a heartbeat is being written, which goes on meanwhile: the lock is to be lost for what the disk is.
+  const mount = promisify(execFile);
+  const remounted = () =>
+    mount('mount', ['-o', 'remount,ro', disk], { env: { ...process.env, LC_ALL: 'C' } }).then(
+      () => true,
+      (error) => {
+        if (String(error.stderr).includes('busy')) return false;
+        throw error;
+      },
+    );
+  while (!(await remounted()));
 }
 const after = fault === 'full' ? await lock.stillHeld() : null;
 const reason = await lost;
