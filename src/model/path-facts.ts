@@ -1,20 +1,30 @@
 import { fieldNamed } from './field.ts';
 import { isMcpList } from './mcp.ts';
 import { NATIVE_SERVERS } from './native-parts.ts';
-import type { Path } from './path.ts';
+import { isWithin, type Path } from './path.ts';
+import type { Json } from './value.ts';
 
 /** What is known of a place of the settings besides its type, whichever service has it and however it is spelled. */
 export interface Facts {
   /** What is stored there may not be seen. */
   readonly secret: boolean;
-  /** What a value there has the service run, in words; null if it runs nothing. */
-  readonly runs: string | null;
+  /** What a value there has the service run; null if it runs nothing. */
+  readonly runs: Code | null;
   /** How a value there protects its users; null if it does not. */
   readonly safety: Safety | null;
   /** What travels to a value there; null if it is no address. */
   readonly address: Address | null;
   /** Whether the names of what is inside may be shown. Nobody but their owner has chosen them, so that a secret may be one. */
   readonly names: 'shown' | 'masked';
+}
+
+/** What the service runs. */
+export interface Code {
+  readonly what: string;
+  /** Whether without a value the service runs something else in its place. */
+  readonly replaced: boolean;
+  /** The only value that it runs anything for; absent: any. */
+  readonly only?: Json;
 }
 
 /** A setting that protects unless it is left empty or is one of some words. */
@@ -35,12 +45,16 @@ export interface Address {
 /** A row says something of one place: keys with dots between, `*` for any one. What is inside is in the same case. */
 interface Row extends Partial<Facts> {
   readonly at: string;
-  /** The one value that the row is about; absent if it is about any. */
-  readonly value?: string;
 }
 
 const secret = true;
 const names = 'shown';
+const image: Code = { what: 'the image of what the service runs', replaced: true };
+const program: Code = { what: 'a program', replaced: true };
+const tools: Code = { what: 'tools that the agent runs', replaced: true };
+const environment: Code = { what: 'the environment of a program', replaced: false };
+const skills: Code = { what: 'skills that the agent runs', replaced: false };
+const plugins: Code = { what: 'where plugins and skills come from', replaced: false };
 const off = (name: string) => `turns ${name} off`;
 const clears = (name: string) => `clears ${name}`;
 const loosens = (name: string) => `loosens ${name}`;
@@ -64,7 +78,7 @@ const ROWS: readonly Row[] = [
   { at: 'agent_settings.llm.extra_headers', secret, names },
   { at: 'agent_settings.verification.critic_api_key', secret },
   { at: 'agent_settings.agent_context.secrets', secret, names },
-  { at: 'agent_settings.acp_env', secret, names, runs: 'a variable of a program' },
+  { at: 'agent_settings.acp_env', secret, names, runs: environment },
   { at: 'agent_settings.mcp_config', names },
   { at: 'agent_settings.mcp_config.*.env', secret, names },
   { at: 'agent_settings.mcp_config.*.headers', secret, names },
@@ -87,21 +101,22 @@ const ROWS: readonly Row[] = [
     ]),
   },
 
-  { at: 'sandbox_base_container_image', runs: 'the image of what the service runs' },
-  { at: 'sandbox_runtime_container_image', runs: 'the image of what the service runs' },
-  { at: 'agent_settings.mcp_config.*.command', runs: 'a program' },
-  { at: 'agent_settings.acp_command', runs: 'a program' },
-  { at: 'agent_settings.acp_args', runs: 'what a program is started with' },
-  { at: 'agent_settings.acp_server', value: 'custom', runs: 'a program' },
-  { at: 'agent_settings.acp_file_secrets', runs: 'files and variables of a program' },
-  { at: 'agent_settings.tools', runs: 'tools of the agent' },
-  { at: 'agent_settings.agent_context.skills', runs: 'skills of the agent' },
-  { at: 'agent_settings.agent_context.load_user_skills', value: 'true', runs: 'skills' },
-  { at: 'agent_settings.agent_context.load_public_skills', value: 'true', runs: 'skills' },
-  { at: 'agent_settings.agent_context.load_project_skills', value: 'true', runs: 'skills' },
-  { at: 'agent_settings.agent_context.marketplace_path', runs: 'where skills are loaded from' },
-  { at: 'agent_settings.agent_context.registered_marketplaces', runs: 'where plugins come from' },
-  { at: 'registered_marketplaces', runs: 'where plugins come from' },
+  { at: 'sandbox_base_container_image', runs: image },
+  { at: 'sandbox_runtime_container_image', runs: image },
+  { at: 'mcp_config.stdio_servers.*', runs: program },
+  { at: 'agent_settings.mcp_config.*.command', runs: program },
+  { at: 'agent_settings.acp_command', runs: program },
+  { at: 'agent_settings.acp_args', runs: { what: 'the arguments of a program', replaced: true } },
+  { at: 'agent_settings.acp_server', runs: { ...program, only: 'custom' } },
+  { at: 'agent_settings.acp_file_secrets', runs: environment },
+  { at: 'agent_settings.tools', runs: tools },
+  { at: 'agent_settings.agent_context.skills', runs: skills },
+  { at: 'agent_settings.agent_context.load_user_skills', runs: { ...skills, only: true } },
+  { at: 'agent_settings.agent_context.load_public_skills', runs: { ...skills, only: true } },
+  { at: 'agent_settings.agent_context.load_project_skills', runs: { ...skills, only: true } },
+  { at: 'agent_settings.agent_context.marketplace_path', runs: { ...plugins, replaced: true } },
+  { at: 'agent_settings.agent_context.registered_marketplaces', runs: plugins },
+  { at: 'registered_marketplaces', runs: plugins },
 
   {
     at: 'conversation_settings.confirmation_mode',
@@ -149,19 +164,31 @@ const PLACED: readonly PlacedRow[] = ROWS.map((row) => ({ ...row, path: row.at.s
 
 /** What is known of a place, whichever way its path is spelled. What is inside a place shares what is known of it. */
 export function factsAt(path: Path): Facts {
-  const place = normalPath(path);
-  const rows = PLACED.filter((row) => row.path.length <= place.length && fits(row.path, place));
-  const exact = rows.filter((row) => row.path.length === place.length);
+  const around = PLACED.filter((row) => [path, normalPath(path)].some((form) => isAt(form, row)));
+  const own = around.filter((row) => row.path.length === normalPath(path).length);
   return {
-    secret: rows.some((row) => row.secret === true),
-    runs: rows.find((row) => row.runs !== undefined)?.runs ?? null,
-    safety: exact.find((row) => row.safety !== undefined)?.safety ?? null,
-    address: exact.find((row) => row.address !== undefined)?.address ?? null,
-    names: exact.some((row) => row.names === names) ? 'shown' : 'masked',
+    secret: around.some((row) => row.secret === true),
+    runs: around.find((row) => row.runs !== undefined)?.runs ?? null,
+    safety: own.find((row) => row.safety !== undefined)?.safety ?? null,
+    address: own.find((row) => row.address !== undefined)?.address ?? null,
+    names: own.some((row) => row.names === names) ? 'shown' : 'masked',
   };
+}
+
+/** Whether a path is the place of a row, or inside it. */
+function isAt(path: Path, row: PlacedRow): boolean {
+  return path.length >= row.path.length && fits(row.path, path);
 }
 
 /** Whether a path and the place of a row agree as far as both go. */
 function fits(row: Path, path: Path): boolean {
   return row.every((key, index) => index >= path.length || key === '*' || key === path[index]);
+}
+
+/** The places of the table inside a path that is itself none of them. A row about any of several keys names no place. */
+export function placesWithin(path: Path): readonly Path[] {
+  const whole = normalPath(path);
+  return PLACED.map((row) => row.path).filter(
+    (place) => place.length > whole.length && isWithin(place, whole) && !place.includes('*'),
+  );
 }

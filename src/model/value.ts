@@ -106,6 +106,14 @@ function put(record: Record<string, Value>, key: string, value: Value): void {
 
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
+/** The value at a path of a record; undefined if there is none. */
+export function valueAt(record: Value | undefined, path: readonly string[]): Value | undefined {
+  return path.reduce<Value | undefined>(
+    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    record,
+  );
+}
+
 /** Equality by meaning: the order of keys does not count, 4 is 4.0, and a secret is compared by its value. */
 export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   if (a === b) return true;

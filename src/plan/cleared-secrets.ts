@@ -1,20 +1,22 @@
-import { fieldNamed } from '../model/field.ts';
 import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
-import { formatPath, samePath, type Path } from '../model/path.ts';
+import { factsAt, normalPath } from '../model/path-facts.ts';
+import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
-import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
+import type { ObservedState } from '../model/state.ts';
+import { isEmpty, isList, isRecord, secretsIn, valueAt, type Value } from '../model/value.ts';
+import { plannedPath } from './touched.ts';
 
 /**
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
  * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
  */
-export function clearedSecrets(plan: SettingsPlan): Finding[] {
+export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Finding[] {
   const removed = removedEntries(plan).filter(({ entry }) => holdsSecret(entry));
-  const cleared = plan.changes.flatMap(clearedBy);
+  const cleared = plan.changes.flatMap((change) => clearedBy(change, observed));
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
   const lost = ({ path }: Finding) =>
     path[0] === 'mcp_config' &&
@@ -55,12 +57,29 @@ function entriesIn(config: Value | undefined) {
   });
 }
 
-function clearedBy({ path, action, before, after }: Change): Path[] {
-  const [name = ''] = path;
-  const field = fieldNamed(name);
-  if (field?.secret === true) return action === 'clear' ? [path] : [];
-  if (action === 'remove' || (name === 'mcp_config' && path.length === 1)) return [];
-  return clearedIn(before, after, path);
+function clearedBy(change: Change, observed: ObservedState): Path[] {
+  const { path, action, before, after } = change;
+  if (action === 'remove' || samePath(path, ['mcp_config'])) return [];
+  const isReported = observed.secrets.has(formatPath(path));
+  if (isReported) return action === 'clear' ? [path] : [];
+  const inner = [...clearedIn(before, after, path), ...clearedWithin(change, observed)];
+  if (inner.length > 0) return withoutRepeats(inner);
+  return action === 'clear' && factsAt(path).secret ? [path] : [];
+}
+
+/** The stored secrets inside what a change writes that the service reports by themselves, and that are not written with it. */
+function clearedWithin({ path, after }: Change, { secrets }: ObservedState): Path[] {
+  const whole = normalPath(path);
+  return [...secrets].flatMap(([name, state]) => {
+    const place = normalPath(pathNamed(name));
+    const isInside = place.length > whole.length && isWithin(place, whole);
+    const stays = !isInside || !isEmpty(valueAt(after, place.slice(whole.length)));
+    return state !== 'stored' || stays ? [] : [plannedPath(place)];
+  });
+}
+
+function withoutRepeats(paths: readonly Path[]): Path[] {
+  return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
 }
 
 /** The places under which `before` has a secret and `after` has nothing. */

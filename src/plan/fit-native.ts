@@ -3,7 +3,7 @@ import { isPart, kindMember, nativeSchema, nodesAt, serversWith } from '../model
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { lockedNodes } from '../model/schema-lock.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isRecord, type Value } from '../model/value.ts';
+import { isRecord, valueAt, type Value } from '../model/value.ts';
 import { kindsOf, nativeDialectField, placeOf } from './native-fields.ts';
 
 /**
@@ -117,7 +117,7 @@ function kindAbove(
 
 /** Whether the answer has a member that the known release does not have: a later release may. */
 function isShown(path: Path, { answer }: ObservedState): boolean {
-  const above = at(answer, path.slice(0, -1));
+  const above = valueAt(answer, path.slice(0, -1));
   return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
 }
 
@@ -137,7 +137,7 @@ function isOlder(
     return false;
   if (changesKind(path, desired, observed)) return false;
   if (above.length > 0 && !ofLock && !hasMember(known, path)) return false;
-  const shown = above.length === 0 ? answer : at(answer, above);
+  const shown = above.length === 0 ? answer : valueAt(answer, above);
   return (
     isRecord(shown) && Object.keys(shown).length > 0 && !Object.hasOwn(shown, path.at(-1) ?? '')
   );
@@ -161,13 +161,6 @@ function changesKind(path: Path, desired: DesiredState, observed: ObservedState)
     const place = [...above, member[0]];
     return before(place) !== after(place);
   });
-}
-
-function at(record: Value, path: Path): Value | undefined {
-  return path.reduce<Value | undefined>(
-    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    record,
-  );
 }
 
 function wrong(

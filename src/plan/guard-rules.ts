@@ -1,14 +1,16 @@
 import { counted } from '../model/wording.ts';
 import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { holdsMask } from '../model/mask.ts';
+import type { Code, Safety } from '../model/path-facts.ts';
 import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isEmpty, type Value } from '../model/value.ts';
+import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints } from './moved-endpoints.ts';
 import { resetAgent } from './reset-agent.ts';
+import { touchedBy } from './touched.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {
@@ -17,38 +19,53 @@ interface RuleFinding extends Refusal {
   readonly warned: boolean;
 }
 
+/** What the rules judge. */
+interface Judged {
+  readonly plan: Plan;
+  readonly observed: ObservedState;
+  readonly guards: GuardSettings;
+}
+
 /**
- * What every rule but `frozen` finds in a plan, rules in their order. They judge what a write would do, with references
- * resolved: how the file spells it does not matter.
+ * Each rule but `frozen`, in the order of their findings. They judge what a write would do, with references resolved: how the file
+ * spells it does not matter.
  */
+const FINDINGS: Readonly<Record<Rule, (judged: Judged, rule: Rule) => readonly RuleFinding[]>> = {
+  'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
+  'clear-secret': lifted(({ plan, observed }) => clearedSecrets(plan.settings, observed)),
+  'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(plan.settings, observed)),
+  'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
+  'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
+  'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
+  'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
+  'reset-agent': lifted(({ plan, observed }) => resetAgent(plan.settings, observed)),
+  'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
+  'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
+};
+
+/** What every rule finds in a plan. */
 export function guardRules(
   plan: Plan,
   observed: ObservedState,
   guards: GuardSettings,
-): RuleFinding[] {
-  const found: readonly (readonly [Rule, readonly Finding[]])[] = [
-    ['max-changes', tooMany(plan, guards)],
-    ['clear-secret', clearedSecrets(plan.settings)],
-    ['move-endpoint', movedEndpoints(plan.settings, observed)],
-    ['run-code', runsCode(plan)],
-    ['disable-safety', disabledSafety(plan)],
-    ['overwrite-drift', overwrittenDrift(plan)],
-    ['empty-store', emptyStore(plan, observed)],
-    ['reset-agent', resetAgent(plan.settings, observed)],
-  ];
-  return [
-    ...found.flatMap(([rule, findings]) =>
-      findings.map((finding) => ({
-        ...finding,
-        rule,
-        hint: `If this is intended, apply with --allow ${rule}.`,
-        refuses: guards.on.has(rule) || rule === 'max-changes',
-        warned: false,
-      })),
-    ),
-    ...losing(plan, guards),
-    ...secretsGone(plan, observed, guards),
-  ];
+): readonly RuleFinding[] {
+  const order = Object.keys(FINDINGS) as Rule[];
+  return order.flatMap((rule) => FINDINGS[rule]({ plan, observed, guards }, rule));
+}
+
+/** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
+function lifted(
+  find: (judged: Judged) => readonly Finding[],
+  { always = false }: { readonly always?: boolean } = {},
+) {
+  return (judged: Judged, rule: Rule): RuleFinding[] =>
+    find(judged).map((finding) => ({
+      ...finding,
+      rule,
+      hint: `If this is intended, apply with --allow ${rule}.`,
+      refuses: always || judged.guards.on.has(rule),
+      warned: false,
+    }));
 }
 
 /**
@@ -105,47 +122,60 @@ function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
   }));
 }
 
-const IMAGES: ReadonlySet<string> = new Set([
-  'sandbox_base_container_image',
-  'sandbox_runtime_container_image',
-]);
-
 /** A removed program no longer runs, and a rotated one stays the same program. */
-function runsCode({ settings }: Plan): Finding[] {
-  return settings.changes.flatMap(({ path, action }): Finding[] => {
-    const [name = '', list] = path;
-    if (IMAGES.has(name)) {
-      const what = action === 'clear' ? 'clears' : 'sets';
-      return [{ message: `The plan ${what} ${name}, the image of what the service runs.`, path }];
-    }
-    if (list !== 'stdio_servers' || (action !== 'set' && action !== 'change')) return [];
-    const verb = action === 'set' ? 'adds' : 'changes';
-    return [{ message: `The plan ${verb} ${formatPath(path)}, a program.`, path }];
-  });
+function runsCode({ settings }: Plan, observed: ObservedState): Finding[] {
+  return settings.changes.flatMap((change) =>
+    touchedBy(change, observed).flatMap(({ path, facts: { runs }, after }): Finding[] => {
+      const verb = verbOf(change);
+      if (runs === null || verb === null || !isRun(runs, after)) return [];
+      return [{ message: `The plan ${verb} ${formatPath(path)}, ${runs.what}.`, path }];
+    }),
+  );
 }
 
-function disabledSafety({ settings }: Plan): Finding[] {
-  return settings.changes.flatMap(({ path, before, after }): Finding[] => {
-    const [name] = path;
-    if (name === 'confirmation_mode' && isValue(before, true) && !isValue(after, true))
-      return [{ message: 'The plan turns confirmation_mode off.', path }];
-    if (name === 'security_analyzer' && !isNone(before) && isNone(after))
-      return [{ message: 'The plan clears security_analyzer.', path }];
-    return [];
-  });
+/** What a change does to what is run; null if that stays the same, or runs no more. */
+function verbOf({ path, action }: Change): string | null {
+  if (action === 'clear') return 'clears';
+  if (action !== 'set' && action !== 'change') return null;
+  if (path.length === 1) return 'sets';
+  return action === 'set' ? 'adds' : 'changes';
+}
+
+function isRun({ replaced, only }: Code, value: Value): boolean {
+  if (only !== undefined) return isValue(value, only);
+  return replaced || !isNothing(value);
+}
+
+function isNothing(value: Value): boolean {
+  return isEmpty(value) || (isList(value) && value.length === 0) || holdsNothing(value);
+}
+
+function holdsNothing(value: Value): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
 }
 
 /** Whether a value is the expected one, also if it came from a reference. */
-function isValue(value: Value, expected: boolean): boolean {
+function isValue(value: Value, expected: Value): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }
 
-/** No analyzer: nothing, blanks, or the word none. */
-function isNone(value: Value): boolean {
-  const analyzer = (text: string) => (/^\s*(none)?\s*$/i.test(text) ? 'none' : 'some');
-  if (isEmpty(value)) return true;
-  if (value instanceof Secret) return value.compareWith(analyzer) === 'none';
-  return typeof value === 'string' && analyzer(value) === 'none';
+function disabledSafety({ settings }: Plan, observed: ObservedState): Finding[] {
+  return settings.changes.flatMap((change) =>
+    touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
+      safety !== null && protects(safety, before) && !protects(safety, after)
+        ? [{ message: `The plan ${safety.lowered(formatPath(path))}.`, path }]
+        : [],
+    ),
+  );
+}
+
+/** Whether a value keeps people safe, also if it came from a reference. */
+function protects({ unless }: Safety, value: Value): boolean {
+  const judge = (text: string) =>
+    ['', ...unless].includes(text.trim().toLowerCase()) ? 'open' : 'safe';
+  if (isEmpty(value)) return false;
+  if (value instanceof Secret) return value.compareWith(judge) === 'safe';
+  return judge(typeof value === 'string' ? value : JSON.stringify(value)) === 'safe';
 }
 
 function overwrittenDrift(plan: Plan): Finding[] {

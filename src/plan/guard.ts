@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { GuardSettings, Refusal, Rule } from '../model/guard.ts';
+import { factsAt } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { changesOf, type Plan, type Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
@@ -53,19 +54,13 @@ function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
   return [...drift, ...unknown];
 }
 
-/** The rule that judges the value of a field, or a program. */
-function ruleAbout([name = '', list]: Path): Rule | null {
-  return list === 'stdio_servers' ? 'run-code' : (JUDGED.get(name) ?? null);
+/** The rule that judges the value at a path. */
+function ruleAbout(path: Path): Rule | null {
+  const { address, runs, safety } = factsAt(path);
+  if (runs !== null) return 'run-code';
+  if (safety !== null) return 'disable-safety';
+  return address === null ? null : 'move-endpoint';
 }
-
-const JUDGED: ReadonlyMap<string, Rule> = new Map([
-  ['llm_base_url', 'move-endpoint'],
-  ['llm_model', 'move-endpoint'],
-  ['sandbox_base_container_image', 'run-code'],
-  ['sandbox_runtime_container_image', 'run-code'],
-  ['confirmation_mode', 'disable-safety'],
-  ['security_analyzer', 'disable-safety'],
-]);
 
 const LISTED = 10;
 

@@ -1,4 +1,3 @@
-import type { DefaultsBy } from '../model/dialect.ts';
 import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
 import type { Finding } from '../model/guard.ts';
 import { holdsMask, looksLikeMask } from '../model/mask.ts';
@@ -6,7 +5,6 @@ import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import { beginsWith } from './plan-plain.ts';
 import { isSensitiveName } from '../model/secret-words.ts';
 import type { ObservedState } from '../model/state.ts';
 import {
@@ -18,6 +16,8 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { movedAddress } from './moved-addresses.ts';
+import { touchedBy } from './touched.ts';
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
@@ -25,59 +25,11 @@ const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
   return plan.changes.flatMap((change) => {
     const [name, list = ''] = change.path;
-    if (name === 'llm_base_url') return baseUrl(change, plan, observed);
-    if (name === 'llm_model') return provider(change, plan, observed);
-    return name === 'mcp_config' && URL_LISTS.some((one) => one === list)
-      ? entry(change, observed)
-      : [];
+    if (name === 'mcp_config' && URL_LISTS.some((one) => one === list))
+      return entry(change, observed);
+    return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
   });
 }
-
-/** The model's key is sent to the new address, unless the same plan writes another key. */
-function baseUrl(
-  { path, before, after }: Change,
-  plan: SettingsPlan,
-  observed: ObservedState,
-): Finding[] {
-  const stored = observed.secrets.get('llm_api_key') === 'stored';
-  const rewritten = plan.changes.some((other) => other.path[0] === 'llm_api_key');
-  if (!stored || rewritten || sameEndpoint(before, after)) return [];
-  const message =
-    'The plan moves llm_base_url to another host, and the stored llm_api_key would go there.';
-  return [{ message, path }];
-}
-
-/**
- * Another model, whose provider the service addresses by itself: the stored key is sent there instead. Only services that show which
- * address they infer are judged; with an address of its own a model of any name goes to that.
- */
-function provider(
-  { path, before, after }: Change,
-  plan: SettingsPlan,
-  { dialect, secrets, values }: ObservedState,
-): Finding[] {
-  const inferred = dialect.fields.get('llm_base_url')?.shownAsNull;
-  const stored = secrets.get('llm_api_key') === 'stored';
-  const written = (name: string) => plan.changes.some((change) => change.path[0] === name);
-  if (inferred === undefined || !stored || written('llm_api_key') || written('llm_base_url'))
-    return [];
-  if (!isEmpty(values['llm_base_url'] ?? null)) return [];
-  const [from, to] = [providerOf(before, inferred), providerOf(after, inferred)];
-  if (from === null || to === null || from === to) return [];
-  const message =
-    'The plan moves llm_model to another provider, and the stored llm_api_key would go there.';
-  return [{ message, path }];
-}
-
-/** What names the provider of a model: the address that is inferred for it, or what is before its slash. Null if that is not known. */
-function providerOf(model: Value, { values }: DefaultsBy): string | null {
-  if (isEmpty(model) || model instanceof UnseenSecret) return null;
-  const known = [...values].find(([start]) => start !== '' && beginsWith(model, start));
-  if (known !== undefined) return known[1];
-  return typeof model === 'string' ? (/^([^/]+)\//.exec(model)?.[1] ?? OTHER) : OTHER;
-}
-
-const OTHER = 'another provider';
 
 /** An entry that is given a key which only entries of other hosts have, or that moves away from where its own key is sent. */
 function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {

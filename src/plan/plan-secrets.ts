@@ -4,7 +4,7 @@ import { isWithin, samePath, type Path } from '../model/path.ts';
 import type { Action, Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
-import { isRecord, sameValue, type Value } from '../model/value.ts';
+import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { canClear, dialectField, notCleared, NOTHING, type FieldPlan } from './plan-plain.ts';
 
@@ -100,11 +100,7 @@ function secretStateOf({ field }: DesiredField, observed: ObservedState): Secret
 
 /** Whether a secret is a key of a map that the service shows the keys of: then one that is not there is not stored. */
 function isListedAmong({ isNative, path }: AnyField, { answer }: ObservedState): boolean {
-  const above = path.slice(0, -1);
-  const map = above.reduce<Value | undefined>(
-    (inner, key) => (isRecord(inner) ? inner[key] : undefined),
-    answer,
-  );
+  const map = valueAt(answer, path.slice(0, -1));
   return isNative && (map === null || isRecord(map)) && !isMemberOf(map, path.at(-1) ?? '');
 }
 

@@ -1,17 +1,18 @@
 import { fieldNamed, type FieldName } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
-import { isRecord, recordOf, WireNumber, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isRecord,
+  recordOf,
+  valueAt,
+  WireNumber,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+
+export { valueAt };
 
 /** Where an answer has each field: for the dialects that nest them. */
 export type Places = ReadonlyMap<FieldName, Path>;
-
-/** The value at a path of a record; undefined if there is none. */
-export function valueAt(record: ValueRecord, path: Path): Value | undefined {
-  return path.reduce<Value | undefined>(
-    (inner, key) => (isRecord(inner) ? inner[key] : undefined),
-    record,
-  );
-}
 
 /**
  * A record under setpoint's own names, and what it has no name for behind them, in the nesting of the server. `named` makes

@@ -4,14 +4,14 @@ import { Identity } from '../../../src/model/identity.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/model/value.ts';
 import { clearedSecrets, removedEntries } from '../../../src/plan/cleared-secrets.ts';
-import { change, settingsPlan } from './hand-made.ts';
+import { change, observed, settingsPlan } from './hand-made.ts';
 import { writeOf } from '../../fixture/observed.ts';
 
 const ENTRY = ['mcp_config', 'shttp_servers', 'https://a.example'];
 const KEY = new Secret('stored-key');
 
 function cleared(changes: readonly Change[], more: Partial<SettingsPlan> = {}) {
-  return clearedSecrets(settingsPlan(changes, more));
+  return clearedSecrets(settingsPlan(changes, more), observed({}));
 }
 
 /** The paths that a change of an entry clears. */

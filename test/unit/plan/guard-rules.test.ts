@@ -195,7 +195,6 @@ describe('disable-safety', () => {
     [false, true, []],
     [false, null, []],
     [null, false, []],
-    ['true', 'false', []],
   ])('confirmation_mode from %j to %j', (before, after, expected) => {
     expect(sentences(change(['confirmation_mode'], { before, after }))).toEqual(expected);
   });
