@@ -50,5 +50,6 @@ export const ENVIRONMENTS = [...SELECTION, '--all', ...CONNECTION, '--parallel']
 export const STARTED = [...ENVIRONMENTS, '--wait-ready'] as const;
 export const LIMITED = [...STARTED, '--shard', '--max-failures'] as const;
 export const EXIT_CODE = ['--exit-code', '--detailed-exitcode'] as const;
+export const VERDICT = [...EXIT_CODE, '--strict'] as const;
 export const PLANNING = ['--base', '--policy', '--rotate', '--allow'] as const;
 export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;

@@ -15,6 +15,7 @@ import {
   REPORTING,
   SELECTION,
   STARTED,
+  VERDICT,
   type CommandEntry,
 } from './command-entry.ts';
 import { WATCH_COMMANDS } from './watch-commands.ts';
@@ -35,7 +36,7 @@ export const COMMANDS = {
     argument: { form: '[plan.json]', completion: 'files' },
     summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
     example: 'setpoint plan -e staging --exit-code',
-    flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...EXIT_CODE, ...REPORTING],
+    flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...VERDICT, ...REPORTING],
     about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
     formats: [...ALL_FORMATS, 'prometheus'],
     exits: {

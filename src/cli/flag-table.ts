@@ -124,7 +124,7 @@ export const FLAGS = {
     completion: { words: FAIL_ON },
   },
   '--drift': { about: 'the plans are of drift: its words, and exit 2 if anything differs' },
-  '--strict': { about: 'count what could not be compared as drift' },
+  '--strict': { about: 'count what could not be compared as a difference' },
   '--adopt': {
     value: 'path',
     repeatable: true,

@@ -1,6 +1,6 @@
 import { usageError } from '../model/error.ts';
 import type { PlanDocument } from '../model/plan.ts';
-import { partOf } from '../model/summary.ts';
+import { partOf, recounted } from '../model/summary.ts';
 import { choicesHint } from '../model/wording.ts';
 import { readSaved } from '../operations/saved-document.ts';
 import { visible } from '../render/visible.ts';
@@ -38,7 +38,8 @@ export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDoc
       'Leave one of the two out.',
     );
   }
-  const document = await readSaved(path, ['plan']);
+  const saved = await readSaved(path, ['plan']);
+  const document = flags.strict === true ? recounted({ ...saved, strict: true as const }) : saved;
   const env = namesIn(flags.env);
   if (env === undefined) return document;
   const names = document.environments.map(({ name }) => name);

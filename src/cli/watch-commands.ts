@@ -15,6 +15,7 @@ export const WATCH_COMMANDS = {
       '--parallel',
       '--shard',
       '--interval',
+      '--strict',
       '--git',
       '--ref',
       '--git-from',
@@ -41,6 +42,7 @@ export const WATCH_COMMANDS = {
       '--data': 'folder of the journal, the locks and the suspensions (default: .setpoint/watch)',
       '--parallel': 'environments in parallel (default: 8)',
       '--quiet': 'only warnings',
+      '--strict': 'count what cannot be compared: such an environment is unknown, not in sync',
     },
     formats: BASIC_FORMATS,
     exits: {

@@ -1,5 +1,6 @@
 import type { ActionCounts } from './plan.ts';
-import { WATCH_STATUSES, type WatchSettings, type WatchStatus } from './watch.ts';
+import type { WatchSettings } from './watch.ts';
+import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
 
 /** A metric as it is documented. No label holds an origin, a path or a value. */
 export interface Metric {

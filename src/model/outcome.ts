@@ -13,6 +13,7 @@ import type { Shard } from './shard.ts';
 import type { Spoken } from './state.ts';
 import type { OutcomeSummary } from './summary.ts';
 import type { Json } from './value.ts';
+import type { OutcomeVerdict } from './verdict.ts';
 
 /**
  * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
@@ -42,14 +43,7 @@ export interface EnvironmentOutcome extends Spoken {
   readonly name: string;
   readonly origin: string | null;
   /** `not-empty`: an apply that was to write only if nothing is stored yet found settings, and wrote nothing. */
-  readonly status:
-    | 'in-sync'
-    | 'applied'
-    | 'not-empty'
-    | 'partial'
-    | 'not-converged'
-    | 'refused'
-    | 'failed';
+  readonly status: Exclude<OutcomeVerdict, 'not-started'>;
   /** The guards that `--allow` lifted. */
   readonly allowed: readonly string[];
   readonly changes: readonly OutcomeChange[];

@@ -5,6 +5,7 @@ import type { Shard } from './shard.ts';
 import type { ObservedState, Spoken } from './state.ts';
 import type { PlanSummary } from './summary.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
+import type { OneOf } from './verdict.ts';
 
 export const FORMAT_VERSION = '1.0';
 
@@ -162,7 +163,8 @@ export interface EnvironmentPlan extends Spoken {
   readonly origin: string | null;
   /** When the snapshot was taken that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
-  readonly status: 'in-sync' | 'differs' | 'error';
+  /** `in-sync`: all that can be compared is as declared; `unknown` has the rest. */
+  readonly status: OneOf<'in-sync' | 'differs' | 'error'>;
   readonly complete: boolean;
   readonly changes: readonly Change<Json>[];
   readonly unknown: readonly Unknown[];
@@ -191,7 +193,7 @@ export interface PlanDocument {
   readonly created_at: string;
   /** The part of the environments that this is about; null if it is about all of those chosen. */
   readonly shard: Shard | null;
-  /** Only if what could not be compared counts as drift, in the summary and the exit code. */
+  /** Only if what could not be compared counts, in the summary and the exit code. */
   readonly strict?: true | undefined;
   /** What its digests were made with, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;

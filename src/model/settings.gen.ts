@@ -1022,6 +1022,10 @@ export interface Watch {
    * How often in an hour the same path may be healed. Then healing stops until setpoint resume, because somebody else writes it. Default: 3.
    */
   max_heals_per_hour?: number;
+  /**
+   * Whether what cannot be compared, such as a secret that the service does not show, counts: an environment in which all else is as declared is unknown then, and not in sync. Default: that of --strict, false.
+   */
+  strict?: boolean;
 }
 /**
  * What differs in this environment.

@@ -3,10 +3,36 @@ import type { EnvironmentOutcome } from './outcome.ts';
 import type { EnvironmentPlan } from './plan.ts';
 
 /**
- * What a plan says of an environment, the worst last. `pending`: every difference is an edit of the file that has not been applied yet;
- * `refused`: it differs, and an apply would refuse that; `not-started`: the run had stopped; `unknown` only where what could not be
- * compared counts.
+ * Every state of an environment that anything tells, the worst last: a plan, drift, an outcome, a controller, the metrics, the page and the
+ * notices each tell some of them, and no others. In sync is what has all values that can be compared as declared: `unknown` only where what
+ * cannot be compared counts, too. `pending`: every difference is an edit of the file that has not been applied yet; `differs`: it is not
+ * known, or not told, who made the differences; `drift`: somebody changed the service, or that is not known; `conflict`: so did the file;
+ * `refused`: it differs, and an apply would refuse that; `not-read`: the controller has not read it yet; `not-started`: the run had stopped.
  */
+export const VERDICTS = [
+  'in-sync',
+  'not-empty',
+  'applied',
+  'suspended',
+  'not-read',
+  'not-started',
+  'unknown',
+  'pending',
+  'differs',
+  'drift',
+  'conflict',
+  'refused',
+  'error',
+  'failed',
+  'not-converged',
+  'partial',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Some of the states, by name: one that is not on the list does not compile. */
+export type OneOf<V extends Verdict> = V;
+
+/** What a plan says of an environment. */
 export const PLAN_VERDICTS = [
   'in-sync',
   'not-started',
@@ -15,10 +41,10 @@ export const PLAN_VERDICTS = [
   'differs',
   'refused',
   'error',
-] as const;
+] as const satisfies readonly Verdict[];
 export type PlanVerdict = (typeof PLAN_VERDICTS)[number];
 
-/** What became of an environment in an apply, the worst last. `not-started`: nothing was sent, because the run had stopped. */
+/** What became of an environment in an apply. `not-started`: nothing was sent, because the run had stopped. */
 export const OUTCOME_VERDICTS = [
   'in-sync',
   'not-empty',
@@ -28,14 +54,26 @@ export const OUTCOME_VERDICTS = [
   'failed',
   'not-converged',
   'partial',
-] as const;
+] as const satisfies readonly Verdict[];
 export type OutcomeVerdict = (typeof OUTCOME_VERDICTS)[number];
 
-export type Verdict = PlanVerdict | OutcomeVerdict;
+/** What a controller says of an environment, and so do the metrics of a run. */
+export const WATCH_STATUSES = [
+  'in-sync',
+  'suspended',
+  'not-read',
+  'unknown',
+  'pending',
+  'drift',
+  'conflict',
+  'refused',
+  'error',
+] as const satisfies readonly Verdict[];
+export type WatchStatus = (typeof WATCH_STATUSES)[number];
 
 /** Whether somebody should look at an environment of this verdict. */
 export function needsAttention(verdict: Verdict): boolean {
-  return verdict !== 'in-sync' && verdict !== 'not-empty' && verdict !== 'applied';
+  return verdictGravity(verdict) >= verdictGravity('not-started');
 }
 
 /** Whether its error says what became of it, and nothing else does. */
@@ -43,12 +81,12 @@ export function isFailure(verdict: Verdict): boolean {
   return verdict === 'error' || verdict === 'failed';
 }
 
-/** A number that is the higher the worse; not for comparing one of a plan with one of an outcome. */
+/** A number that is the higher the worse. */
 export function verdictGravity(verdict: Verdict): number {
-  const place = (verdicts: readonly Verdict[]): number => verdicts.indexOf(verdict);
-  return Math.max(place(PLAN_VERDICTS), place(OUTCOME_VERDICTS));
+  return VERDICTS.indexOf(verdict);
 }
 
+/** What a plan says of an environment. `strict`: what could not be compared counts. */
 export function planVerdict(
   {
     status,
@@ -64,6 +102,14 @@ export function planVerdict(
   if (status === 'in-sync') return strict && unknown.length > 0 ? 'unknown' : 'in-sync';
   const waits = changes.length > 0 && changes.every((change) => change.class === 'pending');
   return waits ? 'pending' : 'differs';
+}
+
+/** The same as a controller says it; without a class a change counts as drift. */
+export function watchStatusOf(plan: EnvironmentPlan, strict = false): WatchStatus {
+  const verdict = planVerdict(plan, strict);
+  if (verdict === 'not-started') return 'not-read';
+  if (verdict !== 'differs') return verdict;
+  return plan.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
 }
 
 /** An apply that is stopped does not start the environments that are left: their error is that of the stop. */

@@ -1,7 +1,7 @@
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
 import type { EnvironmentPlan, Tool } from './plan.ts';
-import { planVerdict } from './verdict.ts';
+import type { WatchStatus } from './verdict.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */
 export interface WatchSettings {
@@ -12,6 +12,8 @@ export interface WatchSettings {
   readonly windows: readonly Window[] | null;
   /** How often in an hour the same path may be healed. */
   readonly maxHealsPerHour: number;
+  /** Whether what cannot be compared counts: an environment in which all else is as declared is `unknown` then, not in sync. */
+  readonly strict: boolean;
 }
 
 /** A time of the week: from a minute of the day to another, which may be on the next day, on some days of the week. */
@@ -25,28 +27,6 @@ export interface Window {
   readonly to: number;
   /** An IANA name. */
   readonly zone: string;
-}
-
-/** What a controller says of an environment, the worst last. `not-read`: it has not been read since the controller knows it. */
-export const WATCH_STATUSES = [
-  'in-sync',
-  'suspended',
-  'not-read',
-  'unknown',
-  'pending',
-  'drift',
-  'conflict',
-  'refused',
-  'error',
-] as const;
-export type WatchStatus = (typeof WATCH_STATUSES)[number];
-
-/** What a plan says of an environment; without a class a change counts as drift. */
-export function watchStatusOf(plan: EnvironmentPlan): WatchStatus {
-  const verdict = planVerdict(plan, true);
-  if (verdict === 'not-started') return 'not-read';
-  if (verdict !== 'differs') return verdict;
-  return plan.changes.some((change) => change.class === 'conflict') ? 'conflict' : 'drift';
 }
 
 /** Nothing is healed and nobody is told of an environment while it is suspended. Times are ISO 8601, UTC. */
@@ -98,11 +78,11 @@ export interface WatchState {
   readonly found: WatchStatus;
   /** Since when it is in sync, or cannot be read, or the first of what differs now does. */
   readonly since: string;
-  /** Digest of what differs, refuses or failed: the same as long as a person would be told the same. Empty if in sync. */
+  /** Digest of what differs, refuses or failed: the same as long as a person would be told the same. Empty if in sync and all was compared. */
   readonly digest: string;
   /** The read before `since`: what began then was made in between. Null if there was none. */
   readonly after: string | null;
-  /** What the last read found; null if it is in sync, or not read. */
+  /** What the last read found; null if it is in sync and all was compared, or not read. */
   readonly plan: EnvironmentPlan | null;
   readonly origin: string | null;
   readonly dialect: string | null;
@@ -152,7 +132,7 @@ export interface FilesEvent {
   readonly problem: string | null;
 }
 
-/** A read found something else than the one before. `plan` is what it found, masked; null if in sync. */
+/** A read found something else than the one before. `plan` is what it found, masked; null if in sync and all was compared. */
 export interface StateEvent extends Named {
   readonly kind: 'state';
   readonly status: WatchStatus;

@@ -105,7 +105,7 @@ export interface PlanRequest extends Options {
   readonly allow?: readonly string[] | undefined;
   /** Whether the document gets digests, without which a saved plan approves nothing. Default: true. */
   readonly digests?: boolean | undefined;
-  /** Whether what could not be compared counts as drift. */
+  /** Whether what could not be compared counts: an environment in which all else is as declared is `unknown` then. */
   readonly strict?: boolean | undefined;
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */
   readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;

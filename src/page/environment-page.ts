@@ -3,6 +3,7 @@ import type { JournalRecord, WatchState } from '../model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../render/html/markup.ts';
 import { chipHtml } from '../render/html/parts.ts';
 import { ageText } from '../render/values.ts';
+import { notCompared } from '../render/wording.ts';
 import type { Watching } from '../watch/watching.ts';
 import type { Changes } from './changes.ts';
 import { controllerPart } from './controller-part.ts';
@@ -11,7 +12,7 @@ import { changesIn } from './listing.ts';
 import { keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
 import { stripHtml } from './strip.ts';
 import { betweenText, lastingHtml, timeHtml } from './times.ts';
-import { extraLabels, stateLabel } from './watch-label.ts';
+import { extraLabels, stateLabel, unknownIn } from './watch-label.ts';
 
 /** The live parts of an environment's page. `records` are its latest records. */
 export function environmentView(
@@ -113,12 +114,14 @@ ${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></di
       return 'This controller has not read it yet.';
     const { words } = stateLabel({ status: found, plan: state.plan });
     const count = changesIn(state);
+    const unknown = unknownIn(state);
     const which = count > 1 ? 'the first made' : 'made';
     const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
     return [
       `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
       lastingHtml(since, at),
       count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
+      unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
     ];
   }
 }

@@ -8,10 +8,11 @@ import { sectionBodyHtml } from '../render/html/section.ts';
 import { historyRows, type ShownRecord } from '../render/history-rows.ts';
 import { outcomeSection, planSection } from '../render/section.ts';
 import type { Label } from '../render/change.ts';
+import { LABELS } from '../render/verdict.ts';
 import { visible } from '../render/visible.ts';
 import { ageText } from '../render/values.ts';
+import { notCompared } from '../render/wording.ts';
 import { clockText, timeHtml } from './times.ts';
-import { STATUS_LABELS } from './watch-label.ts';
 
 /** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
 export function historyHtml(
@@ -56,7 +57,7 @@ function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup 
       return writeHtml(record, commits, at);
     case 'suspended':
       return rowHtml(
-        STATUS_LABELS.suspended,
+        LABELS.suspended,
         markup`<p>${record.reason}</p>\n`,
         softHtml(at, record.until === null ? null : `until ${clockText(record.until)}`),
       );
@@ -106,13 +107,18 @@ function stateHtml(
   at: Markup,
 ): Markup {
   const { status, before, after, commit, plan } = record;
-  const changes = plan?.changes ?? [];
+  const { changes, unknown } = plan ?? { changes: [], unknown: [] };
   const what =
     plan?.error?.message ??
-    (changes.length === 0 ? '' : `${counted(changes.length, 'change')}: ${pathsOf(changes)}`);
+    [
+      ...(changes.length === 0
+        ? []
+        : [`${counted(changes.length, 'change')}: ${pathsOf(changes)}`]),
+      ...(unknown.length === 0 ? [] : [notCompared(unknown.length)]),
+    ].join('; ');
   return rowHtml(
-    STATUS_LABELS[status],
-    markup`<p>was ${STATUS_LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
+    LABELS[status],
+    markup`<p>was ${LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
     softHtml(
       at,
       after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,

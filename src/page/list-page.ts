@@ -1,15 +1,17 @@
 import { counted, grouped } from '../model/wording.ts';
-import { WATCH_STATUSES, type WatchState } from '../model/watch.ts';
+import type { WatchState } from '../model/watch.ts';
+import { WATCH_STATUSES } from '../model/verdict.ts';
 import { markup, type Markup } from '../render/html/markup.ts';
 import { chipHtml, softHtml } from '../render/html/parts.ts';
+import { LABELS } from '../render/verdict.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart } from './controller-part.ts';
 import {
   changesIn,
   countsByStatus,
+  isToLookAt,
   listAddress,
   listed,
-  needsAttention,
   worstFirst,
   type Listing,
   type ListQuery,
@@ -25,7 +27,7 @@ import {
 } from './parts.ts';
 import { stripHtml } from './strip.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
-import { extraLabels, STATUS_LABELS, stateLabel } from './watch-label.ts';
+import { extraLabels, stateLabel } from './watch-label.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
 export interface Sorted {
@@ -80,7 +82,7 @@ ${partHtml(view, 'pager')}`;
 }
 
 function countsPart({ states, counts }: Sorted, query: ListQuery): Part {
-  const attention = states.filter(needsAttention).length;
+  const attention = states.filter(isToLookAt).length;
   return {
     id: 'counts',
     key: keyOf(counts, attention, query),
@@ -95,7 +97,7 @@ function countsPart({ states, counts }: Sorted, query: ListQuery): Part {
 ${link('any', markup`<b>${grouped(states.length)}</b> all`)}${
         attention === 0 ? null : link('attention', markup`<b>${grouped(attention)}</b> to look at`)
       }${counts.map(([status, count]) => {
-        const label = STATUS_LABELS[status];
+        const label = LABELS[status];
         return link(status, markup`<b>${grouped(count)}</b> ${chipHtml(label)}`);
       })}</ul>
 </nav>
@@ -114,7 +116,7 @@ function searchHtml({ text, state }: ListQuery): Markup {
 <p><label for="state">State</label>
 <select id="state" name="state">
 ${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toReversed().map(
-    (status) => option(status, STATUS_LABELS[status].words),
+    (status) => option(status, LABELS[status].words),
   )}${option('healing-stopped', 'healing stopped')}${option('held-elsewhere', 'held elsewhere')}
 </select></p>
 <p><button>Show</button></p>

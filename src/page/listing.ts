@@ -1,4 +1,10 @@
-import { WATCH_STATUSES, type WatchState, type WatchStatus } from '../model/watch.ts';
+import type { WatchState } from '../model/watch.ts';
+import {
+  needsAttention,
+  verdictGravity,
+  WATCH_STATUSES,
+  type WatchStatus,
+} from '../model/verdict.ts';
 
 /** Which environments a list shows. */
 export interface ListQuery {
@@ -86,7 +92,7 @@ function isOfFilter(state: WatchState, filter: StateFilter): boolean {
     case 'any':
       return true;
     case 'attention':
-      return needsAttention(state);
+      return isToLookAt(state);
     case 'healing-stopped':
       return state.stopped !== null;
     case 'held-elsewhere':
@@ -97,19 +103,15 @@ function isOfFilter(state: WatchState, filter: StateFilter): boolean {
 }
 
 /** Whether somebody should look at it: it is not as declared, nobody has suspended it, or healing has stopped. */
-export function needsAttention({ status, stopped }: WatchState): boolean {
-  return GRAVITY[status] >= GRAVITY.unknown || stopped !== null;
+export function isToLookAt({ status, stopped }: WatchState): boolean {
+  return needsAttention(status) || stopped !== null;
 }
-
-const GRAVITY = Object.fromEntries(
-  WATCH_STATUSES.map((status, index) => [status, index]),
-) as Readonly<Record<WatchStatus, number>>;
 
 /** By state, then those whose healing has stopped, then by the number of changes, then by name. */
 export function worstFirst(states: readonly WatchState[]): WatchState[] {
   return states.toSorted(
     (one, other) =>
-      GRAVITY[other.status] - GRAVITY[one.status] ||
+      verdictGravity(other.status) - verdictGravity(one.status) ||
       Number(other.stopped !== null) - Number(one.stopped !== null) ||
       changesIn(other) - changesIn(one) ||
       (one.name < other.name ? -1 : 1),

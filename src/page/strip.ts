@@ -1,7 +1,8 @@
-import type { ReadMark, WatchStatus } from '../model/watch.ts';
+import type { ReadMark } from '../model/watch.ts';
+import type { WatchStatus } from '../model/verdict.ts';
 import { counted } from '../model/wording.ts';
 import { markup, type Markup } from '../render/html/markup.ts';
-import { STATUS_LABELS } from './watch-label.ts';
+import { LABELS } from '../render/verdict.ts';
 
 const MOST = 100;
 const STEP = 3;
@@ -53,7 +54,7 @@ function runsOf(marks: readonly ReadMark[]): Run[] {
 function stripText(marks: readonly ReadMark[]): string {
   const counts = new Map<WatchStatus, number>();
   for (const { status } of marks) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const parts = [...counts].map(([status, count]) => `${count} ${STATUS_LABELS[status].words}`);
-  const latest = STATUS_LABELS[marks.at(-1)?.status ?? 'not-read'].words;
+  const parts = [...counts].map(([status, count]) => `${count} ${LABELS[status].words}`);
+  const latest = LABELS[marks.at(-1)?.status ?? 'not-read'].words;
   return `Last ${counted(marks.length, 'read')}: ${parts.join(', ')}. The latest: ${latest}.`;
 }

@@ -1,36 +1,33 @@
-import type { WatchState, WatchStatus } from '../model/watch.ts';
+import type { WatchState } from '../model/watch.ts';
+import { grouped } from '../model/wording.ts';
 import type { Label } from '../render/change.ts';
-import { failureWords } from '../render/verdict.ts';
-
-/** The words of each state, with a mark and a colour that mean the same. */
-export const STATUS_LABELS = {
-  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
-  suspended: { mark: '‖', words: 'suspended', color: 'dim' },
-  'not-read': { mark: '·', words: 'not read yet', color: 'dim' },
-  unknown: { mark: '?', words: 'could not be compared', color: 'cyan' },
-  pending: { mark: '~', words: 'pending edits', color: 'cyan' },
-  drift: { mark: '~', words: 'drift', color: 'yellow' },
-  conflict: { mark: '✗', words: 'conflict', color: 'red' },
-  refused: { mark: '✗', words: 'refused', color: 'red' },
-  error: { mark: '✗', words: 'failed', color: 'red' },
-} as const satisfies Readonly<Record<WatchStatus, Label>>;
+import { failureWords, LABELS } from '../render/verdict.ts';
 
 /** The state of an environment; a failure by its kind. */
 export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>): Label {
-  const label: Label = STATUS_LABELS[status];
+  const label: Label = LABELS[status];
   return status === 'error' ? { ...label, words: failureWords(plan?.error?.code) } : label;
 }
 
 /** Labels in addition to the state. */
 export function extraLabels(state: WatchState): Label[] {
   const { status, found, stopped, heldBy } = state;
+  const unknown = found === 'unknown' ? 0 : unknownIn(state);
   return [
     ...(status === 'suspended' && found !== 'in-sync' && found !== 'suspended'
-      ? [{ ...STATUS_LABELS[found], words: `found: ${STATUS_LABELS[found].words}` }]
+      ? [{ ...LABELS[found], words: `found: ${LABELS[found].words}` }]
       : []),
+    ...(unknown === 0
+      ? []
+      : [{ mark: '?', words: `${grouped(unknown)} not compared`, color: 'dim' } as const]),
     ...(stopped === null ? [] : [HEALING_STOPPED]),
     ...(heldBy === null ? [] : [HELD_ELSEWHERE]),
   ];
+}
+
+/** How many values the last read could not compare. */
+export function unknownIn({ plan }: Pick<WatchState, 'plan'>): number {
+  return plan?.unknown.length ?? 0;
 }
 
 const HEALING_STOPPED: Label = { mark: '■', words: 'healing stopped', color: 'red' };

@@ -1,6 +1,6 @@
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
-import type { Remainder, Result } from '../model/outcome.ts';
+import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
 import type { Change, Plan, Unknown, Warning } from '../model/plan.ts';
 import type {
   Actuator,
@@ -11,6 +11,7 @@ import type {
   SandboxObserver,
 } from '../model/ports.ts';
 import type { ObservedState, Spoken } from '../model/state.ts';
+import type { OutcomeVerdict } from '../model/verdict.ts';
 import type { Approved } from '../plan/approval.ts';
 import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
 
@@ -57,7 +58,7 @@ export interface SandboxProgress {
 
 /** How the write of one resource ended. `error` is null if it is as declared; a stop that was verified has one, too. */
 export interface ResourceEnd {
-  readonly status: 'in-sync' | 'applied' | 'partial' | 'not-converged' | 'failed';
+  readonly status: Exclude<OutcomeVerdict, 'not-started' | 'refused' | 'not-empty'>;
   readonly results: ReadonlyMap<Change, Result>;
   /** The ids that the service gave to what was started. */
   readonly started: ReadonlyMap<Change, string>;
@@ -69,7 +70,7 @@ export interface ResourceEnd {
 
 /** How a reconcile ended: the ends of all resources in one. */
 export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
-  readonly status: ResourceEnd['status'] | 'refused' | 'not-empty';
+  readonly status: EnvironmentOutcome['status'];
   readonly plan: Plan;
   /** Why the guards refused the plan: every reason. */
   readonly refusals: readonly Refusal[];

@@ -1,5 +1,5 @@
 import { formatPath, isWithin, type Path } from '../model/path.ts';
-import type { Change } from '../model/plan.ts';
+import type { Change, Unknown } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
 import { counted, namesListed } from '../model/wording.ts';
@@ -7,6 +7,7 @@ import { historyRows, type HistoryRow, type ShownRecord } from './history-rows.t
 import { paint, type Style } from './style.ts';
 import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
+import { notCompared } from './wording.ts';
 
 /** The records of a journal, the latest first: what was found or written, between which reads, and the former values. */
 export function historyText({ records, path }: HistoryDocument, style: Style): string {
@@ -93,6 +94,7 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
         (change) =>
           `${visible(formatPath(change.path))}: ${serviceHas(change, style)} on the service, ${inlineValue(change.after, style)} in the file${change.class === undefined ? '' : ` (${change.class})`}`,
       ),
+    ...unknownLines(plan?.unknown ?? [], path),
     ...(plan?.refusals ?? []).map(({ rule, message }) => `${rule}: ${visible(message)}`),
     ...(error === null ? [] : [visible(error.message)]),
   ];
@@ -113,8 +115,17 @@ function writeLines(event: WriteEvent, path: Path | null, style: Style): string[
         (change) =>
           `${visible(formatPath(change.path))}: ${serviceHas(change, style)} → ${inlineValue(change.after, style)} (${change.result})`,
       ),
+    ...unknownLines(outcome.unknown, path),
     ...(outcome.error === null ? [] : [visible(outcome.error.message)]),
   ];
+}
+
+/** What could not be compared, in a line; none if all was. */
+function unknownLines(unknown: readonly Unknown[], asked: Path | null): string[] {
+  const about = unknown.filter(({ path }) => isAbout(path, asked));
+  if (about.length === 0) return [];
+  const names = about.map(({ path }) => visible(formatPath(path)));
+  return [`${notCompared(about.length)}: ${names.join(', ')}`];
 }
 
 function serviceHas({ action, before }: Change<Json>, style: Style): string {

@@ -10,13 +10,13 @@ import {
 } from '../model/metrics.ts';
 import type { EnvironmentPlan, PlanHead } from '../model/plan.ts';
 import { changeCount, planAttention } from '../model/summary.ts';
-import { watchStatusOf, type WatchStatus } from '../model/watch.ts';
+import { watchStatusOf, type WatchStatus } from '../model/verdict.ts';
 
 /** Takes the plans of a run one after another, and keeps of each what the metrics say: some words and numbers. */
 export interface MetricsOfPlans {
   add(environment: EnvironmentPlan): void;
   /** The lines in parts, the metrics one after another as the format wants it. */
-  text(head: Pick<PlanHead, 'tool' | 'created_at'>): Iterable<string>;
+  text(head: Pick<PlanHead, 'tool' | 'created_at' | 'strict'>): Iterable<string>;
 }
 
 /**
@@ -27,16 +27,20 @@ export function metricsOfPlans(): MetricsOfPlans {
   const plans: Kept[] = [];
   return {
     add: (environment) => plans.push(kept(environment)),
-    *text({ tool: { version }, created_at: at }) {
+    *text({ tool: { version }, created_at: at, strict = false }) {
       const counts = new Map<WatchStatus, number>();
-      for (const { status } of plans) counts.set(status, (counts.get(status) ?? 0) + 1);
+      const statusOf = (plan: Kept): WatchStatus => (strict ? plan.strictly : plan.status);
+      for (const plan of plans) counts.set(statusOf(plan), (counts.get(statusOf(plan)) ?? 0) + 1);
       const total = TOTAL_METRICS;
       const build = { labels: { version }, value: 1 };
       yield metricText('setpoint_build_info', total.setpoint_build_info, [build]);
       for (const [name, metric] of Object.entries(TARGET_METRICS)) {
         let isFirst = true;
         for (const plan of plans) {
-          const samples = targetSamples(name as TargetMetric, { ...plan, ...lookedAt(plan, at) });
+          const samples = targetSamples(
+            name as TargetMetric,
+            lookedAt({ ...plan, status: statusOf(plan) }, at),
+          );
           if (samples.length === 0) continue;
           yield isFirst ? metricText(name, metric, samples) : sampleLines(name, samples);
           isFirst = false;
@@ -47,7 +51,10 @@ export function metricsOfPlans(): MetricsOfPlans {
   };
 }
 
-type Kept = Omit<Measured, 'lastLook' | 'lastInSync'>;
+interface Kept extends Omit<Measured, 'lastLook' | 'lastInSync'> {
+  /** Its status if what could not be compared counts. */
+  readonly strictly: WatchStatus;
+}
 
 function kept(environment: EnvironmentPlan): Kept {
   const attention = planAttention(environment);
@@ -55,6 +62,7 @@ function kept(environment: EnvironmentPlan): Kept {
   return {
     name: environment.name,
     status: watchStatusOf(environment),
+    strictly: watchStatusOf(environment, true),
     mode: 'detect',
     dialect: environment.dialect,
     release: environment.release,
@@ -67,9 +75,11 @@ function kept(environment: EnvironmentPlan): Kept {
   };
 }
 
-function lookedAt({ status }: Kept, at: string): Pick<Measured, 'lastLook' | 'lastInSync'> {
+function lookedAt(plan: Kept, at: string): Measured {
+  const { status } = plan;
   const time = Date.parse(at);
   return {
+    ...plan,
     lastLook: status === 'not-read' ? null : time,
     lastInSync: status === 'in-sync' ? time : null,
   };

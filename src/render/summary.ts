@@ -1,11 +1,5 @@
 import { changeCount, type Attention, type AnySummary } from '../model/summary.ts';
-import {
-  isFailure,
-  needsAttention,
-  OUTCOME_VERDICTS,
-  PLAN_VERDICTS,
-  type Verdict,
-} from '../model/verdict.ts';
+import { isFailure, VERDICTS, type Verdict } from '../model/verdict.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Shard } from '../model/shard.ts';
 import type { Label } from './change.ts';
@@ -13,7 +7,7 @@ import type { Section } from './section.ts';
 import { shardName } from './shard-text.ts';
 import { verdictLabel, type Wording } from './verdict.ts';
 import { weightOf } from './warning-order.ts';
-import { countsText, driftCounts } from './wording.ts';
+import { countsText, driftCounts, notCompared } from './wording.ts';
 
 /** Up to so many environments each has a section; of more, those that need nobody are left to the summary. */
 export const FEW = 20;
@@ -55,13 +49,12 @@ export function summaryLine(
   wording: Wording,
 ): SummaryLine {
   const { environments, unknown, warnings } = summary;
-  const values = `${counted(unknown, 'value')} could not be compared.`;
   const unchanged =
     wording !== 'apply' &&
     countOf(summary, 'in-sync') + countOf(summary, 'unknown') === environments.total;
   const rest = [
     unchanged ? 'No changes.' : '',
-    wording !== 'apply' && unknown > 0 ? values : '',
+    unknown > 0 ? `${notCompared(unknown)}.` : '',
     environments.total > FEW && warnings > 0 ? `${counted(warnings, 'warning')}.` : '',
   ].filter((sentence) => sentence !== '');
   return {
@@ -97,10 +90,6 @@ function verdictCounts(summary: AnySummary, wording: Wording): Label[] {
   }));
 }
 
-const VERDICTS: readonly Verdict[] = [...new Set([...PLAN_VERDICTS, ...OUTCOME_VERDICTS])].toSorted(
-  (one, other) => Number(needsAttention(one)) - Number(needsAttention(other)),
-);
-
 function countOf({ environments }: AnySummary, verdict: Verdict): number {
   const counts: Readonly<Partial<Record<Verdict, number>>> = environments;
   return counts[verdict] ?? 0;
@@ -117,7 +106,7 @@ function countWords(words: string, count: number): string {
 export function attentionWords(attention: Attention, wording: Wording): string {
   const { verdict, error, rules, changes, pending, unknown } = attention;
   if (error !== null) return error.message;
-  if (verdict === 'unknown') return `${counted(unknown, 'value')} could not be compared`;
+  if (verdict === 'unknown') return notCompared(unknown);
   const count = changeCount(attention);
   if (count === 0) return wording === 'apply' ? '' : 'not as declared';
   const found = wording === 'drift' ? driftCounts(count, pending ?? 0) : countsText(changes);

@@ -21,21 +21,25 @@ export function failureWords(code = ''): string {
   return Object.hasOwn(FAILURES, code) ? (FAILURES[code] ?? '') : LABELS.failed.words;
 }
 
-const IN_SYNC: Label = { mark: '✓', words: 'in sync', color: 'green' };
 const DIFFERS: Label = { mark: '~', words: 'differs', color: 'yellow' };
 const DRIFT: Label = { mark: '~', words: 'drift', color: 'yellow' };
 const FAILED: Label = { mark: '✗', words: 'failed', color: 'red' };
 
-const LABELS = {
-  'in-sync': IN_SYNC,
-  unknown: { mark: '?', words: 'could not be compared', color: 'yellow' },
-  pending: { mark: '~', words: 'pending edits', color: 'yellow' },
-  differs: DIFFERS,
-  refused: { mark: '✗', words: 'refused', color: 'red' },
-  error: FAILED,
+/** Each state in words, with a mark and a colour that mean the same. */
+export const LABELS = {
+  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
   'not-empty': { mark: '✓', words: 'stored already', color: 'green' },
   applied: { mark: '✓', words: 'applied', color: 'green' },
+  suspended: { mark: '‖', words: 'suspended', color: 'dim' },
+  'not-read': { mark: '·', words: 'not read yet', color: 'dim' },
   'not-started': { mark: '·', words: 'not started', color: 'yellow' },
+  unknown: { mark: '?', words: 'could not be compared', color: 'cyan' },
+  pending: { mark: '~', words: 'pending edits', color: 'cyan' },
+  differs: DIFFERS,
+  drift: DRIFT,
+  conflict: { mark: '✗', words: 'conflict', color: 'red' },
+  refused: { mark: '✗', words: 'refused', color: 'red' },
+  error: FAILED,
   failed: FAILED,
   'not-converged': { mark: '✗', words: 'not converged', color: 'red' },
   partial: { mark: '~', words: 'applied in part', color: 'yellow' },

@@ -65,7 +65,11 @@ export function outcomeSentence(environment: EnvironmentOutcome): Sentence {
         ? unchanged(unknown)
         : sentence(null, 'Nothing was written: the service already matches the file.');
     case 'applied':
-      return sentence('green', 'Applied', ` ${counted(sent, 'change')}.`);
+      return sentence(
+        'green',
+        'Applied',
+        ` ${counted(sent, 'change')}.${notComparedNames(besides(environment))}`,
+      );
     case 'not-empty':
       return sentence(null, 'Settings are stored already: nothing was written (--if-empty).');
     case 'partial':
@@ -167,10 +171,26 @@ function sentence(color: Paint | null, lead: string, rest = ''): Sentence {
 }
 
 function unchanged(unknown: readonly Unknown[], strict = false): Sentence {
-  const names = unknown.map(({ path }) => formatPath(path)).join(', ');
   const counts = strict ? ' (--strict counts them)' : '';
-  const rest = ` ${counted(unknown.length, 'value')} could not be compared${counts}: ${names}`;
-  return sentence('green', 'No changes.', unknown.length === 0 ? '' : rest);
+  return sentence('green', 'No changes.', notComparedNames(unknown, counts));
+}
+
+/** What could not be compared, behind a sentence; empty if all was. */
+function notComparedNames(unknown: readonly Unknown[], counts = ''): string {
+  if (unknown.length === 0) return '';
+  const names = unknown.map(({ path }) => formatPath(path)).join(', ');
+  return ` ${notCompared(unknown.length)}${counts}: ${names}`;
+}
+
+/** `2 values could not be compared` */
+export function notCompared(count: number): string {
+  return `${counted(count, 'value')} could not be compared`;
+}
+
+/** What could not be compared and is no change either. */
+function besides({ changes, unknown }: EnvironmentOutcome): readonly Unknown[] {
+  const names = new Set(changes.map(({ path }) => formatPath(path)));
+  return unknown.filter(({ path }) => !names.has(formatPath(path)));
 }
 
 const NO_ACTIONS = countActions([]);

@@ -1,6 +1,6 @@
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
-import type { WatchStatus } from '../model/watch.ts';
+import type { WatchStatus } from '../model/verdict.ts';
 
 /** When something that differs was first found, and the read before that: it came about in between. Times are ISO 8601, UTC. */
 export interface Beginning {
@@ -59,5 +59,7 @@ function namesOf(
       isPending: false,
     })),
   ];
-  return found === 'error' || named.length === 0 ? [{ name: found, isPending: false }] : named;
+  // What is in sync stays so if only something else cannot be compared now.
+  const isOne = found === 'error' || found === 'in-sync' || named.length === 0;
+  return isOne ? [{ name: found, isPending: false }] : named;
 }

@@ -10,10 +10,9 @@ import type {
   Suspension,
   WatchSettings,
   WatchState,
-  WatchStatus,
 } from '../model/watch.ts';
-import { WATCH_STATUSES, watchStatusOf } from '../model/watch.ts';
 import type { Clock } from '../model/ports.ts';
+import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../model/verdict.ts';
 import type { Agreement } from '../operations/session.ts';
 import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
 import { moved, recent, retold } from './healing.ts';
@@ -100,8 +99,8 @@ export class Environment implements WatchState {
   /** Takes what a read found; returns an event if it differs from what was found before. */
   read(plan: EnvironmentPlan, at: number, commit: string | null): StateEvent | null {
     const now = new Date(at).toISOString();
-    const found = watchStatusOf(plan);
-    const digest = digestOf(plan, found);
+    const found = watchStatusOf(plan, this.settings.strict);
+    const digest = digestOf(plan, this.settings.strict);
     const before = this.found;
     const earlier = this.lastRead;
     this.#marks.add(at, found);
@@ -114,7 +113,7 @@ export class Environment implements WatchState {
       this.dialect = plan.dialect;
       this.release = plan.release;
     }
-    this.plan = found === 'in-sync' ? null : plan;
+    this.plan = isWholly(plan, found) ? null : plan;
     if (found === before && digest === this.digest) return null;
     this.found = found;
     this.digest = digest;
@@ -194,8 +193,9 @@ export class Environment implements WatchState {
  * Equal for two reads that a person would be told the same about: what differs and how, what could not be compared, which rules refuse
  * it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
  */
-export function digestOf(plan: EnvironmentPlan, found = watchStatusOf(plan)): string {
-  if (found === 'in-sync') return '';
+export function digestOf(plan: EnvironmentPlan, strict = false): string {
+  const found = watchStatusOf(plan, strict);
+  if (isWholly(plan, found)) return '';
   const { changes, unknown, refusals, error } = plan;
   const told = {
     found,
@@ -211,6 +211,11 @@ export function digestOf(plan: EnvironmentPlan, found = watchStatusOf(plan)): st
     error: error?.code ?? null,
   };
   return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
+}
+
+/** Whether all that a file declares was compared, and is the same. */
+function isWholly({ unknown }: EnvironmentPlan, found: WatchStatus): boolean {
+  return found === 'in-sync' && unknown.length === 0;
 }
 
 /** The last reads, packed: thousands of environments have a hundred each. */

@@ -6,9 +6,9 @@ const LONGEST_BACK_OFF = 3_600_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;
 
-/** How an environment is watched, by its file and the interval of the controller. */
-export function settingsOf(target: Target, interval: number): WatchSettings {
-  const settings = watchOf(target.watch);
+/** How an environment is watched, by its file, and the interval and the strictness of the controller. */
+export function settingsOf(target: Target, interval: number, strict = false): WatchSettings {
+  const settings = watchOf(target.watch, strict);
   return { ...settings, interval: settings.interval ?? interval };
 }
 

@@ -155,7 +155,8 @@ export async function write(
       onPlan: async (plan) => {
         planned = plan;
       },
-      confirm: async () => planned !== null && digestOf(planned) === digest,
+      confirm: async () =>
+        planned !== null && digestOf(planned, environment.settings.strict) === digest,
       beforeWrite,
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),

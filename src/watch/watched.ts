@@ -97,7 +97,7 @@ export class Watched {
   declare(target: Target): void {
     this.#target = target;
     const { environment } = this;
-    environment.settings = settingsOf(target, this.#tools.interval);
+    environment.settings = settingsOf(target, this.#tools.interval, this.#tools.request.strict);
     environment.labels = Object.fromEntries(labelsOf(target.labels));
   }
 

@@ -24,6 +24,7 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
   const exitsWithResult = flags.exitCode === true || flags.detailedExitcode === true;
   return runPlan(flags, io, {
     voice: 'plan',
+    strict: flags.strict === true,
     mode: 'reads',
     saved,
     codeOf: planExit(exitsWithResult),
@@ -32,27 +33,34 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
 
 /** The exit code of an environment that could be planned; 0 unless --exit-code asks for the result. */
 export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
-  return ({ status, refusals }) => {
+  return (environment, strict) => {
     if (!exitsWithResult) return 0;
-    return refusals.length > 0 ? 5 : status === 'differs' ? 2 : 0;
+    return environment.refusals.length > 0 ? 5 : differs(environment, strict) ? 2 : 0;
   };
+}
+
+/** Whether an environment counts as one that differs. `strict`: also if something could not be compared. */
+export function differs({ status, unknown }: EnvironmentPlan, strict: boolean): boolean {
+  return status === 'differs' || (strict && status !== 'error' && unknown.length > 0);
 }
 
 interface PlanRun {
   readonly voice: Voice;
-  /** Whether what could not be compared counts as drift. */
+  /** Whether what could not be compared counts; a saved plan may say so itself. */
   readonly strict?: boolean;
   /** Which variables count: those of a command that reads, or of one that writes. */
   readonly mode: 'reads' | 'writes';
   /** The path of a saved plan to show instead of a new one. */
   readonly saved?: string | undefined;
-  readonly codeOf: (environment: EnvironmentPlan) => number;
+  readonly codeOf: (environment: EnvironmentPlan, strict: boolean) => number;
 }
 
 /** Plans, prints the plan while it is made, and resolves to the worst exit code of the environments. */
 export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<number> {
   const { voice, saved, codeOf } = run;
   try {
+    const shown = saved === undefined ? null : await savedPlan(saved, flags);
+    const strict = run.strict === true || shown?.strict === true;
     const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
     return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
       {
@@ -60,12 +68,9 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
           environmentText(environment, { voice, plan, total }, style),
         ending: (tail, head, style) =>
           summaryText({ ...head, ...tail }, voice, style) + mergedText(head.merged, style),
-        codeOf,
+        codeOf: (environment) => codeOf(environment, strict),
       },
-      async (parts) => {
-        if (saved === undefined) return planned(flags, io, run, parts);
-        return handOn(await savedPlan(saved, flags), parts);
-      },
+      (parts) => (shown === null ? planned(flags, io, run, parts) : handOn(shown, parts)),
     );
   } catch (thrown) {
     return reportFailure(thrown, flags, io);

@@ -11,7 +11,7 @@ import { namedOutputs } from '../flags.ts';
 import { reportRenderers } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
-import { planExit } from './plan.ts';
+import { differs, planExit } from './plan.ts';
 
 /**
  * `setpoint report`: documents of several runs as one. Ends as their command would have ended for all of their environments, and
@@ -29,8 +29,10 @@ export async function reportCommand(
     if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
       throw usageError('These are outcomes; --drift and --exit-code are for plans.');
     const strict = document.kind === 'plan' && document.strict === true;
-    const codeOf = flags.drift === true ? driftExit(strict) : planExit(exitsWithResult(flags));
-    const code = await printed(document, reporter, voice, codeOf);
+    const planned = planExit(exitsWithResult(flags));
+    const code = await printed(document, reporter, voice, (one) =>
+      flags.drift !== true ? planned(one, strict) : differs(one, strict) ? 2 : 0,
+    );
     const problems = document.merged?.problems ?? [];
     if (problems.length === 0) return code;
     // The text of the report has them.
@@ -74,8 +76,4 @@ function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is Environmen
 
 function exitsWithResult({ exitCode, detailedExitcode }: Flags<'report'>): boolean {
   return exitCode === true || detailedExitcode === true;
-}
-
-function driftExit(strict: boolean): (environment: EnvironmentPlan) => number {
-  return ({ status, unknown }) => (status === 'differs' || (strict && unknown.length > 0) ? 2 : 0);
 }

@@ -30,7 +30,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   try {
     const data = flags.data ?? DEFAULT_DATA;
     const named = optionsFrom(flags, io, 'writes');
-    const request = { ...named, ...shardOptions(flags, named.env, io) };
+    const request = { ...named, ...shardOptions(flags, named.env, io), strict: flags.strict };
     const approved =
       flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
     const log = watchLog(flags, io);

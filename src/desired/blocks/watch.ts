@@ -25,16 +25,18 @@ const INTERVAL = /^(["']?)[1-9]\d{0,4}[smh]\1$/;
 const SHORTEST = 10_000;
 const LONGEST = 24 * 3_600_000;
 
-/** How an environment is watched; the defaults without a block. */
-export function watchOf(node: Node | undefined): WatchSettings {
+/** How an environment is watched; the defaults without a block. `strict` is whether what cannot be compared counts if the block does not say. */
+export function watchOf(node: Node | undefined, strict = false): WatchSettings {
   const windows = member(node, 'windows');
   const heals = member(node, 'max_heals_per_hour');
+  const counts = member(node, 'strict');
   return {
     mode: textOf(member(node, 'mode')) === 'heal' ? 'heal' : 'detect',
     interval: milliseconds(textOf(member(node, 'interval'))),
     windows:
       windows?.kind === 'list' ? windows.items.flatMap((item) => windowOf(item) ?? []) : null,
     maxHealsPerHour: heals?.kind === 'scalar' && typeof heals.value === 'number' ? heals.value : 3,
+    strict: counts?.kind === 'scalar' && typeof counts.value === 'boolean' ? counts.value : strict,
   };
 }
 

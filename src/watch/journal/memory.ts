@@ -1,4 +1,5 @@
-import type { Heal, JournalRecord, WatchStatus, WriteEvent } from '../../model/watch.ts';
+import type { Heal, JournalRecord, WriteEvent } from '../../model/watch.ts';
+import type { WatchStatus } from '../../model/verdict.ts';
 import type { Agreement } from '../../operations/session.ts';
 import { Agreements } from '../agreements.ts';
 import { beginningsAfter, firstOf } from '../beginnings.ts';

@@ -1,5 +1,6 @@
 import { visible } from '../../render/visible.ts';
-import type { WatchState, WatchStatus } from '../../model/watch.ts';
+import type { WatchState } from '../../model/watch.ts';
+import type { WatchStatus } from '../../model/verdict.ts';
 import type { Item } from './message.ts';
 
 /** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */

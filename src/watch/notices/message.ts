@@ -1,7 +1,9 @@
 import { formatPath } from '../../model/path.ts';
 import { counted, grouped } from '../../model/wording.ts';
-import { WATCH_STATUSES, type WatchState, type WatchStatus } from '../../model/watch.ts';
+import type { WatchState } from '../../model/watch.ts';
+import { verdictGravity, type WatchStatus } from '../../model/verdict.ts';
 import { shownChange } from '../../render/change.ts';
+import { notCompared } from '../../render/wording.ts';
 import type { Due } from './decide.ts';
 
 /** What is said of one environment. Names, paths and errors are foreign text: each form makes them inert in its own way. */
@@ -47,7 +49,7 @@ export function messageOf(all: readonly Due[], page: string | null): Message {
 
 /** What is resolved comes last. */
 function gravity({ event, state }: Due): number {
-  return event === 'resolved' ? -1 : WATCH_STATUSES.indexOf(state.found);
+  return event === 'resolved' ? -1 : verdictGravity(state.found);
 }
 
 function titleOf(all: readonly Due[]): string {
@@ -107,9 +109,15 @@ function wordsOf({ event, state }: Due): string {
       return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
     case 'resolved':
       return found === 'in-sync'
-        ? 'is in sync again'
+        ? `is in sync again${besides(state)}`
         : `can be read again, and ${SENTENCES[found]}`;
   }
+}
+
+/** What cannot be said of one that is in sync; empty if all was compared. */
+function besides({ plan }: WatchState): string {
+  const count = plan?.unknown.length ?? 0;
+  return count === 0 ? '' : `; ${notCompared(count)}`;
 }
 
 function detailsOf({ event, state: { plan } }: Due): string[] {

@@ -1,6 +1,7 @@
 import type { Requirement } from '../../model/selector.ts';
 import type { Secret } from '../../model/secret.ts';
-import type { NoticeKind, WatchStatus, Window } from '../../model/watch.ts';
+import type { NoticeKind, Window } from '../../model/watch.ts';
+import type { WatchStatus } from '../../model/verdict.ts';
 
 /** Somebody who is told: where, of what and when. */
 export interface Receiver {

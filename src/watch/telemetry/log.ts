@@ -1,8 +1,10 @@
-import type { JournalRecord, WatchStatus } from '../../model/watch.ts';
+import type { JournalRecord } from '../../model/watch.ts';
+import type { WatchStatus } from '../../model/verdict.ts';
 import { changeCount, planAttention } from '../../model/summary.ts';
 import type { EnvironmentPlan } from '../../model/plan.ts';
 import { counted } from '../../model/wording.ts';
 import { escaped, visible } from '../../render/visible.ts';
+import { notCompared } from '../../render/wording.ts';
 
 export type LogFormat = 'text' | 'json';
 
@@ -131,10 +133,13 @@ function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> 
 function inWords(plan: EnvironmentPlan): string {
   const attention = planAttention(plan);
   if (attention.error !== null) return `: ${attention.error.message}`;
-  const parts = [counted(changeCount(attention), 'change')];
-  if (attention.unknown > 0) parts.push(`${attention.unknown} unknown`);
-  if (attention.rules.length > 0) parts.push(`refused by ${attention.rules.join(', ')}`);
-  return `: ${parts.join(', ')}`;
+  const changes = changeCount(attention);
+  const parts = [
+    ...(changes === 0 ? [] : [counted(changes, 'change')]),
+    ...(attention.unknown === 0 ? [] : [notCompared(attention.unknown)]),
+    ...(attention.rules.length === 0 ? [] : [`refused by ${attention.rules.join(', ')}`]),
+  ];
+  return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
 }
 
 function info(message: string, details: Entry['details']): Entry {

@@ -14,7 +14,8 @@ import {
 import { countActions } from '../../model/plan.ts';
 import { metricText, sampleLines } from '../../render/prometheus.ts';
 import { VERSION } from '../../model/version.ts';
-import type { WatchState, WatchStatus } from '../../model/watch.ts';
+import type { WatchState } from '../../model/watch.ts';
+import type { WatchStatus } from '../../model/verdict.ts';
 import { count } from './counters.ts';
 import type { Watching } from '../watching.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { WATCH_STATUSES } from '../../../src/model/watch.ts';
+import { WATCH_STATUSES } from '../../../src/model/verdict.ts';
 import {
   countsByStatus,
   listAddress,
   listed,
   listQuery,
   matching,
-  needsAttention,
+  isToLookAt,
   worstFirst,
 } from '../../../src/page/listing.ts';
 import { stripHtml } from '../../../src/page/strip.ts';
@@ -54,7 +54,7 @@ describe('the list', () => {
   it('counts what is to be looked at by what is not as declared, unless somebody has suspended it', () => {
     expect(names('state=attention')).toEqual(
       everyState()
-        .filter(needsAttention)
+        .filter(isToLookAt)
         .map(({ name }) => name)
         .toSorted((a, b) => names('').indexOf(a) - names('').indexOf(b)),
     );

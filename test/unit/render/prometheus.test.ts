@@ -1,15 +1,19 @@
 import { expect, it } from 'vitest';
 import { VERSION } from '../../../src/model/version.ts';
-import type { EnvironmentPlan } from '../../../src/model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
 import { metricsOfPlans } from '../../../src/render/prometheus.ts';
 import { change, environment, MADE, planOf } from '../../fixture/documents.ts';
 
 const AT = MADE / 1000;
 
 function textOf(...environments: EnvironmentPlan[]): string {
+  return textFor({}, ...environments);
+}
+
+function textFor(more: Partial<PlanDocument>, ...environments: EnvironmentPlan[]): string {
   const metrics = metricsOfPlans();
   for (const one of environments) metrics.add(one);
-  return [...metrics.text(planOf())].join('');
+  return [...metrics.text({ ...planOf(), ...more })].join('');
 }
 
 function linesOf(text: string, name: string): string[] {
@@ -21,7 +25,7 @@ const UNKNOWN = { path: ['llm_api_key'], reason: 'not shown', ref: null };
 
 it.each([
   ['in_sync', environment()],
-  ['unknown', environment({ unknown: [UNKNOWN] })],
+  ['in_sync', environment({ unknown: [UNKNOWN] })],
   ['drift', environment({ changes: [change()] })],
   ['drift', environment({ changes: [change({ class: 'drift' }), change({ class: 'pending' })] })],
   ['drift', environment({ status: 'differs' })],
@@ -46,6 +50,21 @@ it.each([
   expect(linesOf(text, 'setpoint_targets').filter((line) => line.endsWith(' 1'))).toEqual([
     `setpoint_targets{status="${status}"} 1`,
   ]);
+});
+
+it('what could not be compared is counted beside the status, and is the status of a strict run', () => {
+  const plan = environment({ unknown: [UNKNOWN, { ...UNKNOWN, path: ['search_api_key'] }] });
+  const inSync = 'setpoint_target_last_in_sync_timestamp_seconds';
+  const [usual, strict] = [textOf(plan), textFor({ strict: true }, plan)];
+  expect(linesOf(usual, inSync)).toHaveLength(1);
+  expect(strict).toContain('setpoint_target_status{environment="production",status="unknown"} 1');
+  expect(strict).toContain('setpoint_targets{status="unknown"} 1');
+  expect(linesOf(strict, inSync)).toEqual([]);
+  for (const text of [usual, strict])
+    expect(text).toContain('setpoint_target_unknowns{environment="production"} 2\n');
+  expect(textFor({ strict: true }, environment())).toContain(
+    'setpoint_targets{status="in_sync"} 1',
+  );
 });
 
 it('has every metric once, described, without times of samples', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { watchStatusOf, type WatchSettings } from '../../../src/model/watch.ts';
+import type { WatchSettings } from '../../../src/model/watch.ts';
+import { watchStatusOf } from '../../../src/model/verdict.ts';
 import { digestOf, Environment } from '../../../src/watch/environment.ts';
 import { change, environment as plan } from '../../fixture/documents.ts';
 
@@ -8,8 +9,10 @@ const SETTINGS: WatchSettings = {
   interval: 60_000,
   windows: null,
   maxHealsPerHour: 3,
+  strict: false,
 };
 const T0 = Date.UTC(2026, 2, 1, 12);
+const iso = (at: number) => new Date(at).toISOString();
 
 function fresh(): Environment {
   return new Environment('production', SETTINGS, new Date(T0).toISOString());
@@ -96,6 +99,60 @@ describe('what a plan says of an environment', () => {
     ['conflict', plan({ changes: [change({ class: 'pending' }), change({ class: 'conflict' })] })],
     ['error', failed('no')],
   ])('is %s', (status, of) => expect(watchStatusOf(of)).toBe(status));
+});
+
+describe('what cannot be compared', () => {
+  const one = plan({
+    unknown: [{ path: ['llm_api_key'], reason: 'set, origin unknown', ref: null }],
+  });
+  const two = plan({
+    unknown: [...one.unknown, { ...one.unknown[0], path: ['search_api_key'] }] as never,
+  });
+
+  it('leaves in sync what is as declared in all else, and is kept beside it', () => {
+    const state = fresh();
+    expect(state.read(one, T0, null)).toMatchObject({ status: 'in-sync', plan: one });
+    expect(state).toMatchObject({
+      status: 'in-sync',
+      plan: one,
+      since: iso(T0),
+      lastInSync: iso(T0),
+    });
+    expect(state.read(one, T0 + 1, null)).toBeNull();
+    expect(state.lastInSync).toBe(iso(T0 + 1));
+  });
+
+  it('is recorded if it is something else, and in sync has been since before', () => {
+    const state = fresh();
+    state.read(plan(), T0, null);
+    expect(state.read(two, T0 + 1, null)).toMatchObject({ before: 'in-sync', plan: two });
+    expect(state.read(plan(), T0 + 2, null)).toMatchObject({ before: 'in-sync', plan: null });
+    expect([state.since, state.digest]).toEqual([iso(T0), '']);
+  });
+
+  it('is a state of its own if the environment is strict, and only if nothing differs', () => {
+    const state = new Environment('production', { ...SETTINGS, strict: true }, iso(T0));
+    state.read(one, T0, null);
+    expect([state.status, state.lastInSync]).toEqual(['unknown', null]);
+    expect(digestOf(one, true)).not.toBe(digestOf(one));
+    expect(
+      state.read({ ...one, status: 'differs', changes: [change()] }, T0 + 1, null),
+    ).toMatchObject({
+      status: 'drift',
+      before: 'unknown',
+    });
+    state.read(plan(), T0 + 2, null);
+    expect(state.status).toBe('in-sync');
+  });
+
+  it('is counted in a heading of the journal of the version before', () => {
+    const state = fresh();
+    state.restore(
+      { ...state.remembered, found: 'unknown', digest: 'x', plan: one },
+      { at: iso(T0) },
+    );
+    expect(state.read(one, T0 + 1, null)).toMatchObject({ status: 'in-sync', before: 'unknown' });
+  });
 });
 
 describe('a digest', () => {

@@ -20,6 +20,18 @@ const DRIFT = record({
   plan: environment({ name: 'eu', changes: [change({ before: 'was-here', after: 'to-be' })] }),
 });
 
+it('in sync, with what could not be compared beside it, is no warning', () => {
+  const unknown = [{ path: ['llm_api_key'], reason: 'set, origin unknown', ref: null }];
+  const state = { ...DRIFT, status: 'in-sync', before: 'drift', plan: environment({ unknown }) };
+  expect(logLine(state as JournalRecord, 'text')).toBe(
+    `${at} info  eu: in-sync, was drift: 1 value could not be compared\n`,
+  );
+  expect(JSON.parse(logLine(state as JournalRecord, 'json') ?? '')).toMatchObject({
+    level: 'info',
+    unknown: 1,
+  });
+});
+
 describe('a line of the log', () => {
   it.each([
     [

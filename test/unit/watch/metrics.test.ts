@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../../src/model/metrics.ts';
-import { WATCH_STATUSES } from '../../../src/model/watch.ts';
+import { WATCH_STATUSES } from '../../../src/model/verdict.ts';
 import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
