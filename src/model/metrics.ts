@@ -56,6 +56,16 @@ export const TARGET_METRICS = {
     help: 'When the environment is due to be read again.',
     labels: ['environment'],
   },
+  setpoint_target_healing_stopped: {
+    type: 'gauge',
+    help: '1 if healing has stopped because something else writes the same values, until somebody resumes it; 0 if not.',
+    labels: ['environment'],
+  },
+  setpoint_target_heal_failures: {
+    type: 'gauge',
+    help: 'Heals in a row that failed, until now.',
+    labels: ['environment'],
+  },
   setpoint_leader: {
     type: 'gauge',
     help: 'Whether no other controller holds the lock of the environment: 1 or 0.',
@@ -106,7 +116,7 @@ export const WATCH_METRICS = {
   },
   setpoint_notices_total: {
     type: 'counter',
-    help: 'Notices by receiver: sent, failed, or unknown if it may have been taken.',
+    help: 'Notices by receiver: sent, or failed, which counts those that may have been taken, too.',
     labels: ['receiver', 'result'],
   },
   setpoint_queue_depth: {
@@ -170,6 +180,9 @@ export interface Measured {
   readonly lastInSync: number | null;
   readonly lastApply: number | null;
   readonly nextLook: number | null;
+  /** Null for a run that does not heal. */
+  readonly healingStopped: boolean | null;
+  readonly healFailures: number | null;
   /** Null if it has no lock. */
   readonly leader: boolean | null;
 }
@@ -204,8 +217,12 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
       return single(environment, seconds(measured.lastApply));
     case 'setpoint_target_next_look_timestamp_seconds':
       return single(environment, seconds(measured.nextLook));
+    case 'setpoint_target_healing_stopped':
+      return single(environment, flag(measured.healingStopped));
+    case 'setpoint_target_heal_failures':
+      return single(environment, measured.healFailures);
     case 'setpoint_leader':
-      return single(environment, measured.leader === null ? null : Number(measured.leader));
+      return single(environment, flag(measured.leader));
   }
 }
 
@@ -224,6 +241,10 @@ function statusLabel(status: WatchStatus): string {
 
 function single(environment: string, value: number | null): readonly Sample[] {
   return value === null ? [] : [{ labels: { environment }, value }];
+}
+
+function flag(value: boolean | null): number | null {
+  return value === null ? null : Number(value);
 }
 
 function seconds(milliseconds: number | null): number | null {

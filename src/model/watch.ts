@@ -1,6 +1,6 @@
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
-import type { EnvironmentPlan, Tool } from './plan.ts';
+import type { EnvironmentPlan, ErrorReport, Tool } from './plan.ts';
 import type { WatchStatus } from './verdict.ts';
 
 /** How an environment is watched, as its `watch:` block declares it. */
@@ -37,9 +37,22 @@ export interface Suspension {
   readonly until: string | null;
 }
 
-/** What was written to an environment, and when: each path that an apply changed. */
+/** What was written to an environment, and when: each path that an apply changed. `kept` is false if the service surely stored nothing of it. */
 export interface Heal extends Moment {
   readonly paths: readonly string[];
+  readonly kept?: boolean | undefined;
+}
+
+/** Heals in a row that failed. */
+export interface HealFailed {
+  /** When the first of them did. */
+  readonly at: string;
+  readonly count: number;
+  /** What was to be healed, by the digest of the state. */
+  readonly digest: string;
+  /** Of the last one. */
+  readonly code: ErrorReport['code'];
+  readonly message: string;
 }
 
 /** A time: of day, ISO 8601, UTC, and how long the machine had been running, if it tells. The time of day may be set; the other may not. */
@@ -99,6 +112,8 @@ export interface WatchState {
   /** Of the last hour. */
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
+  /** Null if the last heal succeeded, or nothing is to be healed. */
+  readonly healFailed: HealFailed | null;
   /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
   readonly heldBy: string | null;
   /** The commit of the files that were last compared. */

@@ -71,6 +71,8 @@ function kept(environment: EnvironmentPlan): Kept {
     failures: null,
     lastApply: null,
     nextLook: null,
+    healingStopped: null,
+    healFailures: null,
     leader: null,
   };
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../model/path.ts';
-import type { EnvironmentPlan } from '../model/plan.ts';
+import type { EnvironmentOutcome } from '../model/outcome.ts';
+import type { EnvironmentPlan, ErrorReport } from '../model/plan.ts';
 import type {
   Heal,
+  HealFailed,
   HealingStopped,
   Moment,
   ReadMark,
@@ -15,7 +17,7 @@ import type { Clock } from '../model/ports.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../model/verdict.ts';
 import type { Agreement } from '../operations/session.ts';
 import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
-import { moved, recent, retold } from './healing.ts';
+import { failedAfter, healsAfter, moved, recent, retold } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {
@@ -32,6 +34,7 @@ export interface Remembered {
   readonly lastApply: string | null;
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
+  readonly healFailed: HealFailed | null;
   /** What file and service were the same in when they last were; null if that is not known. */
   readonly agreed: Agreement | null;
 }
@@ -59,6 +62,7 @@ export class Environment implements WatchState {
   suspended: Suspension | null = null;
   heals: readonly Heal[] = [];
   stopped: HealingStopped | null = null;
+  healFailed: HealFailed | null = null;
   heldBy: string | null = null;
   commit: string | null = null;
   agreed: Agreement | null = null;
@@ -107,7 +111,10 @@ export class Environment implements WatchState {
     this.lastRead = now;
     this.commit = commit;
     this.failures = found === 'error' ? this.failures + 1 : 0;
-    if (found === 'in-sync') this.lastInSync = now;
+    if (found === 'in-sync') {
+      this.lastInSync = now;
+      this.healFailed = null;
+    }
     if (found !== 'error') {
       this.origin = plan.origin;
       this.dialect = plan.dialect;
@@ -138,9 +145,15 @@ export class Environment implements WatchState {
     this.heals = [...recent(this.heals, now), { ...now, paths }];
   }
 
-  /** Takes the last write back: it was not sent. */
-  notWritten(): void {
-    this.heals = this.heals.slice(0, -1);
+  /** Takes how the last write ended. */
+  written(outcome: EnvironmentOutcome, at: number): void {
+    this.heals = healsAfter(this.heals, outcome);
+    this.tried(outcome.error, at);
+  }
+
+  /** Takes how an attempt to heal ended. */
+  tried(error: Pick<ErrorReport, 'code' | 'message'> | null, at: number): void {
+    this.healFailed = failedAfter(this.healFailed, error, this.digest, new Date(at).toISOString());
   }
 
   /** Moves the times of heals: the clock was set by some milliseconds. */
@@ -151,6 +164,7 @@ export class Environment implements WatchState {
   /** Lets healing go on. */
   resume(): void {
     this.stopped = null;
+    this.healFailed = null;
     this.heals = [];
   }
 
@@ -168,6 +182,7 @@ export class Environment implements WatchState {
       lastApply: this.lastApply,
       heals: this.heals,
       stopped: this.stopped,
+      healFailed: this.healFailed,
       agreed: this.agreed,
     };
   }
@@ -185,6 +200,7 @@ export class Environment implements WatchState {
     this.lastApply = known.lastApply;
     this.heals = retold(known.heals, now);
     this.stopped = known.stopped;
+    this.healFailed = known.healFailed;
     this.agreed = known.agreed;
   }
 }

@@ -1,5 +1,8 @@
 import { formatPath } from '../model/path.ts';
-import type { Heal, HealingStopped, Moment, WatchState } from '../model/watch.ts';
+import { ERRORS, type ErrorCode } from '../model/error.ts';
+import type { EnvironmentOutcome } from '../model/outcome.ts';
+import type { ErrorReport } from '../model/plan.ts';
+import type { Heal, HealFailed, HealingStopped, Moment, WatchState } from '../model/watch.ts';
 import { counted } from '../model/wording.ts';
 import { ageText } from '../render/values.ts';
 import { isOpen } from './schedule.ts';
@@ -40,14 +43,79 @@ const HEALABLE: ReadonlySet<string> = new Set(['drift', 'pending', 'conflict']);
  */
 export function competing(state: WatchState, now: number): Omit<HealingStopped, 'at'> | null {
   const { plan, heals, settings } = state;
-  const recent = heals.filter(({ at }) => Date.parse(at) > now - HOUR);
+  const kept = heals.filter((heal) => heal.kept !== false);
+  const found = tooOften(plan, kept, settings.maxHealsPerHour, now);
+  return found === null
+    ? null
+    : { path: found.path, reason: knownOf(found.path, found.times, state, now) };
+}
+
+/** Whether the service has refused what is to be healed as often in an hour as a path may be healed: then it is tried again later. */
+export function refusedTooOften({ plan, heals, settings }: WatchState, now: number): boolean {
+  const refused = heals.filter((heal) => heal.kept === false);
+  return tooOften(plan, refused, settings.maxHealsPerHour, now) !== null;
+}
+
+function tooOften(
+  plan: WatchState['plan'],
+  heals: readonly Heal[],
+  most: number,
+  now: number,
+): { readonly path: string; readonly times: readonly string[] } | null {
+  const recently = heals.filter(({ at }) => Date.parse(at) > now - HOUR);
   for (const change of plan?.changes ?? []) {
     const path = formatPath(change.path);
-    const times = recent.filter(({ paths }) => paths.includes(path)).map(({ at }) => at);
-    if (times.length < settings.maxHealsPerHour) continue;
-    return { path, reason: knownOf(path, times, state, now) };
+    const times = recently.filter(({ paths }) => paths.includes(path)).map(({ at }) => at);
+    if (times.length >= most) return { path, times };
   }
   return null;
+}
+
+/** Heals once the last of them has ended: it is none if nothing was sent, and not kept if the service stored nothing of it. */
+export function healsAfter(
+  heals: readonly Heal[],
+  { requests, changes }: Pick<EnvironmentOutcome, 'requests' | 'changes'>,
+): readonly Heal[] {
+  const before = heals.slice(0, -1);
+  const last = heals.at(-1);
+  if (requests.post === 0 || last === undefined) return before;
+  const isKept = changes.some(({ result }) => result !== 'not-sent');
+  return [...before, isKept ? last : { ...last, kept: false }];
+}
+
+/** Errors after which it is not known that healing fails: it was interrupted, or somebody else came first. */
+const NO_FAILURE: ReadonlySet<string> = new Set([
+  'declined',
+  'contended',
+  'interrupted',
+  'terminated',
+  'skipped',
+  'lock-lost',
+  'lock-failed',
+  'output-failed',
+] satisfies ErrorCode[]);
+
+/** The heals that failed in a row, after another one of a state with this digest has ended at a time. */
+export function failedAfter(
+  before: HealFailed | null,
+  error: Pick<ErrorReport, 'code' | 'message'> | null,
+  digest: string,
+  at: string,
+): HealFailed | null {
+  if (error === null) return null;
+  const { code, message } = error;
+  if (NO_FAILURE.has(code)) return before;
+  return { at: before?.at ?? at, count: (before?.count ?? 0) + 1, digest, code, message };
+}
+
+/** Whether an error will come again until the files, the approved plan or the surroundings are changed: no read tells of it. */
+export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
+  return [3, 5, 6].includes(ERRORS[code as ErrorCode].exit);
+}
+
+/** Whether a heal failed because the service refuses what is written; then it does so again until something is changed. */
+export function isWriteRefused({ code }: Pick<HealFailed, 'code'>): boolean {
+  return code === 'settings-refused' || code === 'unauthorized';
 }
 
 /** What is known of the other writer of a path. The service does not say who wrote it. */

@@ -80,7 +80,8 @@ export class Roster {
     for (const name of names) {
       this.find(name)?.environment.resume();
       const gone = this.#remembered.get(name);
-      if (gone !== undefined) this.#remembered.set(name, { ...gone, stopped: null, heals: [] });
+      if (gone !== undefined)
+        this.#remembered.set(name, { ...gone, stopped: null, healFailed: null, heals: [] });
     }
   }
 

@@ -15,7 +15,7 @@ import {
   type Sharing,
 } from '../operations/session.ts';
 import { digestOf, type Environment } from './environment.ts';
-import { competing, mayHeal } from './healing.ts';
+import { competing, isStanding, mayHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
 import type { Records } from './journal/records.ts';
 
@@ -89,6 +89,7 @@ export async function heal(
     environment.stopped = { at: new Date(now).toISOString(), ...other };
     return { kind: 'not-healed', again: false, problem: null };
   }
+  if (refusedTooOften(environment, now)) return { kind: 'not-healed', again: false, problem: null };
   const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
   const outcome = await write(environment, declared, environment.digest, {
     ...tools,
@@ -97,6 +98,7 @@ export async function heal(
   });
   if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
   const { code } = outcome.error;
+  if (isStanding(outcome.error)) environment.tried(outcome.error, clock.now());
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = code === 'declined' || code === 'contended';
   return {
@@ -164,7 +166,7 @@ export async function write(
     { networks, values: values(), agreement: declared.agreement },
   );
   if (begun) {
-    if (outcome.requests.post === 0) environment.notWritten();
+    environment.written(outcome, clock.now());
     records.add(
       {
         kind: 'write',

@@ -2,16 +2,30 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../src/model/metrics.ts';
+import {
+  TARGET_METRICS,
+  TOTAL_METRICS,
+  WATCH_METRICS,
+  type Metric,
+} from '../../src/model/metrics.ts';
 import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
 import { readText } from './read-text.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples/prometheus');
-const METRICS = { ...TARGET_METRICS, ...TOTAL_METRICS, ...WATCH_METRICS };
+/** Those of setpoint, what the rules record of them, and what Prometheus itself says of a job. */
+const METRICS: Readonly<Record<string, Pick<Metric, 'labels'>>> = {
+  ...TARGET_METRICS,
+  ...TOTAL_METRICS,
+  ...WATCH_METRICS,
+  'setpoint:target_status:lasting': { labels: ['environment', 'status'] },
+  up: { labels: ['job', 'instance'] },
+};
 
 interface Rules {
-  readonly groups: readonly { readonly rules: readonly { alert: string; expr: string }[] }[];
+  readonly groups: readonly {
+    readonly rules: readonly { alert?: string; record?: string; expr: string }[];
+  }[];
 }
 const RULES = (parse(readText('examples/prometheus/rules.yml')) as Rules).groups.flatMap(
   ({ rules }) => rules,
@@ -38,8 +52,8 @@ const QUERIES = DASHBOARD.panels.flatMap(({ title, targets }) =>
 
 /** The metrics that an expression or a text names, a histogram without the ending of its lines. */
 function namesIn(text: string): string[] {
-  return [...text.matchAll(/\b(?:setpoint|process)_\w+/g)].map(([name]) =>
-    name.replace(/(?<=_seconds)_(bucket|sum|count)$/, ''),
+  return [...text.matchAll(/\b(?:(?:setpoint|process)_\w+|setpoint(?::\w+)+|up(?=\{))/g)].map(
+    ([name]) => name.replace(/(?<=_seconds)_(bucket|sum|count)$/, ''),
   );
 }
 
@@ -49,21 +63,20 @@ function promtool(...args: readonly string[]): string {
 }
 
 describe('the rules and the dashboard', () => {
-  it.each([...RULES.map(({ alert, expr }) => ({ title: alert, expr })), ...QUERIES])(
-    'name only metrics that there are, by labels that they have: $title',
-    ({ expr }) => {
-      const names = namesIn(expr);
-      expect(names.length).toBeGreaterThan(0);
-      expect(names.filter((name) => !Object.hasOwn(METRICS, name))).toEqual([]);
-      const known = new Set(['le', 'job', 'instance', 'pod', 'container', 'environment']);
-      for (const name of names as (keyof typeof METRICS)[])
-        for (const label of METRICS[name].labels) known.add(label);
-      const grouped = [...expr.matchAll(/\b(?:by|on|without) \(([^)]*)\)/g)];
-      const matched = [...expr.matchAll(/[{,]\s*(\w+)\s*(?:=|!=|=~|!~)/g)];
-      const labels = [...grouped, ...matched].flatMap(([, found = '']) => found.split(/,\s*/));
-      expect(labels.filter((label) => !known.has(label))).toEqual([]);
-    },
-  );
+  it.each([
+    ...RULES.map(({ alert, record, expr }) => ({ title: alert ?? record, expr })),
+    ...QUERIES,
+  ])('name only metrics that there are, by labels that they have: $title', ({ expr }) => {
+    const names = namesIn(expr);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !Object.hasOwn(METRICS, name))).toEqual([]);
+    const known = new Set(['le', 'job', 'instance', 'pod', 'container', 'environment']);
+    for (const name of names) for (const label of METRICS[name]?.labels ?? []) known.add(label);
+    const grouped = [...expr.matchAll(/\b(?:by|on|without) \(([^)]*)\)/g)];
+    const matched = [...expr.matchAll(/[{,]\s*(\w+)\s*(?:=|!=|=~|!~)/g)];
+    const labels = [...grouped, ...matched].flatMap(([, found = '']) => found.split(/,\s*/));
+    expect(labels.filter((label) => !known.has(label))).toEqual([]);
+  });
 
   it('lie beside each other on the dashboard, and choose by names that there are', () => {
     const { panels, templating } = DASHBOARD;
@@ -90,7 +103,9 @@ describe.runIf(hasProgram('promtool'))('promtool (skipped if it is not installed
   it('has a test for each rule', () => {
     const tests = readText('examples/prometheus/rules_test.yml');
     const alerting = [...tests.matchAll(/- alertname: (\w+)\n/g)].map(([, name = '']) => name);
-    expect([...new Set(alerting)].toSorted()).toEqual(RULES.map(({ alert }) => alert).toSorted());
+    expect([...new Set(alerting)].toSorted()).toEqual(
+      RULES.flatMap(({ alert }) => alert ?? []).toSorted(),
+    );
   });
 
   it('accepts the rules and the configuration', () => {

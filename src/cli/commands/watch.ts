@@ -51,9 +51,10 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
     controller.subscribe(log.event);
     const notices = await noticesFor(flags, request.env, log.note);
     await controller.begin();
-    const page = await pageFor(flags, controller, request.env, log.note);
+    const teller = notices?.(controller) ?? null;
+    const page = await pageFor(flags, controller, teller, request.env, log.note);
     const told = new AbortController();
-    const telling = notices?.(controller).run(told.signal);
+    const telling = teller?.run(told.signal);
     try {
       await controller.run();
     } finally {
@@ -83,6 +84,7 @@ async function noticesFor(
 async function pageFor(
   flags: Flags<'watch'>,
   controller: Controller,
+  notices: Notices | null,
   env: Io['env'],
   note: WatchLog['note'],
 ): Promise<{ close(): Promise<void> } | null> {
@@ -90,7 +92,10 @@ async function pageFor(
   if (options === null) return null;
   const { servePage } = await import('../../page/serve.ts');
   const { metricsOf } = await import('../../watch/telemetry/metrics.ts');
-  const metrics = metricsOf(controller, { perEnvironment: flags.environmentMetrics !== false });
+  const metrics = metricsOf(controller, {
+    perEnvironment: flags.environmentMetrics !== false,
+    notices: notices?.counts ?? null,
+  });
   const page = await servePage(controller, {
     ...options,
     clock: SYSTEM_CLOCK,

@@ -1,5 +1,5 @@
 import type { EnvironmentPlan } from '../../model/plan.ts';
-import type { Heal, JournalRecord } from '../../model/watch.ts';
+import type { Heal, HealFailed, JournalRecord } from '../../model/watch.ts';
 import type { Agreement } from '../../operations/session.ts';
 import type { Beginning } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
@@ -9,10 +9,11 @@ export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
   readonly kind: 'checkpoint';
-  /** `agreed` is the place of one in `agreements`. Earlier versions did not write `began`. */
-  readonly environments: readonly (Omit<Remembered, 'agreed' | 'began'> & {
+  /** `agreed` is the place of one in `agreements`. Earlier versions wrote neither `began` nor `healFailed`. */
+  readonly environments: readonly (Omit<Remembered, 'agreed' | 'began' | 'healFailed'> & {
     readonly agreed?: number | null;
     readonly began?: readonly Beginning[];
+    readonly healFailed?: HealFailed | null;
   })[];
   readonly agreements?: readonly Agreement[];
   readonly notices: readonly JournalRecord[];

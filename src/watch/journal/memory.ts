@@ -4,7 +4,7 @@ import type { Agreement } from '../../operations/session.ts';
 import { Agreements } from '../agreements.ts';
 import { beginningsAfter, firstOf } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
-import { moved, recent } from '../healing.ts';
+import { failedAfter, healsAfter, moved, recent } from '../healing.ts';
 import { ToldStates } from '../notices/told.ts';
 import type { Checkpoint, JournalLine, Place } from './journal-lines.ts';
 
@@ -59,10 +59,11 @@ export class Memory implements Restored {
     switch (line.kind) {
       case 'checkpoint':
         this.environments.clear();
-        for (const { agreed, began, ...known } of line.environments) {
+        for (const { agreed, began, healFailed, ...known } of line.environments) {
           const { name, found, plan, since, after } = known;
           this.environments.set(name, {
             ...known,
+            healFailed: healFailed ?? null,
             began: began ?? beginningsAfter([], found, plan, since, after),
             agreed: this.#placed(line, agreed),
           });
@@ -85,7 +86,7 @@ export class Memory implements Restored {
           digest: line.digest,
           plan: line.plan,
           lastRead: line.at,
-          ...(line.status === 'in-sync' ? { lastInSync: line.at } : {}),
+          ...(line.status === 'in-sync' ? { lastInSync: line.at, healFailed: null } : {}),
         });
         break;
       }
@@ -111,7 +112,7 @@ export class Memory implements Restored {
         });
         break;
       case 'resumed':
-        this.#change(line.environment, { stopped: null, heals: [] });
+        this.#change(line.environment, { stopped: null, healFailed: null, heals: [] });
         break;
       case 'notice':
         this.told.take(line);
@@ -134,8 +135,12 @@ export class Memory implements Restored {
       return;
     }
     this.#inFlight.delete(environment);
-    if (outcome.requests.post > 0) this.#change(environment, { lastApply: at });
-    else this.#change(environment, { heals: this.#healsOf(environment).slice(0, -1) });
+    const { healFailed, digest } = this.of(environment);
+    this.#change(environment, {
+      ...(outcome.requests.post > 0 ? { lastApply: at } : {}),
+      heals: healsAfter(this.#healsOf(environment), outcome),
+      healFailed: failedAfter(healFailed, outcome.error, digest, at),
+    });
   }
 
   #placed({ agreements }: Checkpoint, place: number | null | undefined): Agreement | null {
@@ -167,6 +172,7 @@ function unknown(name: string): Remembered {
     began: [],
     heals: [],
     stopped: null,
+    healFailed: null,
     agreed: null,
   };
 }

@@ -11,6 +11,7 @@ import { payloadOf, requestTo } from './payload.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
+import { NoticeCounts } from '../telemetry/notice-counts.ts';
 import { SPACING, Turns } from './turns.ts';
 
 /**
@@ -44,6 +45,7 @@ const TICK = 2_000;
 export class Notices {
   readonly #options: NoticeOptions;
   readonly #told: ToldStates;
+  readonly counts: NoticeCounts;
   readonly #turns: readonly Turns[];
   #beatAt = Number.NEGATIVE_INFINITY;
   readonly #under = new Set<Promise<void>>();
@@ -51,6 +53,7 @@ export class Notices {
   constructor(options: NoticeOptions) {
     this.#options = options;
     this.#told = options.journal.told;
+    this.counts = new NoticeCounts(options.settings.receivers.map(({ name }) => name));
     this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
   }
 
@@ -120,7 +123,10 @@ export class Notices {
       turns.pause(this.#options.clock.monotonic(), SPACING);
       const { code, message } = asSetpointError(failed.reason);
       // Whoever has the lock by now tells.
-      if (code !== 'lock-lost') this.#warn(`Nobody is told: ${message}`);
+      if (code !== 'lock-lost') {
+        this.counts.add(turns.receiver.name, 'failed', 1);
+        this.#warn(`Nobody is told: ${message}`);
+      }
     }
     return due.filter((_, index) => kept[index]?.status === 'fulfilled');
   }
@@ -205,6 +211,9 @@ export class Notices {
     const { name } = turns.receiver;
     const wasFailing = turns.isFailing;
     turns.isFailing = result.kind !== 'sent';
+    // Alerts are sent again without news: a try that fails counts, too.
+    if (result.kind === 'sent') this.counts.add(name, 'sent', count);
+    else this.counts.add(name, 'failed', Math.max(1, count));
     if (result.kind === 'sent') {
       if (wasFailing)
         this.#options.report({

@@ -15,7 +15,6 @@ export function count(
     new Counted(registry, name, perEnvironment ? watching : null);
   const reads = counted('setpoint_reconcile_total');
   const writes = counted('setpoint_writes_total');
-  const notices = counted('setpoint_notices_total');
   const name = 'setpoint_reconcile_duration_seconds';
   const durations = new Histogram({
     name,
@@ -31,10 +30,6 @@ export function count(
         break;
       case 'write':
         writes.add({ environment, result: event.outcome.status });
-        break;
-      case 'notice':
-        if (event.result !== 'begun')
-          notices.add({ receiver: event.receiver, result: event.result });
         break;
       default:
     }

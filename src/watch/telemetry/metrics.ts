@@ -17,11 +17,14 @@ import { VERSION } from '../../model/version.ts';
 import type { WatchState } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
 import { count } from './counters.ts';
+import type { NoticeCounts } from './notice-counts.ts';
 import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {
   /** Whether each environment has metrics of its own. Some ten lines each: without them, only the totals are left. */
   readonly perEnvironment: boolean;
+  /** What receivers were told and not told; null if nobody is told anything. */
+  readonly notices?: NoticeCounts | null;
 }
 
 export interface Metrics {
@@ -32,13 +35,17 @@ export interface Metrics {
 }
 
 /** The metrics of a running controller. What they say of environments is read when they are asked for, and not kept. */
-export function metricsOf(watching: Watching, { perEnvironment }: MetricsOptions): Metrics {
+export function metricsOf(
+  watching: Watching,
+  { perEnvironment, notices }: MetricsOptions,
+): Metrics {
   const registry: Registry<OpenMetricsContentType> = new Registry();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   for (const [name, metric, samples] of gaugesOf(watching))
     registry.registerMetric(new Computed(name, metric, samples));
   registry.registerMetric(processorTime());
   registry.registerMetric(requestsOf(watching));
+  registry.registerMetric(noticesOf(notices ?? null));
   const end = count(watching, registry, perEnvironment);
   return {
     text: async () => {
@@ -131,6 +138,23 @@ function requestsOf(watching: Pick<Watching, 'requests'>): Counter {
   });
 }
 
+/** Notices as they are counted where they are sent: each receiver has both results from the start, so that the first failure is an increase. */
+function noticesOf(counts: NoticeCounts | null): Counter {
+  const name = 'setpoint_notices_total';
+  const { help, labels } = WATCH_METRICS[name];
+  return new Counter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [],
+    collect(this: Counter) {
+      this.reset();
+      for (const { receiver, result, count: notices } of counts?.list() ?? [])
+        this.inc({ receiver, result }, notices);
+    },
+  });
+}
+
 /** Processor time as the system counts it. */
 function processorTime(): Counter {
   const name = 'process_cpu_seconds_total';
@@ -191,6 +215,8 @@ function measured(state: WatchState): Measured {
     lastInSync: time(state.lastInSync),
     lastApply: time(state.lastApply),
     nextLook: time(state.nextRead),
+    healingStopped: state.stopped !== null,
+    healFailures: state.healFailed?.count ?? 0,
     leader: heldBy === null,
   };
 }

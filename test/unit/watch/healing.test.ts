@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchSettings, WatchState } from '../../../src/model/watch.ts';
 import { Environment } from '../../../src/watch/environment.ts';
-import { competing, mayHeal } from '../../../src/watch/healing.ts';
-import { change, environment as plan } from '../../fixture/documents.ts';
+import { competing, mayHeal, refusedTooOften } from '../../../src/watch/healing.ts';
+import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
 const MINUTE = 60_000;
@@ -65,6 +65,32 @@ describe('healing', () => {
     });
     // The first one is an hour ago.
     expect(competing(one, T0 + 60 * MINUTE)).toBeNull();
+  });
+
+  it('that the service refuses is put down to nobody, and tried again as often in an hour', () => {
+    const one = drifted();
+    const refused = outcome({
+      status: 'failed',
+      changes: [{ ...change(), result: 'not-sent' }],
+      error: { code: 'settings-refused', message: 'No.', hint: '' },
+    });
+    for (const minute of [0, 10, 20]) {
+      one.wrote(['language'], at(T0 + minute * MINUTE));
+      expect(refusedTooOften(one, T0 + minute * MINUTE)).toBe(false);
+      one.written(refused, T0 + minute * MINUTE);
+    }
+    expect(competing(one, T0 + 30 * MINUTE)).toBeNull();
+    expect(refusedTooOften(one, T0 + 30 * MINUTE)).toBe(true);
+    expect(refusedTooOften(one, T0 + 61 * MINUTE)).toBe(false);
+    expect(one.healFailed).toEqual({
+      ...at(T0),
+      count: 3,
+      digest: one.digest,
+      code: 'settings-refused',
+      message: 'No.',
+    });
+    one.read(plan(), T0 + 62 * MINUTE, null);
+    expect(one.healFailed).toBeNull();
   });
 
   it('says the value that somebody sets, and never one that is a secret', () => {

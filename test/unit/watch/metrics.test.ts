@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../../src/model/metrics.ts';
 import { WATCH_STATUSES } from '../../../src/model/verdict.ts';
+import { NoticeCounts } from '../../../src/watch/telemetry/notice-counts.ts';
 import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
@@ -65,7 +66,8 @@ describe('the metrics of a controller', () => {
 
   it('count reads, writes, requests and notices', async () => {
     const watching = new MadeUpWatching(watchState());
-    const metrics = metricsOf(watching, WATCHING);
+    const notices = new NoticeCounts(['team', 'pager']);
+    const metrics = metricsOf(watching, { ...WATCHING, notices });
     watching.requests = [
       { method: 'GET', status: 200, count: 7 },
       { method: 'GET', status: null, count: 2 },
@@ -85,17 +87,7 @@ describe('the metrics of a controller', () => {
       url: null,
       outcome: outcome(),
     });
-    for (const result of ['begun', 'sent'] as const)
-      watching.put(watchState(), {
-        v: 1,
-        at: AT,
-        kind: 'notice',
-        environment: 'production',
-        event: 'opened',
-        receiver: 'team',
-        digest: 'd',
-        result,
-      });
+    notices.add('team', 'sent', 3);
     const { text } = await metrics.text();
     expect(linesOf(text, 'setpoint_reconcile_total')).toEqual([
       'setpoint_reconcile_total{environment="production",result="done"} 2',
@@ -110,12 +102,35 @@ describe('the metrics of a controller', () => {
       'setpoint_writes_total{environment="production",result="applied"} 1',
     ]);
     expect(linesOf(text, 'setpoint_notices_total')).toEqual([
-      'setpoint_notices_total{receiver="team",result="sent"} 1',
+      'setpoint_notices_total{receiver="team",result="sent"} 3',
+      ...['{receiver="team",result="failed"} 0', '{receiver="pager",result="sent"} 0'].map(
+        (rest) => `setpoint_notices_total${rest}`,
+      ),
+      'setpoint_notices_total{receiver="pager",result="failed"} 0',
     ]);
     expect(linesOf(text, 'setpoint_reconcile_duration_seconds_count')).toEqual([
       'setpoint_reconcile_duration_seconds_count 3',
     ]);
     expect(text).toContain('setpoint_reconcile_duration_seconds_bucket{le="0.5"} 2\n');
+  });
+
+  it('say whether healing has stopped, and how often in a row it has failed', async () => {
+    const stopped = { at: AT, path: 'language', reason: 'x' };
+    const healFailed = { at: AT, count: 2, digest: 'd', code: 'settings-refused', message: 'x' };
+    const watching = new MadeUpWatching(watchState({ name: 'us' }), {
+      ...DRIFTED,
+      stopped,
+      healFailed,
+    });
+    const { text } = await metricsOf(watching, WATCHING).text();
+    expect(linesOf(text, 'setpoint_target_healing_stopped')).toEqual([
+      'setpoint_target_healing_stopped{environment="us"} 0',
+      'setpoint_target_healing_stopped{environment="eu"} 1',
+    ]);
+    expect(linesOf(text, 'setpoint_target_heal_failures')).toEqual([
+      'setpoint_target_heal_failures{environment="us"} 0',
+      'setpoint_target_heal_failures{environment="eu"} 2',
+    ]);
   });
 
   it('have totals alone without a line for each environment', async () => {
