@@ -2,7 +2,7 @@ import { isBlock, textKindAt } from './blocks.ts';
 import { member, type Node } from './node.ts';
 import type { TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
-import { writtenIdentity } from './resolve-mcp.ts';
+import { writtenNames } from './resolve-mcp.ts';
 import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
@@ -165,7 +165,7 @@ export function declaredAt(target: Target, filePath: Path): Node | undefined {
     const list = rest[index - 1];
     if (node?.kind !== 'list') node = member(node, segment);
     else if (index === 2 && rest[0] === 'mcp_config' && isMcpList(list))
-      node = node.items.find((entry) => writtenIdentity(list, entry) === segment);
+      node = node.items.find((entry) => writtenNames(list, entry).includes(segment));
     else node = /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined;
   }
   return node;

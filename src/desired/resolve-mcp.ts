@@ -30,11 +30,12 @@ export function resolveMcp(node: Node, source: ReferenceSource): Value {
   );
 }
 
-/** The identity of an entry as the file writes it, references included. */
-export function writtenIdentity(list: McpList, entry: Node): string {
-  const key = identityMember(list);
-  const text = textOf(entry) ?? textOf(member(entry, key)) ?? '';
-  return key === 'url' ? bareUrl(text) : text.trim();
+/** What an entry is called as the file writes it, references included: by its address, if it has one, and by its name. */
+export function writtenNames(list: McpList, entry: Node): readonly string[] {
+  const name = textOf(member(entry, 'name'))?.trim() ?? '';
+  const url = bareUrl(textOf(entry) ?? textOf(member(entry, 'url')) ?? '');
+  const names = identityMember(list) === 'url' ? [url, name] : [name];
+  return names.filter((one) => one !== '');
 }
 
 function resolveEntry(list: McpList, entry: Node, source: ReferenceSource): Value {
@@ -54,8 +55,7 @@ function resolveMember(list: McpList, key: string, node: Node, source: Reference
   if (text === undefined) return resolvedInside(node, source);
   if (key === 'timeout' && list === 'shttp_servers') return readTimeout(text, source);
   if (TYPED.has(key)) return readTyped(text, source, (value) => fitsMember(key, value));
-  if (key === 'url' || (key === 'name' && list === 'stdio_servers'))
-    return identified(key, text, source);
+  if (key === 'url' || key === 'name') return identified(key, text, source);
   return resolveText(key === 'command' ? text.trim() : text, source);
 }
 

@@ -1,7 +1,7 @@
 import { fields, type Field } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import { entriesOf, isMcpList, segmentsIn } from '../model/mcp.ts';
 import type { GuardSettings } from '../model/guard.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { UnseenSecret } from '../model/secret.ts';
@@ -143,7 +143,7 @@ function missingReferences(
   const [field, list] = path;
   if (isList(value)) {
     const inMcp = field === 'mcp_config' && path.length === 2 && isMcpList(list);
-    const names = inMcp ? entriesOf(value).map((entry) => identityOf(list, entry).shown) : [];
+    const names = inMcp ? segmentsIn(list, entriesOf(value)) : [];
     return value.flatMap((item, index) =>
       missingReferences([...path, names[index] ?? String(index)], item, unmanaged),
     );

@@ -1,6 +1,7 @@
 import { holdsMask, isMaskedName } from './mask.ts';
 import { bareUrl } from './address.ts';
 import { Identity, IdentityMap } from './identity.ts';
+import { isUnmanaged, type Path } from './path.ts';
 import { MASK, Secret } from './secret.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
 
@@ -32,6 +33,76 @@ export function identityOf(list: McpList, entry: ValueRecord): Identity {
   if (typeof value !== 'string') return new Identity(UNNAMED);
   if (isMaskedName(value)) return Identity.unseen(value);
   return new Identity(list === 'stdio_servers' ? value.trim() : bareUrl(value));
+}
+
+/**
+ * What an entry is known by: its name wherever both of two entries have one, and otherwise its place. The place of a program is its
+ * name.
+ */
+export interface Known {
+  readonly name: Identity | null;
+  readonly place: Identity;
+}
+
+export function knownBy(list: McpList, entry: ValueRecord): Known {
+  const place = identityOf(list, entry);
+  return { name: list === 'stdio_servers' ? place : nameIdentity(entry), place };
+}
+
+function nameIdentity({ name }: ValueRecord): Identity | null {
+  if (name instanceof Secret) return name.identity ?? Identity.unseen(MASK);
+  const text = typeof name === 'string' ? name.trim() : '';
+  return text === '' ? null : new Identity(text);
+}
+
+/** Whether two entries may be one, as far as is known. */
+export function mayBeOne(one: Known, other: Known): boolean {
+  return one.name !== null && other.name !== null
+    ? one.name.mayBe(other.name)
+    : one.place.mayBe(other.place);
+}
+
+/** What stands for an entry of a service in maps: null if it is not known. */
+export function keyOf(list: McpList, entry: ValueRecord): string | null {
+  const { name, place } = knownBy(list, entry);
+  return (name ?? place).key;
+}
+
+/** Every segment that may call an entry in a path: its place, and its name. */
+export function callNames(list: McpList, entry: ValueRecord): readonly string[] {
+  const { name, place } = knownBy(list, entry);
+  return name === null ? [place.shown] : [place.shown, name.shown];
+}
+
+/** Whether the file lists an entry as unmanaged, by any of its names. */
+export function isUnmanagedEntry(
+  unmanaged: readonly Path[],
+  list: McpList,
+  entry: ValueRecord,
+): boolean {
+  return callNames(list, entry).some((name) => isUnmanaged(unmanaged, ['mcp_config', list, name]));
+}
+
+/**
+ * The entries of a list as paths name them: by their places, or by their names if others at the same place have other names. Of
+ * those that are called alike the second is `#2`. `beside` are the entries that they are compared with.
+ */
+export function segmentsIn(
+  list: McpList,
+  entries: readonly ValueRecord[],
+  beside: readonly ValueRecord[] = [],
+): string[] {
+  const known = entries.map((entry) => knownBy(list, entry));
+  const named = new IdentityMap<Identity | null>();
+  for (const { name, place } of [...known, ...beside.map((entry) => knownBy(list, entry))]) {
+    if (name === null) continue;
+    const first = named.get(place);
+    if (first === undefined) named.set(place, name);
+    else if (first !== null && !first.sameAs(name)) named.set(place, null);
+  }
+  return segmentsOf(
+    known.map(({ name, place }) => (named.get(place) === null ? (name ?? place) : place)),
+  );
 }
 
 /** The identities of a list as paths name them: a second alike is `#2`. */

@@ -1,7 +1,7 @@
 import { parseDuration } from '../model/duration.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { RULES, type Rule } from '../model/guard.ts';
-import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { entriesOf, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -14,6 +14,7 @@ import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
+import { pathsOf } from '../plan/plan-mcp-list.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
@@ -84,13 +85,16 @@ export function parseRotation(
 /** Something that can be rotated, and the secrets in it: an mcp entry is named by its own path, or by that of a secret in it. */
 interface Rotatable {
   readonly path: Path;
+  /** Other paths of the same. */
+  readonly others?: readonly Path[];
   readonly holds: readonly Path[];
 }
 
-function isNamed(path: Path, { path: secret, holds }: Rotatable): boolean {
-  return (
-    samePath(path, secret) ||
-    (isWithin(path, secret) && holds.some((inner) => samePath(path, [...secret, ...inner])))
+function isNamed(path: Path, { path: secret, others = [], holds }: Rotatable): boolean {
+  return [secret, ...others].some(
+    (one) =>
+      samePath(path, one) ||
+      (isWithin(path, one) && holds.some((inner) => samePath(path, [...one, ...inner]))),
   );
 }
 
@@ -102,11 +106,17 @@ function rotatable(state: DesiredState): Rotatable[] {
     const config = isRecord(value) ? value : {};
     return MCP_LISTS.flatMap((list) =>
       entriesOf(config[list])
-        .filter((entry) => secretsIn(entry).length > 0)
-        .map((entry) => ({
-          path: ['mcp_config', list, identityOf(list, entry).shown],
-          holds: secretsOf(entry),
-        })),
+        .filter(
+          (entry) => secretsIn(entry).length > 0 && !isUnmanagedEntry(state.unmanaged, list, entry),
+        )
+        .flatMap((entry, index, entries) => {
+          const [path = [], ...others] = pathsOf(
+            list,
+            segmentsIn(list, entries)[index] ?? '',
+            entry,
+          );
+          return [{ path, others, holds: secretsOf(entry) }];
+        }),
     );
   });
   return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
@@ -115,6 +125,8 @@ function rotatable(state: DesiredState): Rotatable[] {
 function secretsOf(entry: ValueRecord): Path[] {
   return Object.entries(entry).flatMap(([name, value]) => {
     if (secretsIn(value).length === 0) return [];
+    // The native map has a key in the entry's way to authenticate.
+    if (name === 'api_key') return [[name], ['auth'], ['auth', 'value']];
     return [[name], ...(isRecord(value) ? Object.keys(value).map((key) => [name, key]) : [])];
   });
 }

@@ -1,4 +1,4 @@
-import { entriesOf, identityOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
+import { callNames, entriesOf, isMcpList, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { pathKey, type Path } from '../model/path.ts';
 import type { Change, ChangeClass } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
@@ -116,7 +116,7 @@ function placesOf({ fields }: DesiredState): readonly Path[] {
     if (field.isNative) return [field.path];
     if (field.name !== 'mcp_config' || !isRecord(value)) return [[field.name]];
     const entries = MCP_LISTS.flatMap((list) =>
-      entriesOf(value[list]).map((entry) => [field.name, list, identityOf(list, entry).shown]),
+      segmentsIn(list, entriesOf(value[list])).map((segment) => [field.name, list, segment]),
     );
     return [[field.name], ...entries];
   });
@@ -126,11 +126,11 @@ function placesOf({ fields }: DesiredState): readonly Path[] {
 function shownBy(observed: ObservedState): (path: Path) => Value | undefined {
   const { values, secrets } = observed;
   return (path) => {
-    const [name = '', list = '', identity] = path;
+    const [name = '', list = '', identity = ''] = path;
     if (isEntry(path) && isMcpList(list)) {
       const config = values[name];
       const entries = isRecord(config) ? entriesOf(config[list]) : [];
-      return entries.find((entry) => identityOf(list, entry).shown === identity);
+      return entries.find((entry) => callNames(list, entry).includes(identity));
     }
     return shownAt(observed, path) ?? values[name] ?? secrets.get(name);
   };

@@ -1,7 +1,7 @@
 import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
-import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
+import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
@@ -49,7 +49,7 @@ function entriesIn(config: Value | undefined) {
   if (!isRecord(config)) return [];
   return MCP_LISTS.flatMap((list) => {
     const entries = entriesOf(config[list]);
-    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    const segments = segmentsIn(list, entries);
     return entries.map((entry, index) => ({
       path: ['mcp_config', list, segments[index] ?? ''],
       entry,

@@ -1,5 +1,5 @@
 import { faultsIn, inWords } from '../model/json-schema.ts';
-import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import { nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged } from '../model/path.ts';
@@ -17,7 +17,7 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
   return MCP_LISTS.flatMap((list) =>
     entriesOf(config[list]).flatMap((entry) => {
       const path = ['mcp_config', list, identityOf(list, entry).shown];
-      if (isUnmanaged(unmanaged, path)) return [];
+      if (isUnmanagedEntry(unmanaged, list, entry)) return [];
       return Object.entries(entry).flatMap(
         ([member, value]) => problemOf([...path, member], list, value, dialect) ?? [],
       );

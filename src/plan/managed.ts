@@ -1,7 +1,15 @@
-import { isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isUnmanaged, isWithin, pathNamed } from '../model/path.ts';
+import type { Dialect } from '../model/dialect.ts';
+import {
+  entriesOf,
+  isMcpList,
+  isUnmanagedEntry,
+  knownBy,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
+import { isUnmanaged, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isRecord } from '../model/value.ts';
+import { isRecord, type ValueRecord } from '../model/value.ts';
 
 /** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
@@ -19,10 +27,30 @@ export function managedLists(desired: DesiredState): readonly McpList[] {
   return isRecord(declared) ? Object.keys(declared).filter(isMcpList) : MCP_LISTS;
 }
 
-/** Whether the file manages an entry of a list; the segment is the entry's name in paths. */
-export function managesEntry(desired: DesiredState, list: McpList, segment: string): boolean {
-  return (
-    managedLists(desired).includes(list) &&
-    !isUnmanaged(desired.unmanaged, ['mcp_config', list, segment])
+/**
+ * Which entries of the service are declared in another list than theirs, whose own list the file does not declare: where every server
+ * has a name, it has it in one list only.
+ */
+export function movedEntries(
+  declared: ValueRecord,
+  unmanaged: readonly Path[],
+  { entryMembers }: Dialect,
+): (list: McpList, entry: ValueRecord) => boolean {
+  if (entryMembers !== undefined) return () => false;
+  const names = new Set(
+    MCP_LISTS.flatMap((list) =>
+      entriesOf(declared[list]).flatMap((entry) =>
+        isUnmanagedEntry(unmanaged, list, entry) ? [] : (knownBy(list, entry).name?.key ?? []),
+      ),
+    ),
   );
+  return (list, entry) =>
+    declared[list] === undefined &&
+    names.has(knownBy(list, entry).name?.key ?? '') &&
+    !isUnmanagedEntry(unmanaged, list, entry);
+}
+
+/** Whether the file manages an entry of a list of the service. */
+export function managesEntry(desired: DesiredState, list: McpList, entry: ValueRecord): boolean {
+  return managedLists(desired).includes(list) && !isUnmanagedEntry(desired.unmanaged, list, entry);
 }

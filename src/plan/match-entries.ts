@@ -1,5 +1,12 @@
 import { IdentityQueues, type Identity } from '../model/identity.ts';
-import { identityOf, segmentsOf, type McpList } from '../model/mcp.ts';
+import {
+  isUnmanagedEntry,
+  knownBy,
+  mayBeOne,
+  segmentsIn,
+  type Known,
+  type McpList,
+} from '../model/mcp.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ValueRecord } from '../model/value.ts';
 
@@ -20,8 +27,8 @@ export interface Matching {
 }
 
 /**
- * Matches the entries of a list by what they are known by, the first declared with the first observed. What is left is matched
- * by what it may be: an identity behind a reference without a value, or behind a mask, is paired with the candidate that
+ * Matches the entries of a list by their names. Where one of the two has no name, they are matched by their places, the first declared
+ * with the first observed. What is left is matched by what it may be: an identity behind a reference without a value, or behind a mask, is paired with the candidate that
  * differs least, as `distance` counts. Linear but for what is hidden.
  */
 export function matchEntries(
@@ -30,19 +37,32 @@ export function matchEntries(
   actual: readonly ValueRecord[],
   distance: (declared: number, actual: number) => number,
 ): Matching {
-  const identities = declared.map((entry) => identityOf(list, entry));
-  const found = actual.map((entry) => identityOf(list, entry));
-  const open = new IdentityQueues([...identities.entries()].map(([index, one]) => [one, index]));
+  const wanted = declared.map((entry) => knownBy(list, entry));
+  const found = actual.map((entry) => knownBy(list, entry));
   const pairs: Pair[] = [];
-  const unmatched: number[] = [];
-  for (const [index, identity] of found.entries()) {
-    const match = open.take(identity);
-    if (match === undefined) unmatched.push(index);
-    else pairs.push({ declared: match, actual: index, certain: true });
-  }
+  const byName = queuesOf(wanted, [...wanted.keys()], ({ name }) => name);
+  const rest = [...found.keys()].filter((index) =>
+    pairedWith(byName, found[index]?.name, index, pairs),
+  );
+  const named = new Set(pairs.map((pair) => pair.declared));
+  const open = [...wanted.keys()].filter((index) => !named.has(index));
+  const [nameless, others] = [true, false].map((isNameless) =>
+    queuesOf(
+      wanted,
+      open.filter((index) => (wanted[index]?.name === null) === isNameless),
+      ({ place }) => place,
+    ),
+  );
+  const unmatched = rest.filter((index) => {
+    const { name = null, place } = found[index] ?? {};
+    return (
+      pairedWith(nameless, place, index, pairs) &&
+      (name !== null || pairedWith(others, place, index, pairs))
+    );
+  });
   const taken = new Set(pairs.map((pair) => pair.declared));
-  const left = [...identities.keys()].filter((index) => !taken.has(index));
-  const hidden = matchHidden(identities, found, left, unmatched, distance);
+  const left = open.filter((index) => !taken.has(index));
+  const hidden = matchHidden(wanted, found, left, unmatched, distance);
   const paired = new Set(hidden.map((pair) => pair.declared));
   const used = new Set(hidden.map((pair) => pair.actual));
   return {
@@ -53,10 +73,35 @@ export function matchEntries(
       .map((index) => ({
         actual: index,
         certain:
-          hidden.length === 0 ||
-          !hidden.some((pair) => mayBe(identities[pair.declared], found[index])),
+          hidden.length === 0 || !hidden.some((pair) => mayBe(wanted[pair.declared], found[index])),
       })),
   };
+}
+
+function queuesOf(
+  known: readonly Known[],
+  indices: readonly number[],
+  by: (known: Known) => Identity | null,
+): IdentityQueues<number> {
+  return new IdentityQueues(
+    indices.flatMap((index): [Identity, number][] => {
+      const one = known[index];
+      const identity = one === undefined ? null : by(one);
+      return identity === null ? [] : [[identity, index]];
+    }),
+  );
+}
+
+/** Pairs an observed entry with the next declared one of the same identity; true if there is none. */
+function pairedWith(
+  queues: IdentityQueues<number> | undefined,
+  identity: Identity | null | undefined,
+  actual: number,
+  pairs: Pair[],
+): boolean {
+  const declared = identity === null || identity === undefined ? undefined : queues?.take(identity);
+  if (declared !== undefined) pairs.push({ declared, actual, certain: true });
+  return declared === undefined;
 }
 
 /** Candidates above this number are paired in their order, whatever they differ in. */
@@ -64,18 +109,17 @@ const MOST_CANDIDATES = 10_000;
 
 /** Pairs entries that may be the same although one of their identities is hidden, the closest first. */
 function matchHidden(
-  identities: readonly Identity[],
-  found: readonly Identity[],
+  wanted: readonly Known[],
+  found: readonly Known[],
   left: readonly number[],
   unmatched: readonly number[],
   distance: (declared: number, actual: number) => number,
 ): Pair[] {
-  if (![...left.map((i) => identities[i]), ...unmatched.map((i) => found[i])].some(isHidden))
-    return [];
+  if (![...left.map((i) => wanted[i]), ...unmatched.map((i) => found[i])].some(isHidden)) return [];
   const few = left.length * unmatched.length <= MOST_CANDIDATES;
   const candidates = left.flatMap((declared) =>
     unmatched
-      .filter((actual) => mayBe(identities[declared], found[actual]))
+      .filter((actual) => mayBe(wanted[declared], found[actual]))
       .map((actual) => ({ declared, actual, distance: few ? distance(declared, actual) : 0 })),
   );
   const pairs: Pair[] = [];
@@ -90,12 +134,12 @@ function matchHidden(
   return pairs;
 }
 
-function isHidden(identity: Identity | undefined): boolean {
-  return identity?.key === null;
+function isHidden(known: Known | undefined): boolean {
+  return known?.place.key === null || known?.name?.key === null;
 }
 
-function mayBe(one: Identity | undefined, other: Identity | undefined): boolean {
-  return one !== undefined && other !== undefined && one.mayBe(other);
+function mayBe(one: Known | undefined, other: Known | undefined): boolean {
+  return one !== undefined && other !== undefined && mayBeOne(one, other);
 }
 
 /** Positions in the two lists, with the names of the entries in paths. */
@@ -112,7 +156,7 @@ export interface ManagedMatching {
 }
 
 /**
- * Matches a declared list with the observed one, without the entries that `unmanaged` lists: by their path in either list, and
+ * Matches a declared list with the observed one, without the entries that `unmanaged` lists: by what they are called in either list, and
  * by what they are known by. Pairs and added entries are in the order of the file, the rest in that of the service.
  */
 export function matchManaged(
@@ -122,17 +166,22 @@ export function matchManaged(
   unmanaged: readonly Path[],
   distance: (declared: ValueRecord, actual: ValueRecord) => number,
 ): ManagedMatching {
-  const identities = declared.map((entry) => identityOf(list, entry));
-  const found = actual.map((entry) => identityOf(list, entry));
-  const segments = segmentsOf(found);
-  const isExcluded = (segment: string) => isUnmanaged(unmanaged, ['mcp_config', list, segment]);
-  const excluded = new Set(
-    identities.filter(({ shown }) => isExcluded(shown)).flatMap(({ key }) => key ?? []),
+  const calls = segmentsIn(list, declared, actual);
+  const segments = segmentsIn(list, actual, declared);
+  const isExcluded = (entry: ValueRecord) => isUnmanagedEntry(unmanaged, list, entry);
+  const excluded = new Set(unmanaged.length === 0 ? [] : declared.filter(isExcluded));
+  const isOneOfThem = oneOf([...excluded].map((entry) => knownBy(list, entry)));
+  const isKept = (entry: ValueRecord, index: number) =>
+    isExcluded(entry) ||
+    isUnmanaged(unmanaged, ['mcp_config', list, segments[index] ?? '']) ||
+    isOneOfThem(knownBy(list, entry));
+  const kept = new Set(
+    unmanaged.length === 0
+      ? []
+      : [...actual.keys()].filter((index) => isKept(actual[index] ?? {}, index)),
   );
-  const isKept = (index: number) =>
-    isExcluded(segments[index] ?? '') || excluded.has(found[index]?.key ?? '');
-  const own = [...identities.keys()].filter((index) => !isExcluded(identities[index]?.shown ?? ''));
-  const open = [...found.keys()].filter((index) => !isKept(index));
+  const own = [...declared.keys()].filter((index) => !excluded.has(declared[index] ?? {}));
+  const open = [...actual.keys()].filter((index) => !kept.has(index));
   const [ownEntries, openEntries] = [
     own.map((index) => declared[index] ?? {}),
     open.map((index) => actual[index] ?? {}),
@@ -142,7 +191,7 @@ export function matchManaged(
   );
   const declaredAt = (index: number) => {
     const at = own[index] ?? -1;
-    return { declared: at, segment: identities[at]?.shown ?? '' };
+    return { declared: at, segment: calls[at] ?? '' };
   };
   const actualAt = (index: number) => {
     const at = open[index] ?? -1;
@@ -157,8 +206,22 @@ export function matchManaged(
       .toSorted((one, other) => one.declared - other.declared),
     added: matching.added.map(declaredAt),
     removed: matching.removed.map(({ actual: at, certain }) => ({ ...actualAt(at), certain })),
-    unmanaged: [...found.keys()]
-      .filter(isKept)
-      .map((index) => ({ actual: index, segment: segments[index] ?? '' })),
+    unmanaged: [...kept].map((index) => ({ actual: index, segment: segments[index] ?? '' })),
   };
+}
+
+/** Whether an entry is surely one of these: by its name, or by its place if one of the two has no name. */
+function oneOf(known: readonly Known[]): (entry: Known) => boolean {
+  const keys = (some: readonly Known[], by: (one: Known) => Identity | null) =>
+    new Set(some.flatMap((one) => by(one)?.key ?? []));
+  const names = keys(known, ({ name }) => name);
+  const places = keys(known, ({ place }) => place);
+  const nameless = keys(
+    known.filter(({ name }) => name === null),
+    ({ place }) => place,
+  );
+  return ({ name, place }) =>
+    name === null
+      ? places.has(place.key ?? '')
+      : names.has(name.key ?? '') || nameless.has(place.key ?? '');
 }

@@ -1,5 +1,12 @@
 import { holdsMask, isMasked } from '../model/mask.ts';
-import { isMaskedMember, MCP_DEFAULTS, unmaskedEntry, type McpList } from '../model/mcp.ts';
+import {
+  identityMember,
+  identityOf,
+  isMaskedMember,
+  MCP_DEFAULTS,
+  unmaskedEntry,
+  type McpList,
+} from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -46,12 +53,26 @@ export function compareEntry(
   const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
     const found = actual[name] ?? MCP_DEFAULTS[list][name] ?? null;
-    const compared = compareValue([name], value, found, hiding);
+    const compared = isOtherPlace(list, name, declared, actual)
+      ? 'differs'
+      : compareValue([name], value, found, hiding);
     if (compared === 'differs') differing.push(name);
     // A reference without a value is named whether its member is known to differ or not.
     unknown.push(...(compared === 'differs' ? missingIn([name], value) : compared));
   }
   return { differing, unknown };
+}
+
+/** Whether two entries are surely at different places, whatever their urls hide. */
+function isOtherPlace(
+  list: McpList,
+  member: string,
+  declared: ValueRecord,
+  actual: ValueRecord,
+): boolean {
+  return (
+    member === identityMember(list) && !identityOf(list, declared).mayBe(identityOf(list, actual))
+  );
 }
 
 /** `differs`, or what of the value cannot be compared: nothing if the two are the same. */

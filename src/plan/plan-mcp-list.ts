@@ -1,10 +1,19 @@
-import { identityMember, type McpList } from '../model/mcp.ts';
+import { sameEndpoint } from '../model/endpoint.ts';
+import { callNames, credentialsOf, identityMember, knownBy, type McpList } from '../model/mcp.ts';
+import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isList, isRecord, recordOf, sameValue, secretsIn, type Value } from '../model/value.ts';
-import type { ValueRecord } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  membersOf,
+  recordOf,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
@@ -54,7 +63,7 @@ export function planMcpList(
     (one, other) => compareEntry(list, one, other, hiding).differing.length,
   );
   const removals = matched.removed.map(({ actual: index, segment, certain }) =>
-    removal(pathOf(list, segment), actual[index] ?? {}, certain),
+    removal(pathOf(list, segment), actual[index] ?? {}, certain ? NOT_DECLARED : UNCERTAIN),
   );
   const kept = matched.unmanaged.map(({ actual: index, segment }) =>
     keptEntry(list, segment, actual[index] ?? {}, index, hiding),
@@ -79,6 +88,15 @@ export function planMcpList(
 
 function pathOf(list: McpList, segment: string): Path {
   return ['mcp_config', list, segment];
+}
+
+/** Every path that calls a declared entry: as plans do, by its address, by its name, and by its native place. */
+export function pathsOf(list: McpList, segment: string, entry: ValueRecord): readonly Path[] {
+  const { name } = knownBy(list, entry);
+  return [
+    ...[segment, ...callNames(list, entry)].map((one) => pathOf(list, one)),
+    ...(name === null ? [] : [[...NATIVE_SERVERS, name.shown]]),
+  ];
 }
 
 /** What one entry adds to the plan; `entry` is what is sent of it, and `index` its position on the service. */
@@ -111,25 +129,37 @@ function pairedEntry(
   const path = pathOf(list, pair.segment);
   const compared = compareEntry(list, declared, actual, hiding);
   const differs = compared.differing.length > 0;
-  const rotated = !differs && isRotated(rotation, path) && secretsIn(declared).length > 0;
+  const isNamed = (one: Path): boolean => isRotated(rotation, one);
+  const names = pathsOf(list, pair.segment, declared);
+  const rotated = !differs && names.some(isNamed) && secretsIn(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
-  // Under another name it is another entry: what is hidden stays with the old one.
-  const renamed = declared['name'] !== undefined && !sameValue(declared['name'], actual['name']);
-  const hidden = hiddenSecrets(list, actual, { ...hiding, kept: hiding.kept && !renamed });
+  const stays = stayingIn(list, declared, actual);
+  const hidden = hiddenSecrets(list, stays, hiding);
   const undeclared = hidden.filter((name) => declared[name.split('.')[0] ?? ''] === undefined);
   return {
     changes:
       differs || rotated
-        ? [changed(path, declared, actual, compared, rotated, source, hiding)]
+        ? [changed(path, declared, actual, stays, compared, rotated, source, hiding)]
         : [],
     unknown: [
       ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
       ...(pair.certain ? [] : [uncertain(list, path, declared, pathOf(list, pair.observed))]),
     ],
     unpreservable: lost(list, pair.segment, undeclared),
-    entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, actual),
+    entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, stays),
     index: pair.actual,
   };
+}
+
+/** What an observed entry has when the declared one is written over it: no credential stays that would be sent to another host. */
+function stayingIn(list: McpList, declared: ValueRecord, actual: ValueRecord): ValueRecord {
+  const [was, is] = [actual['url'] ?? null, declared['url'] ?? null];
+  const stays = list === 'stdio_servers' || is instanceof UnseenSecret || sameEndpoint(was, is);
+  if (stays) return actual;
+  const gone = new Set(credentialsOf(actual));
+  // How a key was sent is of no use without one.
+  if (gone.has('api_key') && declared['api_key'] === undefined) gone.add('auth');
+  return membersOf(actual, (name) => !gone.has(name));
 }
 
 function addedEntry(
@@ -154,7 +184,10 @@ function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path
   };
 }
 
-function removal(path: Path, entry: ValueRecord, certain: boolean): Change {
+const NOT_DECLARED = 'not declared';
+const UNCERTAIN = 'not declared, as far as known without the missing values';
+
+export function removal(path: Path, entry: ValueRecord, reason: string): Change {
   return {
     resource: 'settings',
     path,
@@ -163,7 +196,7 @@ function removal(path: Path, entry: ValueRecord, certain: boolean): Change {
     after: null,
     sensitive: secretsIn(entry).length > 0,
     ref: null,
-    reason: certain ? 'not declared' : 'not declared, as far as known without the missing values',
+    reason,
     source: null,
   };
 }
@@ -186,13 +219,14 @@ function changed(
   path: Path,
   declared: ValueRecord,
   actual: ValueRecord,
+  stays: ValueRecord,
   { differing }: EntryComparison,
   rotated: boolean,
   source: Change['source'],
   { kept }: Hiding,
 ): Change {
-  const stays = kept ? actual : mergedEntry({}, actual);
-  const after = recordOf([...Object.entries(stays), ...Object.entries(declared)]);
+  const left = kept ? stays : mergedEntry({}, stays);
+  const after = recordOf([...Object.entries(left), ...Object.entries(declared)]);
   const before = shownLike(actual, declared);
   return {
     resource: 'settings',

@@ -1,8 +1,8 @@
 import {
   entriesOf,
-  identityOf,
+  isMcpList,
   MCP_LISTS,
-  segmentsOf,
+  segmentsIn,
   unmaskedConfig,
   unreadableItems,
   type McpList,
@@ -10,10 +10,18 @@ import {
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isList, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isList,
+  isRecord,
+  mapRecord,
+  recordOf,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
-import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import { planMcpList, removal, type ListPlan } from './plan-mcp-list.ts';
 import { entryHere } from './fit-mcp.ts';
+import { movedEntries } from './managed.ts';
 import { dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
 import type { Rotation } from './plan-secrets.ts';
 
@@ -29,10 +37,12 @@ export function planMcp(
 ): FieldPlan {
   const { onNull } = dialectField(desired, observed);
   const actual = observed.values['mcp_config'] ?? null;
-  const config = isRecord(actual) ? actual : recordOf([]);
   const declared = isRecord(desired.value)
     ? desired.value
     : recordOf(MCP_LISTS.map((list) => [list, []]));
+  const moved = movedEntries(declared, unmanaged, observed.dialect);
+  const stored = isRecord(actual) ? actual : recordOf([]);
+  const { config, removals } = withoutMoved(stored, moved);
   const hiding = hidingIn(observed);
   const declaredHere = (list: McpList): readonly ValueRecord[] =>
     entriesOf(declared[list]).map((entry) => entryHere(list, entry, observed.dialect));
@@ -51,7 +61,7 @@ export function planMcp(
     const isNone = actual === null || (onNull === 'resets' && isWithoutEntries(config));
     return isNone ? NOTHING : planNull(desired, actual, config, lists);
   }
-  const changes = lists.flatMap((list) => list.changes);
+  const changes = [...removals, ...lists.flatMap((list) => list.changes)];
   const unknown = lists.flatMap((list) => list.unknown);
   const after = recordOf(lists.map((list) => [list.name, list.entries]));
   const excluded = lists.some(
@@ -61,7 +71,7 @@ export function planMcp(
   const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
   const unpreservable = [
     ...lists.flatMap((list) => list.unpreservable),
-    ...unpreservableMcp(actual, others, hiding),
+    ...unpreservableMcp(actual === null ? null : config, others, hiding),
   ];
   if (changes.length === 0 && !created) {
     // What cannot be compared is written too: sent back as it was read, a mask would be stored.
@@ -77,6 +87,28 @@ export function planMcp(
     unpreservable,
     write: sentConfig(config, config, lists),
   };
+}
+
+/** A config without the entries that the file declares in another list, and the changes that remove them. */
+function withoutMoved(
+  config: ValueRecord,
+  isMoved: (list: McpList, entry: ValueRecord) => boolean,
+): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
+  const removals = MCP_LISTS.flatMap((list) => {
+    const entries = entriesOf(config[list]);
+    const segments = segmentsIn(list, entries);
+    return entries.flatMap((entry, index) => {
+      const path = ['mcp_config', list, segments[index] ?? ''];
+      return isMoved(list, entry) ? [removal(path, entry, 'declared in another list')] : [];
+    });
+  });
+  if (removals.length === 0) return { config, removals };
+  const left = mapRecord(config, (items, list) =>
+    isMcpList(list) && isList(items)
+      ? items.filter((item) => !isRecord(item) || !isMoved(list, item))
+      : items,
+  );
+  return { config: left, removals };
 }
 
 function planNull(
@@ -145,7 +177,7 @@ export function unpreservableMcp(
   if (!isRecord(config)) return [];
   return lists.flatMap((list) => {
     const entries = entriesOf(config[list]);
-    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    const segments = segmentsIn(list, entries);
     return entries.flatMap((entry, index) =>
       lost(list, segments[index] ?? '', hiddenSecrets(list, entry, hiding)),
     );

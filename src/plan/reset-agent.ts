@@ -1,7 +1,7 @@
 import type { Dialect } from '../model/dialect.ts';
 import type { Finding } from '../model/guard.ts';
 import { AGENT_KIND, AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
-import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../model/mcp.ts';
+import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
@@ -88,7 +88,7 @@ function heldEntries({ values }: ObservedState): Path[] {
   const config = values['mcp_config'];
   return MCP_LISTS.flatMap((list) => {
     const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    const segments = segmentsIn(list, entries);
     return segments.map((segment) => ['mcp_config', list, segment]);
   });
 }

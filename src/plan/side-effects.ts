@@ -4,12 +4,14 @@ import {
   isMcpList,
   MCP_DEFAULTS,
   MCP_LISTS,
-  segmentsOf,
+  keyOf,
+  segmentsIn,
   unmaskedConfig,
   unreadableItems,
   UNNAMED,
   type McpList,
 } from '../model/mcp.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
 import { pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
@@ -22,7 +24,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { managesEntry, managesField } from './managed.ts';
+import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { isCleared, isShownAsNull } from './plan-plain.ts';
 import { isReset } from './reset-agent.ts';
@@ -47,7 +49,7 @@ export function touchedBetween(
   return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
-    if (name === 'mcp_config') return touchedMcp(value, now, desired);
+    if (name === 'mcp_config') return touchedMcp(value, now, desired, after.dialect);
     const field = after.dialect.fields.get(name);
     const { shownAsNull } = field ?? {};
     return managesField(desired, name) ||
@@ -76,14 +78,23 @@ function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
 
-function touchedMcp(before: Value, after: Value, desired: DesiredState): Touched[] {
+function touchedMcp(
+  before: Value,
+  after: Value,
+  desired: DesiredState,
+  dialect: Dialect,
+): Touched[] {
   const managed = managesField(desired, 'mcp_config');
   if (!isRecord(before))
     return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
   const config = isRecord(after) ? after : {};
+  const declared = desired.fields.find(({ field }) => field.name === 'mcp_config')?.value;
+  const moved = movedEntries(isRecord(declared) ? declared : {}, desired.unmanaged, dialect);
+  const isManaged = (list: McpList, entry: ValueRecord): boolean =>
+    managesEntry(desired, list, entry) || moved(list, entry);
   const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
     const now = config[name] ?? null;
-    if (isMcpList(name) && isList(value)) return touchedEntries(name, value, now, desired);
+    if (isMcpList(name) && isList(value)) return touchedEntries(name, value, now, isManaged);
     return managed || sameValue(value, now)
       ? []
       : [{ path: ['mcp_config', name], before: value, after: now }];
@@ -106,12 +117,12 @@ function touchedEntries(
   list: McpList,
   before: Value,
   after: Value,
-  desired: DesiredState,
+  isManaged: (list: McpList, entry: ValueRecord) => boolean,
 ): Touched[] {
   const [was, is] = [entriesOf(before), entriesOf(after)];
-  const [earlier, later] = [segmentsIn(list, was), segmentsIn(list, is)];
-  const touched = (segment: string, entry: Value, now: Value): Touched[] =>
-    managesEntry(desired, list, segment)
+  const [earlier, later] = [segmentsIn(list, was, is), segmentsIn(list, is, was)];
+  const touched = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) =>
+    isManaged(list, entry ?? now ?? {})
       ? []
       : [{ path: ['mcp_config', list, segment], before: entry, after: now }];
   const { pairs, added, removed } = matchEntries(list, was, is, () => 0);
@@ -123,10 +134,6 @@ function touchedEntries(
     ...added.flatMap((index) => touched(earlier[index] ?? '', was[index] ?? {}, null)),
     ...removed.flatMap(({ actual }) => touched(later[actual] ?? '', null, is[actual] ?? {})),
   ];
-}
-
-function segmentsIn(list: McpList, entries: readonly ValueRecord[]): string[] {
-  return segmentsOf(entries.map((entry) => identityOf(list, entry)));
 }
 
 function sameEntry(list: McpList, before: ValueRecord, after: ValueRecord): boolean {
@@ -154,13 +161,13 @@ export function withoutDoubled(
     const surplus = surplusOf(list, was, is);
     if (!isList(items) || surplus.size === 0) return [];
     const left = items.filter((item) => {
-      const identity = isRecord(item) ? identityOf(list, item) : null;
-      const open = surplus.get(identity?.key ?? '') ?? 0;
-      if (identity === null || identity.key === null || open === 0) return true;
-      const path = ['mcp_config', list, identity.shown];
-      const isManaged = managesEntry(desired, list, identity.shown);
+      const key = isRecord(item) ? keyOf(list, item) : null;
+      const open = surplus.get(key ?? '') ?? 0;
+      if (!isRecord(item) || key === null || open === 0) return true;
+      const path = ['mcp_config', list, identityOf(list, item).shown];
+      const isManaged = managesEntry(desired, list, item);
       if (isManaged && changed.some((change) => samePath(change.path, path))) return true;
-      surplus.set(identity.key, open - 1);
+      surplus.set(key, open - 1);
       return false;
     });
     return left.length === items.length ? [] : [[list, left] as const];
@@ -184,9 +191,9 @@ export function serverOwned(
     const surplus = surplusOf(list, was, is);
     const entries = isRecord(is) ? entriesOf(is[list]) : [];
     return entries.flatMap((entry): Path[] => {
-      const { key, shown } = identityOf(list, entry);
-      if (key === null || !surplus.delete(key) || !managesEntry(desired, list, shown)) return [];
-      return [['mcp_config', list, shown]];
+      const key = keyOf(list, entry);
+      if (key === null || !surplus.delete(key) || !managesEntry(desired, list, entry)) return [];
+      return [['mcp_config', list, identityOf(list, entry).shown]];
     });
   });
 }
@@ -222,7 +229,7 @@ function surplusOf(
 function copiesIn(list: McpList, config: Value | undefined): ReadonlyMap<string, number> {
   const copies = new Map<string, number>();
   for (const entry of isRecord(config) ? entriesOf(config[list]) : []) {
-    const { key } = identityOf(list, entry);
+    const key = keyOf(list, entry);
     if (key !== null) copies.set(key, (copies.get(key) ?? 0) + 1);
   }
   return copies;

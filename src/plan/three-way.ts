@@ -1,4 +1,4 @@
-import { entriesOf, isMcpList, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
@@ -79,10 +79,14 @@ export function declarations({
   const entries = new Map<string, Value>();
   const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
   for (const list of MCP_LISTS) {
-    for (const entry of isRecord(config) ? entriesOf(config[list]) : []) {
-      const key = pathKey(['mcp_config', list, identityOf(list, entry).shown]);
-      if (!entries.has(key)) entries.set(key, entry);
-    }
+    const declared = isRecord(config) ? entriesOf(config[list]) : [];
+    const called = declared.map((entry) => callNames(list, entry));
+    // An address is taken before a name that reads like it.
+    for (const at of [0, 1])
+      for (const [index, names] of called.entries()) {
+        const key = pathKey(['mcp_config', list, names[at] ?? names[0] ?? '']);
+        if (!entries.has(key)) entries.set(key, declared[index] ?? null);
+      }
   }
   return (path) => {
     const [name = '', list = '', identity] = path;

@@ -1,4 +1,4 @@
-import { entriesOf, identityOf, isMcpList } from '../model/mcp.ts';
+import { callNames, entriesOf, isMcpList } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
@@ -58,6 +58,6 @@ function sourceAt(desired: DesiredState | null, path: Path): Source | null {
   if (field === undefined) return null;
   if (name !== 'mcp_config' || !isMcpList(list)) return field.source();
   const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];
-  const index = entries.findIndex((entry) => identityOf(list, entry).shown === segment);
+  const index = entries.findIndex((entry) => callNames(list, entry).includes(segment ?? ''));
   return field.source(index === -1 ? [list] : [list, String(index)]);
 }

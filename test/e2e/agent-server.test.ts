@@ -449,20 +449,29 @@ describe('mcp servers are merged by name', () => {
     });
   });
 
-  it('under another name an entry is another one: its hidden secrets stop the write unless they are declared', async () => {
+  it('under another name an entry is another one: what the old one has goes with it', async () => {
     const server = await serverWith(STORED);
-    const renamed = (more: string) =>
-      `mcp_config: {shttp_servers: [{url: "https://http.example.com/mcp", name: other${more}}]}\n`;
-    const refused = await apply(asked(server, renamed('')));
-    expect(refused.environments[0]?.refusals.map(({ rule, path }) => [rule, path.at(-1)])).toEqual([
-      ['lose-unreadable', 'headers'],
+    const settings =
+      'mcp_config: {shttp_servers: [{url: "https://http.example.com/mcp", name: other}]}\n';
+    const planned = await plan(asked(server, settings));
+    expect(
+      planned.environments[0]?.changes.map(({ action, path }) => [action, path.at(-1)]),
+    ).toEqual([
+      ['remove', 'tools'],
+      ['set', 'other'],
     ]);
-    expect(server.patches()).toEqual([]);
-    const outcome = await apply(asked(server, renamed(', headers: {X-Token: "${env:MCP_KEY}"}')));
+    const outcome = await apply(asked(server, settings));
     expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
-    expect(await server.stored()).toMatchObject({
-      agent_settings: { mcp_config: { other: { headers: { 'X-Token': ENV.MCP_KEY } } } },
-    });
+    expect(server.patches()).toEqual([
+      {
+        agent_settings_diff: {
+          mcp_config: {
+            tools: null,
+            other: { url: 'https://http.example.com/mcp', transport: 'http' },
+          },
+        },
+      },
+    ]);
   });
 
   it('a name that no entry can be called by stays out of plans and writes', async () => {

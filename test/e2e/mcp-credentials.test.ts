@@ -56,7 +56,7 @@ describe('a stored credential never travels to another origin', () => {
         const asked = declaring(service, { one: { url: ELSEWHERE } }, spelling, given);
         const { environments } = await apply(asked);
         expect(environments[0]?.status).toBe('refused');
-        return environments[0]?.refusals.map(({ rule }) => rule);
+        return [...new Set(environments[0]?.refusals.map(({ rule }) => rule))];
       };
       expect(await rulesFor('{ move_endpoint: true }')).toEqual(['move-endpoint']);
       expect(await rulesFor('{ clear_secret: true }')).toEqual(['clear-secret']);
@@ -114,6 +114,20 @@ describe('a stored credential never travels to another origin', () => {
       const text = JSON.stringify(await service.servers());
       expect(text).toContain('another-key');
       expect(text).not.toContain(SECRET);
+    },
+  );
+
+  it.each(LATER.flatMap((dialect) => SPELLINGS.map((spelling) => ({ dialect, spelling }))))(
+    '$dialect, $spelling: another path of the same host keeps what the server can keep',
+    async ({ dialect, spelling }) => {
+      const auth = { strategy: 'bearer', value: SECRET };
+      const service = await serviceWith(dialect, { one: { url: HERE, transport: 'http', auth } });
+      const asked = declaring(service, { one: { url: `${HERE}/v2` } }, spelling);
+      const { environments } = await apply(asked);
+      const { one } = await service.servers();
+      expect([environments[0]?.status, one?.['url'], one?.['auth']]).toEqual(
+        dialect === 'agent-server' ? ['applied', `${HERE}/v2`, auth] : ['refused', HERE, auth],
+      );
     },
   );
 });

@@ -130,17 +130,20 @@ function impossibleEntryUrls(holder: MapNode, path: FilePath): PlacedFinding[] {
 }
 
 function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
-  const seen = new Set<string>();
+  const seen = new Map<string, Set<string>>();
   return entriesIn(holder, path).flatMap(({ list, entry, path: entryPath }) => {
     const key = identityMember(list);
     const known = member(entry, key) ?? entry;
     const text = textOf(known)?.trim() ?? '';
     const identity = key === 'name' ? text : bareUrl(text);
     if (identity === '') return [];
-    if (!seen.has(`${list} ${identity}`)) {
-      seen.add(`${list} ${identity}`);
-      return [];
-    }
+    const names = seen.get(`${list} ${identity}`) ?? new Set();
+    seen.set(`${list} ${identity}`, names);
+    // Servers at one address are told apart by their names, if each has one.
+    const name = textOf(member(entry, 'name'))?.trim() ?? '';
+    const isOther = names.size === 0 || !(name === '' || names.has('') || names.has(name));
+    names.add(name);
+    if (isOther) return [];
     return [
       findingAt(known, {
         code: 'duplicate-entry',
@@ -148,7 +151,7 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
         hint:
           key === 'name'
             ? 'Keep one of the two: an entry is identified by its name.'
-            : 'Keep one of the two: an entry is identified by its url without userinfo, query and fragment.',
+            : 'Keep one of the two, or give each a name of its own: without names an entry is identified by its url without userinfo, query and fragment.',
         path: known === entry ? entryPath : [...entryPath, key],
       }),
     ];

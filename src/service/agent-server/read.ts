@@ -1,6 +1,6 @@
 import { fieldNamed } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { entriesOf, identityOf, MCP_LISTS, segmentsOf } from '../../model/mcp.ts';
+import { entriesOf, MCP_LISTS, segmentsIn } from '../../model/mcp.ts';
 import { NATIVE_PARTS } from '../../model/native-parts.ts';
 import type { Path } from '../../model/path.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
@@ -107,7 +107,7 @@ function isAsMade(absent: Value | undefined, value: Value): boolean {
 function bareServers(config: Value): Path[] {
   return MCP_LISTS.flatMap((list) => {
     const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const segments = segmentsOf(entries.map((entry) => identityOf(list, entry)));
+    const segments = segmentsIn(list, entries);
     return entries.flatMap((entry, index) =>
       entry['api_key'] === null ? [['mcp_config', list, segments[index] ?? '', 'api_key']] : [],
     );
