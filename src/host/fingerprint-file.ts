@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret, FingerprintStore } from '../model/ports.ts';
 import { samePath, type Path } from '../model/path.ts';
 import { readOptional } from './read-text.ts';
-import { writeAside } from './write-aside.ts';
+import { makeFolder, writeAside } from './write-aside.ts';
 import { writePlace } from './write-place.ts';
 
 /** Bytes; a fingerprint takes about two hundred. */
@@ -177,7 +176,7 @@ async function replace(path: string, document: FingerprintDocument): Promise<voi
   const besideSettings = dirname(dirname(path));
   const folder = dirname(writePlace(path, besideSettings));
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (thrown) {
     throw new SetpointError('output-failed', `${path} could not be written.`, { cause: thrown });
   }

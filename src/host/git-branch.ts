@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Variables } from '../model/ports.ts';
 import { GitFiles } from './git-files.ts';
 import { runGit, type GitAnswer } from './git-program.ts';
 import { ENDINGS, failureIn, gitSource, onlyIn, type GitSource } from './git-source.ts';
+import { makeFolder } from './write-aside.ts';
 
 export interface BranchOptions {
   /** A folder with a repository, or an address: https, ssh, file, or http on loopback. */
@@ -70,7 +71,7 @@ const REACHING = [
 export async function openBranch(options: BranchOptions): Promise<GitBranch> {
   const source = gitSource(options.source);
   const into = resolve(options.into);
-  mkdirSync(into, { recursive: true, mode: 0o700 });
+  await makeFolder(into);
   const branch = options.ref.replace(/^refs\/heads\//, '');
   const repository = new Repository(source, join(into, 'repository.git'), options);
   await repository.open(branch);
@@ -109,7 +110,7 @@ class Repository {
     if (branch.startsWith('-')) throw this.#unnamed();
     const { kind } = this.#source;
     if (kind === 'address') {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      await makeFolder(this.#folder);
       // Left by a run that was killed: nobody else works here.
       for (const lock of ['shallow', 'packed-refs', 'config', 'HEAD', TIP])
         rmSync(join(this.#folder, `${lock}.lock`), { force: true });

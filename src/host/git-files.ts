@@ -1,8 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import { DAMAGED } from './git-source.ts';
+import { makeFolder } from './write-aside.ts';
 
 /** Runs a command of git that only reads, with an input. */
 type ReadGit = (args: readonly string[], input?: string) => Promise<Buffer>;
@@ -104,7 +105,7 @@ export class GitFiles {
     const blobs = await this.#blobs(files);
     for (const { path, id } of files) {
       const place = join(folder, path);
-      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(place));
       // Fails if it exists, so that two names that are one on this disk are no overwriting.
       const handle = await open(place, 'wx', 0o400);
       try {

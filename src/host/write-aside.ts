@@ -162,6 +162,30 @@ export async function discardWrite({ temporary }: PreparedWrite): Promise<void> 
   await rm(temporary, { force: true });
 }
 
+/**
+ * Makes a folder for its owner alone, and those above it, unless it is there. The way of Node to do that never ends if the working folder is gone, or
+ * where nobody can make folders, such as in /proc. Fails as the file system does.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const { mkdir, stat } = await import('node:fs/promises');
+  const make = (): Promise<void> =>
+    mkdir(path, { mode: 0o700 }).catch(async (thrown: unknown) => {
+      const isThere = await stat(path).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+      if (!isThere) throw thrown;
+    });
+  try {
+    await make();
+  } catch (thrown) {
+    const above = dirname(path);
+    if (systemCode(thrown) !== 'ENOENT' || above === path) throw thrown;
+    await makeFolder(above);
+    await make();
+  }
+}
+
 /** Makes what was created or renamed in a folder durable; does nothing on a system that does not open folders. */
 export async function syncFolder(path: string): Promise<void> {
   const { open } = await import('node:fs/promises');

@@ -1,3 +1,4 @@
+import { CONDITION_KINDS, type Condition } from './condition.ts';
 import type { ActionCounts } from './plan.ts';
 import type { WatchSettings } from './watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
@@ -139,6 +140,11 @@ export const WATCH_METRICS = {
     help: '1 if the settings files cannot be used and the last good ones stay in force, 0 if they can.',
     labels: [],
   },
+  setpoint_controller_problem: {
+    type: 'gauge',
+    help: 'Whether something is wrong with the controller itself, by kind, and for receivers by name: 1 while it is, 0 while not.',
+    labels: ['kind', 'receiver'],
+  },
   process_cpu_seconds_total: {
     type: 'counter',
     help: 'Processor time of the process.',
@@ -232,6 +238,24 @@ export function statusSamples(counts: ReadonlyMap<WatchStatus, number>): readonl
     labels: { status: statusLabel(status) },
     value: counts.get(status) ?? 0,
   }));
+}
+
+/** The lines of `setpoint_controller_problem`: every kind, and every receiver. */
+export function problemSamples(
+  conditions: readonly Condition[],
+  receivers: readonly string[],
+): readonly Sample[] {
+  const kinds = CONDITION_KINDS.filter((kind) => kind !== 'receiver');
+  return [
+    ...kinds.map((kind) => ({
+      labels: { kind },
+      value: Number(conditions.some((one) => one.kind === kind)),
+    })),
+    ...receivers.map((receiver) => ({
+      labels: { kind: 'receiver', receiver },
+      value: Number(conditions.some((one) => one.receiver === receiver)),
+    })),
+  ];
 }
 
 /** A status as a label has it: `in_sync`. */

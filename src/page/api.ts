@@ -1,4 +1,5 @@
 import { FORMAT_VERSION, type EnvironmentPlan, type Tool } from '../model/plan.ts';
+import type { Condition } from '../model/condition.ts';
 import { TOOL } from '../model/version.ts';
 import type { JournalRecord, ReadMark, WatchState } from '../model/watch.ts';
 import type { Watching } from '../watch/watching.ts';
@@ -17,13 +18,14 @@ interface WatchedDocument {
     readonly queued: number;
     readonly commit: string | null;
     readonly files_problem: string | null;
+    readonly problems: readonly Condition[];
     readonly shard: Watching['health']['shard'];
   };
   readonly environments: readonly object[];
 }
 
 export function watchedDocument(
-  { health }: Watching,
+  { health, conditions }: Watching,
   environments: readonly object[],
   now: number,
 ): WatchedDocument {
@@ -39,6 +41,7 @@ export function watchedDocument(
       queued: health.queued,
       commit: health.commit,
       files_problem: health.filesProblem,
+      problems: conditions.list(),
       shard: health.shard,
     },
     environments,

@@ -1,6 +1,7 @@
 import { markup } from '../render/html/markup.ts';
 import type { Watching } from '../watch/watching.ts';
 import { keyOf, type Part } from './parts.ts';
+import { timeHtml } from './times.ts';
 
 /** How many turns a loop may miss before it counts as hanging. */
 const MISSED = 3;
@@ -12,19 +13,20 @@ export function isAlive({ health }: Watching, now: number): boolean {
 
 /** What is wrong with the controller itself; empty if all is well. */
 export function controllerPart(watching: Watching, now: number): Part {
-  const { filesProblem, ready, shard } = watching.health;
+  const { ready, shard } = watching.health;
+  const conditions = watching.conditions.list();
   const isHanging = !isAlive(watching, now);
   return {
     id: 'controller',
-    key: keyOf(filesProblem, ready, isHanging),
+    key: keyOf(conditions, ready, isHanging),
     html: () => {
       const problems = [
         isHanging
           ? markup`<li>✗ The controller has stopped reading. Check its log, and restart it.</li>\n`
           : null,
-        filesProblem === null
-          ? null
-          : markup`<li>! The settings files cannot be used; the last good ones stay in force. ${filesProblem}</li>\n`,
+        ...conditions.map(
+          ({ message, since }) => markup`<li>! ${message} (since ${timeHtml(since, now)})</li>\n`,
+        ),
       ].filter((problem) => problem !== null);
       const notes = [
         ready ? null : 'Some environments have not been read since the controller started.',

@@ -1,4 +1,4 @@
-import { asSetpointError, usageError } from '../model/error.ts';
+import { usageError } from '../model/error.ts';
 import type { EnvironmentPlan } from '../model/plan.ts';
 import type { Tracer } from '../model/ports.ts';
 import { counted } from '../model/wording.ts';
@@ -8,6 +8,7 @@ import { freeGrownMemory } from '../host/memory.ts';
 import { findTracer, UNTRACED } from '../host/tracer.ts';
 import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
+import { Conditions } from './conditions.ts';
 import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
@@ -16,6 +17,7 @@ import type { NoticeJournal } from './notices/told.ts';
 import { Pause } from './pause.ts';
 import { Roster } from './roster.ts';
 import { Suspensions } from './suspensions.ts';
+import { Upkeep } from './upkeep.ts';
 import type { Watched, WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
 import { RequestCounts } from './telemetry/request-counts.ts';
@@ -44,8 +46,6 @@ export class Controller implements Watching {
   readonly #startedAt: number;
   /** When the loop last turned, on the monotonic clock. */
   #turned: number;
-  /** When the files are looked at next, on the monotonic clock. */
-  #filesDue = 0;
   #hasBegun = false;
   readonly #pause: Pause;
   readonly #roster: Roster;
@@ -53,6 +53,8 @@ export class Controller implements Watching {
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
   readonly #suspensions: Suspensions;
+  readonly conditions: Conditions;
+  readonly #upkeep: Upkeep;
   /** Which start of the machine this is, if it tells. */
   #boot: string | null = null;
   #tracer: Tracer = UNTRACED;
@@ -60,7 +62,8 @@ export class Controller implements Watching {
   constructor(options: WatchOptions) {
     const { request, files, clock, approved, locks, interval, random } = options;
     this.#options = options;
-    this.#keeper = new Keeper(options.journal, options.report);
+    this.conditions = new Conditions(() => clock.now(), options.report);
+    this.#keeper = new Keeper(options.journal, this.conditions, options.report);
     this.#startedAt = clock.now();
     this.#turned = clock.monotonic();
     this.#recall = new Recall(options.journal);
@@ -86,26 +89,28 @@ export class Controller implements Watching {
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       heldBy: (holder) => this.#keeper.noteHolder(holder),
-      lockProblem: lockProblems(this.#keeper),
+      lockProblem: lockProblems(this.conditions),
       warn: (message, environment) => this.#keeper.warn(message, environment),
     };
     this.#roster = new Roster(tools);
-    this.#suspensions = new Suspensions(options, this.#roster, this.#keeper);
+    const [keeper, roster, { conditions }] = [this.#keeper, this.#roster, this];
+    this.#suspensions = new Suspensions(options, roster, keeper, conditions);
+    const parts = { keeper, roster, suspensions: this.#suspensions, conditions };
+    this.#upkeep = new Upkeep(options, TURN, parts);
   }
 
   /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
   async begin(): Promise<void> {
-    const { journal, files, suspensions, boot } = this.#options;
+    const { journal, suspensions, boot } = this.#options;
     this.#boot = await boot();
     this.#tracer = await findTracer();
     await suspensions.refresh();
-    await files.refresh();
-    if (files.problem !== null) throw files.problem;
+    await this.#upkeep.firstFiles();
     await journal.append({ kind: 'started', version: VERSION });
     // What others append from here on is read before anything is written.
     await journal.mark();
     await this.#restore();
-    await this.#take();
+    await this.#upkeep.begin();
     this.#hasBegun = true;
   }
 
@@ -114,7 +119,7 @@ export class Controller implements Watching {
     const { request, source, locks } = this.#options;
     if (!this.#hasBegun) await this.begin();
     const silence = source.listen(() => {
-      this.#filesDue = 0;
+      this.#upkeep.filesChanged();
       this.#pause.end();
     });
     const stop = (): void => {
@@ -126,7 +131,7 @@ export class Controller implements Watching {
     try {
       while (!this.#stop.signal.aborted) {
         this.#turned = this.#options.clock.monotonic();
-        await this.#refresh();
+        await this.#upkeep.look();
         this.#begin();
         await this.#pause.rest(this.#untilNext());
       }
@@ -157,7 +162,7 @@ export class Controller implements Watching {
       turnsEvery: TURN,
       ready: this.states().every(({ found }) => found !== 'not-read'),
       queued: this.#roster.queued,
-      working: this.#turns.size + this.#applies.size,
+      working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
       commits: files.commits,
       filesProblem: files.problemText,
@@ -239,29 +244,6 @@ export class Controller implements Watching {
         'The last controller ended during a write; the service is read again.',
         name,
       );
-  }
-
-  /** Reads the files and who is suspended again, if they may have changed. */
-  async #refresh(): Promise<void> {
-    const { files, clock } = this.#options;
-    if (clock.monotonic() < this.#filesDue) return;
-    this.#filesDue = clock.monotonic() + TURN;
-    const before = files.problem;
-    const isOther = await files.refresh();
-    if (isOther && files.problem === null) await this.#take();
-    await this.#suspensions.look();
-    await this.#roster.lookAtClock();
-    if (!isOther) return;
-    await this.#keeper.noteFiles(files, before !== null);
-  }
-
-  async #take(): Promise<void> {
-    const left = this.#roster.take(this.#options.files.targets);
-    this.#suspensions.mark();
-    for (const one of left)
-      await one.leave().catch((thrown: unknown) => {
-        this.#keeper.warn(asSetpointError(thrown).message, one.environment.name);
-      });
   }
 
   /** Begins the turns of the environments that are due, those that waited longest first. */

@@ -26,6 +26,7 @@ export class Holding {
   readonly #tools: HoldingTools;
   readonly #restored: (known: Remembered) => void;
   #lock: Lock | null = null;
+  #hasFailed = false;
   /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
 
@@ -40,6 +41,15 @@ export class Holding {
     return this.#lock !== null;
   }
 
+  /** Whether the lock was lost, or could not be taken although nobody else is known to have it. */
+  get isLacking(): boolean {
+    return this.#hasFailed || this.#isLost;
+  }
+
+  get #isLost(): boolean {
+    return this.#lock?.lost.aborted === true;
+  }
+
   /** Whether the lock is held by all that is known now, and what the journal says is known. */
   get isSure(): boolean {
     return this.#stale === false && this.#lock?.isHeld() === true;
@@ -47,10 +57,12 @@ export class Holding {
 
   /** Takes the lock unless it is held already. Never throws. */
   async take(): Promise<Held> {
+    this.#hasFailed = false;
     try {
       const heldBy = await this.#take();
       return { lock: this.#lock, heldBy, problem: null };
     } catch (thrown) {
+      this.#hasFailed = true;
       return { lock: null, heldBy: null, problem: asSetpointError(thrown) };
     }
   }
@@ -64,7 +76,7 @@ export class Holding {
 
   async #take(): Promise<string | null> {
     const { locks, recall, isAsStarted } = this.#tools;
-    if (this.#lock?.lost.aborted === true) {
+    if (this.#isLost) {
       this.#lock = null;
       this.#stale = true;
     }

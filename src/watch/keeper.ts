@@ -1,6 +1,7 @@
 import { asSetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import type { Agreement } from '../operations/session.ts';
+import type { Conditions } from './conditions.ts';
 import type { ControllerNote } from './controller.ts';
 import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
@@ -18,17 +19,17 @@ interface WatchedByName {
 export class Keeper {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
+  readonly #conditions: Conditions;
   readonly #listeners = new Set<Listener>();
   /** What receivers were told. */
   readonly told = new ToldStates();
   /** Notices that are being kept. */
   readonly #notices = new Set<Promise<unknown>>();
   readonly #holders = new Set<string>();
-  /** What is wrong with the journal; reported once for all environments. */
-  #problem: string | null = null;
 
-  constructor(journal: Journal, report: (note: ControllerNote) => void) {
+  constructor(journal: Journal, conditions: Conditions, report: (note: ControllerNote) => void) {
     this.#journal = journal;
+    this.#conditions = conditions;
     this.#report = report;
   }
 
@@ -89,14 +90,15 @@ export class Keeper {
     await this.#appended(event).catch(() => {});
   }
 
-  /** Writes and reports that the files were read again, and whether they can be used. */
-  async noteFiles({ targets, commit, problemText }: Files, hadProblem: boolean): Promise<void> {
-    if (problemText !== null)
-      this.warn(
-        `The settings files cannot be used; the last good ones stay in force. ${problemText}`,
-      );
-    else if (hadProblem) this.inform('The settings files can be used again.');
+  /** Writes that the files were read again, and whether they can be used. */
+  async noteFiles({ targets, commit, problemText }: Files): Promise<void> {
     await this.note({ kind: 'files', commit, environments: targets.length, problem: problemText });
+  }
+
+  /** Finds out whether the journal can be written, if it may be otherwise than is known. */
+  async lookAtJournal(): Promise<void> {
+    const well = !this.#conditions.has('journal');
+    await this.#kept(() => this.#journal.check({ well })).catch(() => {});
   }
 
   /** Reports each other controller that holds locks, once. */
@@ -124,14 +126,10 @@ export class Keeper {
   async #kept<T>(append: () => Promise<T>): Promise<T> {
     try {
       const kept = await append();
-      if (this.#problem !== null) this.inform('The journal can be written again.');
-      this.#problem = null;
+      this.#conditions.set('journal', null);
       return kept;
     } catch (thrown) {
-      const { message } = asSetpointError(thrown);
-      if (message !== this.#problem)
-        this.warn(`${message} Nothing is healed until it can be written again.`);
-      this.#problem = message;
+      this.#conditions.set('journal', asSetpointError(thrown).message);
       throw thrown;
     }
   }

@@ -1,26 +1,18 @@
 import { SetpointError } from '../model/error.ts';
-import type { Keeper } from './keeper.ts';
+import type { Conditions } from './conditions.ts';
 import type { Lock } from './locks/locks.ts';
 
 /** Told why the lock of an environment cannot be used; null if it can, or is no matter of this controller any more. */
 export type NoteLockProblem = (environment: string, problem: string | null) => void;
 
-/** Reports what is wrong with the locks once for all environments, and once when they can be used again. */
-export function lockProblems(keeper: Pick<Keeper, 'inform' | 'warn'>): NoteLockProblem {
+/** Takes what is wrong with the locks as one condition of the controller, which ends with that of the last environment. */
+export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProblem {
   const without = new Set<string>();
-  const told = new Set<string>();
   return (environment, problem) => {
-    if (problem === null) {
-      const wasLast = without.delete(environment) && without.size === 0;
-      if (!wasLast) return;
-      told.clear();
-      keeper.inform('The locks can be used again.');
-      return;
-    }
-    without.add(environment);
-    if (told.has(problem)) return;
-    told.add(problem);
-    keeper.warn(`${problem} Nothing is healed without a lock.`);
+    if (problem !== null) {
+      without.add(environment);
+      conditions.set('locks', problem);
+    } else if (without.delete(environment) && without.size === 0) conditions.set('locks', null);
   };
 }
 

@@ -10,6 +10,9 @@ import { Watched, type WatchTools } from './watched.ts';
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
 
+/** Locks that are tried again at a time. */
+const MOST_LOCKS = 50;
+
 /** The environments that a controller watches, with what the journal remembers of them. */
 export class Roster {
   readonly #tools: WatchTools;
@@ -69,6 +72,16 @@ export class Roster {
   suspend(of: (name: string) => Suspension | null): void {
     for (const { environment } of this.#watched.values())
       environment.suspended = of(environment.name);
+  }
+
+  /** Tries again to take locks that could not be taken, or were lost, until one still cannot be. */
+  async lookAtLocks(): Promise<void> {
+    let tries = MOST_LOCKS;
+    for (const watched of this.#watched.values()) {
+      const isTaken = await watched.lookAtLock();
+      if (isTaken !== null) tries -= 1;
+      if (isTaken === false || tries === 0) return;
+    }
   }
 
   async lookAtClock(): Promise<void> {

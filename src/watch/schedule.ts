@@ -2,6 +2,10 @@ import type { WatchSettings, Window } from '../model/watch.ts';
 import { watchOf } from '../desired/blocks/watch.ts';
 import type { Target } from '../desired/target.ts';
 
+/** How long after the first read that finds a difference the second one is made, in milliseconds. */
+export const CONFIRM = 15_000;
+/** The shortest time between two reads that count as two, in milliseconds. */
+export const APART = 5_000;
 const LONGEST_BACK_OFF = 3_600_000;
 /** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
 const JITTER = 0.1;

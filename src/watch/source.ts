@@ -26,13 +26,18 @@ export interface Files {
   readonly problemText: string | null;
 }
 
+type LoadedFiles = Omit<Files, 'problem' | 'problemText'>;
+
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
 export interface Source {
+  readonly kind: 'files' | 'git';
   /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
   readonly commits: string | null;
   /** Changes when the files do; cheap to ask. */
   stamp(): Promise<string>;
-  load(): Promise<Omit<Files, 'problem' | 'problemText'>>;
+  load(): Promise<LoadedFiles>;
+  /** Those that a controller before this one used last, if they were kept; null if there are none. */
+  loadLast(): Promise<LoadedFiles | null>;
   /** Calls `changed` when the files may have changed, as far as the system tells; what it returns ends that. */
   listen(changed: () => void): () => void;
 }
@@ -46,11 +51,16 @@ export class CurrentFiles implements Files {
   readonly #source: Source;
   #stamp: string | null = null;
   #mostValues = 0;
+  #areTaken = false;
   /** The stamp of files that could not be used. */
   #broken: string | null = null;
 
   constructor(source: Source) {
     this.#source = source;
+  }
+
+  get kind(): Source['kind'] {
+    return this.#source.kind;
   }
 
   /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
@@ -74,15 +84,12 @@ export class CurrentFiles implements Files {
     try {
       stamp = await this.#source.stamp();
       if (stamp === this.#stamp && this.values.size <= this.#mostValues) return false;
-      const { targets, commit, values } = await this.#source.load();
+      const loaded = await this.#source.load();
       // Half of a file that is being written may be a file.
       const after = await this.#source.stamp();
       if (after !== stamp && this.#stamp !== null) return false;
       this.#stamp = after;
-      this.targets = targets;
-      this.commit = commit;
-      this.values = values;
-      this.#mostValues = 2 * values.size + MOST_REPLACED;
+      this.#take(loaded);
       this.problem = null;
       return true;
     } catch (thrown) {
@@ -90,6 +97,22 @@ export class CurrentFiles implements Files {
       this.#stamp = await this.#stampOfBroken(stamp, this.problem);
       return this.problemText !== before;
     }
+  }
+
+  /** Takes the files that a controller before this one used last. False if there are none, or they cannot be used either. */
+  async takeLast(): Promise<boolean> {
+    const last = await this.#source.loadLast().catch(() => null);
+    // The newest ones may have come meanwhile.
+    if (last !== null && !this.#areTaken) this.#take(last);
+    return this.#areTaken;
+  }
+
+  #take({ targets, commit, values }: LoadedFiles): void {
+    this.#areTaken = true;
+    this.targets = targets;
+    this.commit = commit;
+    this.values = values;
+    this.#mostValues = 2 * values.size + MOST_REPLACED;
   }
 
   /**
@@ -130,8 +153,9 @@ export function branchSource(
 ): Source {
   let current: string | null = null;
   let tip: string | null = null;
-  let askedAt = Number.NEGATIVE_INFINITY;
   let asked: Promise<string> | null = null;
+  /** When it is asked again: so long after an answer, or none, came. */
+  let askAt = Number.POSITIVE_INFINITY;
   /** What the branch must continue. A commit that is named counts once: what was used since then counts later. */
   const last = (): string | null => {
     const kept = commits.of(branch);
@@ -144,24 +168,36 @@ export function branchSource(
     tip = commit;
     return commit;
   };
+  const loadOf = async (commit: string): Promise<LoadedFiles> => {
+    const root = await branch.files(commit);
+    const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
+    return { ...(await loadSession({ ...options, file, checkout: { root, state } })), commit };
+  };
   return {
+    kind: 'git',
     commits: branch.commits,
     // An answer holds until it is asked again, also that the branch cannot be followed.
     stamp: () => {
-      if (asked === null || clock.monotonic() - askedAt >= ASKED_EVERY) {
-        askedAt = clock.monotonic();
-        asked = ask();
+      if (asked === null || clock.monotonic() >= askAt) {
+        askAt = Number.POSITIVE_INFINITY;
+        asked = ask().finally(() => {
+          askAt = clock.monotonic() + ASKED_EVERY;
+        });
       }
       return asked;
     },
     load: async () => {
       const commit = tip ?? (await branch.tip()).commit;
-      const root = await branch.files(commit);
-      const file = [options.file ?? DEFAULT_FILE].flat().map((path) => join(root, path));
-      const loaded = await loadSession({ ...options, file, checkout: { root, state } });
+      const loaded = await loadOf(commit);
       await commits.keep(branch, { commit, from: from ?? commits.of(branch)?.from ?? null });
       current = commit;
-      return { ...loaded, commit };
+      return loaded;
+    },
+    loadLast: async () => {
+      const kept = commits.of(branch);
+      // One that was named since then must come first.
+      const isOver = kept === null || (from !== undefined && from !== kept.from);
+      return isOver ? null : loadOf(kept.commit);
     },
     listen: () => () => {},
   };
@@ -172,16 +208,22 @@ export function filesSource(
   options: Options,
   commitOf: (path: string) => Promise<string | null>,
 ): Source {
-  const named = filesOf(options);
+  const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];
   /** The bases of those of -f, as the last load has found them. */
   let bases: readonly string[] = [];
   const besides = options.policy === undefined ? [] : [options.policy];
   return {
+    kind: 'files',
     commits: null,
     stamp: async () => {
+      // What is read later at once is asked for here beside everything else: a disk that hangs is found out by that.
+      for (const folder of folders) await stampOf(folder);
       const files = filesOf(options);
-      const all = [...files, ...files.map(lockPath), ...besides, ...bases];
-      return JSON.stringify(await Promise.all(all.map(stampOf)));
+      const stamps: string[] = [];
+      // One after another: of what hangs, one at a time keeps others from their disks.
+      for (const path of [...files, ...files.map(lockPath), ...besides, ...bases])
+        stamps.push(await stampOf(path));
+      return JSON.stringify(stamps);
     },
     load: async () => {
       bases = basesOf(options);
@@ -189,7 +231,8 @@ export function filesSource(
       const [first] = loaded.targets;
       return { ...loaded, commit: first === undefined ? null : await commitOf(first.file) };
     },
-    listen: (changed) => listenTo([...new Set(named.map((path) => dirname(path)))], changed),
+    loadLast: async () => null,
+    listen: (changed) => listenTo(folders, changed),
   };
 }
 

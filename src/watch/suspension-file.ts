@@ -1,9 +1,9 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SetpointError, systemCode } from '../model/error.ts';
 import type { Suspension } from '../model/watch.ts';
 import { readOptional } from '../host/read-text.ts';
-import { createAside, syncFolder } from '../host/write-aside.ts';
+import { createAside, makeFolder, syncFolder } from '../host/write-aside.ts';
 
 const FOLDER = 'suspensions';
 const VERSION = /^(\d+)\.json$/;
@@ -128,7 +128,7 @@ export class SuspensionFile {
 
   /** Adds the version after the one that was read; false if another process was quicker. */
   async #write({ suspended, resumed }: Content): Promise<boolean> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.#folder);
     const content = {
       v: 1,
       environments: Object.fromEntries(suspended),

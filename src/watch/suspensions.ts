@@ -1,5 +1,6 @@
 import { asSetpointError } from '../model/error.ts';
 import type { JournalRecord } from '../model/watch.ts';
+import type { Conditions } from './conditions.ts';
 import type { Environment } from './environment.ts';
 import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
@@ -10,8 +11,7 @@ export class Suspensions {
   readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
   readonly #roster: Roster;
   readonly #keeper: Keeper;
-  /** What is wrong with the file; reported once. */
-  #problem: string | null = null;
+  readonly #conditions: Conditions;
   /** The suspensions that are known, in JSON; null before the first look. */
   #known: ReadonlyMap<string, string> | null = null;
 
@@ -19,10 +19,12 @@ export class Suspensions {
     options: Pick<WatchOptions, 'suspensions' | 'clock'>,
     roster: Roster,
     keeper: Keeper,
+    conditions: Conditions,
   ) {
     this.#options = options;
     this.#roster = roster;
     this.#keeper = keeper;
+    this.#conditions = conditions;
   }
 
   async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
@@ -52,18 +54,16 @@ export class Suspensions {
     this.#roster.suspend((name) => suspensions.of(name, clock.now()));
   }
 
-  /** Reads the file again if it has changed. If it cannot be read, that is reported, and what was known stays in force. */
+  /** Reads the file again if it has changed. If it cannot be read, what was known stays in force. Never throws. */
   async look(): Promise<void> {
     const { suspensions } = this.#options;
     let resumed: readonly string[] = [];
     try {
       resumed = await suspensions.refresh();
       this.#roster.resume(resumed);
-      this.#problem = null;
+      this.#conditions.set('suspensions', null);
     } catch (thrown) {
-      const { message } = asSetpointError(thrown);
-      if (message !== this.#problem) this.#keeper.warn(message);
-      this.#problem = message;
+      this.#conditions.set('suspensions', asSetpointError(thrown).message);
     }
     this.mark();
     this.#tell(resumed);

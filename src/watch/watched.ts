@@ -9,7 +9,7 @@ import { Holding, type HoldingTools } from './holding.ts';
 import { Records } from './journal/records.ts';
 import { whyUnusable, type NoteLockProblem } from './lock-problems.ts';
 import type { Lock } from './locks/locks.ts';
-import { settingsOf, untilNextRead } from './schedule.ts';
+import { APART, CONFIRM, settingsOf, untilNextRead } from './schedule.ts';
 import {
   heal,
   readEnvironment,
@@ -40,11 +40,6 @@ export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
   readonly lockProblem: NoteLockProblem;
   readonly warn: (message: string, environment: string) => void;
 }
-
-/** How long after the first read that finds a difference the second one is made, in milliseconds. */
-const CONFIRM = 15_000;
-/** The shortest time between two reads that count as two, in milliseconds. */
-const APART = 5_000;
 
 /** Watches one environment: when it is read next, its lock, and records that are not in the journal yet. */
 export class Watched {
@@ -256,6 +251,15 @@ export class Watched {
     await this.#end();
   }
 
+  /** Tries again to take a lock that was lost, or could not be taken. False if locks cannot be used, null if there was nothing to try. */
+  async lookAtLock(): Promise<boolean | null> {
+    if (this.busy || this.#gone || !this.#holding.isLacking) return null;
+    this.busy = true;
+    const [, problem] = await this.#lockNow();
+    await this.#end();
+    return problem === null;
+  }
+
   /** If the clock was set, moves the times of heals with it: their age counts. */
   async #mindClock(): Promise<void> {
     const { environment } = this;
@@ -287,8 +291,8 @@ export class Watched {
     // A journal that cannot be written, and locks that cannot be used, are reported once for all environments.
     if (problem?.code === 'output-failed' || problem?.code === 'lock-failed') return;
     const message = problem?.message ?? null;
-    if (message !== null && message !== this.#warned)
-      this.#tools.warn(message, this.environment.name);
+    const isNews = message !== null && message !== this.#warned;
+    if (isNews) this.#tools.warn(message, this.environment.name);
     this.#warned = message;
   }
 }

@@ -1,5 +1,6 @@
 import type { EnvironmentPlan } from '../model/plan.ts';
 import type { JournalRecord, WatchState } from '../model/watch.ts';
+import type { Conditions } from './conditions.ts';
 
 /** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
 export interface Watching {
@@ -7,6 +8,8 @@ export interface Watching {
   states(): readonly WatchState[];
   state(name: string): WatchState | undefined;
   readonly health: Health;
+  /** What is wrong with the controller itself. */
+  readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers'>;
   /** Requests to services since the controller started. */
   readonly requests: readonly RequestCount[];
   /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
@@ -53,7 +56,7 @@ export interface Health {
   readonly ready: boolean;
   /** Environments that are due and wait for their turn. */
   readonly queued: number;
-  /** Environments that are being read or written. */
+  /** Environments that are being read or written, and other work that has begun. */
   readonly working: number;
   readonly commit: string | null;
   /** Where a browser shows a commit, if its id is appended; null if that is not known. */

@@ -51,6 +51,7 @@ function telling(
     sleep: async () => {},
   };
   const reported: string[] = [];
+  watching.report = ({ message }) => reported.push(message);
   const sender = httpSender({}, clock);
   const told = new ToldStates(journal);
   onTestFinished(() => sender.close());

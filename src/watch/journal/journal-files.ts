@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import { systemCode } from '../../model/error.ts';
 
 /** The file that is written. */
@@ -43,6 +44,20 @@ export async function alone(path: string, work: () => Promise<void>): Promise<vo
     await rm(path, { force: true });
   }
 }
+
+/** Whether a journal can be opened for writing, and its disk has room for some more records, as far as the system tells. */
+export async function hasRoom(folder: string): Promise<boolean> {
+  try {
+    const file = await open(join(folder, CURRENT), constants.O_RDWR | UNLINKED);
+    await file.close();
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize >= LITTLE;
+  } catch {
+    return false;
+  }
+}
+
+const LITTLE = 64 * 1024;
 
 /** A line of a file: its text, and the byte after its end. One that does not end with a newline was cut off, or is being written. */
 export interface FileLine {

@@ -1,19 +1,20 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
-import { createAside, syncFolder } from '../../host/write-aside.ts';
+import { createAside, makeFolder, syncFolder } from '../../host/write-aside.ts';
 import type { Agreement } from '../../operations/session.ts';
 import { notWritten } from './journal-error.ts';
 import {
   alone,
   appendLines,
   CURRENT,
+  hasRoom,
   journalFiles,
   nextName,
   type Appended,
 } from './journal-files.ts';
-import { lineOf, type AgreedLine, type JournalLine } from './journal-lines.ts';
+import { lineOf, type AgreedLine } from './journal-lines.ts';
 import { JournalReader, type Reading } from './journal-reader.ts';
 
 export interface JournalLimits {
@@ -59,22 +60,29 @@ export class Journal {
 
   /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
   append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
-    return this.#add<JournalRecord>({ v: 1, at: new Date(at).toISOString(), ...event });
+    const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
+    return this.#add(lineOf(record)).then(() => record);
+  }
+
+  /** Throws output-failed if it cannot be written: found out by an empty line, which nobody reads, unless it was `well` and nothing speaks against it. */
+  async check({ well }: { readonly well: boolean }): Promise<void> {
+    if (!well || !(await hasRoom(this.#folder))) await this.#add('\n');
   }
 
   /** Appends what a file and its service agree on; as durable as an event. Throws output-failed if it cannot be. */
   async agree(environment: string, agreement: Agreement): Promise<void> {
     const at = new Date(this.#now()).toISOString();
-    await this.#add<AgreedLine>({ v: 1, at, kind: 'agreed', environment, agreement });
+    const line: AgreedLine = { v: 1, at, kind: 'agreed', environment, agreement };
+    await this.#add(lineOf(line));
   }
 
-  #add<L extends JournalLine>(line: L): Promise<L> {
+  #add(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (error: SetpointError | null): void => {
-        if (error === null) resolve(line);
+        if (error === null) resolve();
         else reject(error);
       };
-      this.#waiting.push({ line: lineOf(line), done });
+      this.#waiting.push({ line, done });
       if (!this.#writing) void this.#writeAll();
     });
   }
@@ -122,7 +130,7 @@ export class Journal {
   }
 
   async #write(lines: readonly string[]): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.#folder);
     await this.#rotate();
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
       if (await this.#appended(lines.join(''))) return;

@@ -7,6 +7,7 @@ import { claimLocks } from './claim-locks.ts';
 import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
 import type { Locks } from './locks.ts';
 import { fileName } from './lock-name.ts';
+import { makeFolder } from '../../host/write-aside.ts';
 import type { OwnTime } from './presence.ts';
 import { isGone, ownProcess, type ProcessIdentity } from './process-identity.ts';
 
@@ -49,8 +50,8 @@ export class ClaimFiles implements ClaimStore<number> {
       this.#self = await ownProcess();
       const host = hostname().replaceAll(/[^A-Za-z\d.-]/g, '-');
       const holder = newHolder(host, process.pid, crypto.randomUUID());
-      await mkdir(this.#holders, { recursive: true, mode: 0o700 });
-      await mkdir(this.#claims, { recursive: true, mode: 0o700 });
+      await makeFolder(this.#holders);
+      await makeFolder(this.#claims);
       await create(join(this.#holders, holder), this.#heartbeat('alive'));
       return holder;
     });

@@ -25,7 +25,7 @@ export type IssueKeeper = (
 ) => Promise<SendResult>;
 
 export interface NoticeOptions {
-  readonly watching: Pick<Watching, 'states' | 'health'>;
+  readonly watching: Pick<Watching, 'states' | 'health' | 'conditions'>;
   readonly settings: NotifySettings;
   readonly journal: NoticeJournal;
   readonly sender: Sender;
@@ -55,6 +55,8 @@ export class Notices {
     this.#told = options.journal.told;
     this.counts = new NoticeCounts(options.settings.receivers.map(({ name }) => name));
     this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
+    for (const { name } of options.settings.receivers)
+      options.watching.conditions.set('receiver', null, name);
   }
 
   /** Tells until the signal fires; what is being sent then is finished. */
@@ -197,7 +199,7 @@ export class Notices {
     const { settings, watching, clock, sender } = this.#options;
     const { heartbeat } = settings;
     if (heartbeat === null || clock.monotonic() - this.#beatAt < heartbeat.every) return;
-    if (!keepsWatch(watching.health, watching.states(), clock.now())) return;
+    if (!keepsWatch(watching, clock.now())) return;
     this.#beatAt = clock.monotonic();
     const url = String(heartbeat.url.reveal());
     this.#begin(
@@ -207,24 +209,22 @@ export class Notices {
     );
   }
 
-  #reportOn(turns: Turns, result: SendResult, count: number): void {
-    const { name } = turns.receiver;
-    const wasFailing = turns.isFailing;
-    turns.isFailing = result.kind !== 'sent';
+  #reportOn({ receiver: { name } }: Turns, result: SendResult, count: number): void {
+    const { conditions } = this.#options.watching;
     // Alerts are sent again without news: a try that fails counts, too.
     if (result.kind === 'sent') this.counts.add(name, 'sent', count);
     else this.counts.add(name, 'failed', Math.max(1, count));
     if (result.kind === 'sent') {
-      if (wasFailing)
-        this.#options.report({
-          severity: 'info',
-          message: `The receiver ${name} takes notices again.`,
-        });
+      conditions.set('receiver', null, name);
       return;
     }
     const notices = counted(count, 'notice');
     const became = result.kind === 'unknown' ? 'may not have taken' : 'did not take';
-    this.#warn(`The receiver ${name} ${became} ${notices}. ${result.problem}`);
+    conditions.set(
+      'receiver',
+      `The receiver ${name} ${became} ${notices}. ${result.problem}`,
+      name,
+    );
   }
 
   #warn(message: string): void {

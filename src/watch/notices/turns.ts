@@ -20,7 +20,6 @@ const REFUSED_PAUSE = LONGEST_PAUSE;
 export class Turns {
   readonly receiver: Receiver;
   busy = false;
-  isFailing = false;
   notBefore = Number.NEGATIVE_INFINITY;
   /** Of Alertmanager: what it was sent of each environment, and when that is sent again. */
   sent: SentAlerts = new Map();

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Counter, Gauge, Registry, type OpenMetricsContentType } from 'prom-client';
 import {
+  problemSamples,
   statusSamples,
   TARGET_METRICS,
   targetSamples,
@@ -116,6 +117,11 @@ function gaugesOf(watching: Watching): readonly Computable[] {
     }),
     value('setpoint_loop_turned_timestamp_seconds', () => watching.health.turnedAt / 1000),
     value('setpoint_files_problem', () => Number(watching.health.filesProblem !== null)),
+    [
+      'setpoint_controller_problem',
+      WATCH_METRICS.setpoint_controller_problem,
+      () => problemSamples(watching.conditions.list(), watching.conditions.receivers),
+    ],
     value('process_resident_memory_bytes', () => process.memoryUsage.rss()),
     value('process_start_time_seconds', () => started),
   ];
