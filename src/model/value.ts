@@ -114,6 +114,18 @@ export function valueAt(record: Value | undefined, path: readonly string[]): Val
   );
 }
 
+/** A record with a value at a path; the records around it are made if they are not there. */
+export function placed(
+  record: ValueRecord,
+  [key = '', ...inner]: readonly string[],
+  value: Value,
+): ValueRecord {
+  const before = record[key];
+  const member =
+    inner.length === 0 ? value : placed(isRecord(before) ? before : recordOf([]), inner, value);
+  return recordOf([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
+}
+
 /** Equality by meaning: the order of keys does not count, 4 is 4.0, and a secret is compared by its value. */
 export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   if (a === b) return true;

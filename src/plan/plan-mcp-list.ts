@@ -3,17 +3,9 @@ import { callNames, credentialsOf, identityMember, knownBy, type McpList } from 
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import {
-  isList,
-  isRecord,
-  membersOf,
-  recordOf,
-  secretsIn,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
+import { membersOf, recordOf, secretsIn, type ValueRecord } from '../model/value.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
@@ -24,7 +16,7 @@ import {
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
-import { concealed } from './plan-plain.ts';
+import { shownLike } from './shown-like.ts';
 import { isRotated, type Rotation } from './plan-secrets.ts';
 
 /** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
@@ -241,41 +233,6 @@ function changed(
       : `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`,
     source,
   };
-}
-
-/**
- * An observed value, as a plan shows it beside the declared one: masked if the declared one is a secret, and open if it is
- * one of the literals that the committed file has there, so that a reviewer sees what stays.
- */
-export function shownLike(actual: Value, declared: Value | undefined): Value {
-  if (declared instanceof Secret) return concealed(actual);
-  if (isRecord(actual) && isRecord(declared))
-    return recordOf(
-      Object.entries(actual).map(([key, value]) => [key, shownLike(value, declared[key])] as const),
-    );
-  if (isList(actual) && isList(declared)) return actual.map((value) => opened(value, declared));
-  return typeof declared === 'string' ? opened(actual, [declared]) : actual;
-}
-
-/** A secret that is one of the literals, as that literal. */
-function opened(value: Value, literals: readonly Value[]): Value {
-  if (!(value instanceof Secret)) return value;
-  const texts = literalsIn(literals);
-  const index = value.compareWith((text) => String(texts.get(text) ?? -1));
-  return literals[Number(index)] ?? value;
-}
-
-const LITERALS = new WeakMap<readonly Value[], ReadonlyMap<string, number>>();
-
-/** The texts of a list that are no secrets, with their positions; made once for each list. */
-function literalsIn(values: readonly Value[]): ReadonlyMap<string, number> {
-  const known = LITERALS.get(values);
-  if (known !== undefined) return known;
-  const made = new Map<string, number>();
-  for (const [index, value] of values.entries())
-    if (typeof value === 'string') made.set(value, index);
-  LITERALS.set(values, made);
-  return made;
 }
 
 function referencesIn(entry: ValueRecord): string | null {

@@ -1,12 +1,11 @@
-import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
-import { Secret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { placeOf, sameNative, shownAt } from './native-fields.ts';
-import { concealed, dialectField, NOTHING, REASONS, type FieldPlan } from './plan-plain.ts';
+import { dialectField, NOTHING, REASONS, type FieldPlan } from './plan-plain.ts';
+import { shownLike, veiled } from './shown-like.ts';
 
 /**
  * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
@@ -16,20 +15,20 @@ export function planNative(desired: DesiredField, observed: ObservedState): Fiel
   const { value: declared, source } = desired;
   const { path } = desired.field;
   const { absent } = dialectField(desired, observed);
-  const value =
-    typeof declared === 'string' && isSensitiveUrl(declared) ? new Secret(declared) : declared;
+  const value = veiled(declared);
   const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
   const target = value === null ? absent : value;
   if (isSame(target, actual, desired, observed)) return NOTHING;
   const unknown = unknownIn(desired, actual);
   if (unknown.length > 0 && !isEmpty(actual)) return { unknown };
-  const sensitive = secretsIn(value).length > 0 || secretsIn(actual).length > 0;
+  const before = shownLike(actual, value);
+  const sensitive = secretsIn(value).length > 0 || secretsIn(before).length > 0;
   const action = actionFor(value, actual);
   const change: Change = {
     resource: 'settings',
     path,
     action,
-    before: value instanceof Secret ? concealed(actual) : actual,
+    before,
     after: action === 'clear' ? null : value,
     sensitive,
     ref: referencesIn(value),

@@ -11,8 +11,10 @@ import {
   isList,
   isRecord,
   masked,
+  placed,
   recordOf,
   secretsIn,
+  valueAt,
   type Json,
   type Value,
   type ValueRecord,
@@ -20,8 +22,8 @@ import {
 import { literalDigest } from './declared-form.ts';
 import { matchEntries } from './match-entries.ts';
 import { compareEntry } from './mcp-entry.ts';
-import { shownLike } from './plan-mcp-list.ts';
 import { concealed } from './plan-plain.ts';
+import { shownLike, veiled } from './shown-like.ts';
 
 const MASKED_PART = `?${MASK}`;
 
@@ -44,7 +46,7 @@ export function settingsToSave(
   const settings = masked(mapped(withoutTainted(record, desired), addressOf));
   if (digests === null) return { settings, digests: [] };
   const found = desired.fields.flatMap(({ field, value }) =>
-    literalsIn(record[field.name], value, [field.name]),
+    literalsIn(valueAt(record, field.path), value, field.path),
   );
   return {
     settings,
@@ -79,26 +81,26 @@ export function savedSettings(
   return isRecord(record) ? record : recordOf([]);
 }
 
-/** The literals of each field that has digests, by digest. */
+/** The literals of each field or native part that has digests, by digest. */
 function literalsByField(
   known: readonly SavedDigest[],
   { fields }: DesiredState,
   digests: Pick<Digests, 'quick'>,
 ): ReadonlyMap<string, ReadonlyMap<string, Secret>> {
+  const literals = new Map<string, Map<string, Secret>>();
   const names = new Set(known.map(({ path }) => path[0]));
-  return new Map(
-    fields
-      .filter(({ field }) => names.has(field.name))
-      .map(({ field, value }) => [
-        field.name,
-        new Map(
-          literalLeaves(value).map((secret) => [
-            secret.compareWith((text) => literalDigest(text, digests)),
-            secret,
-          ]),
-        ),
-      ]),
-  );
+  for (const { field, value } of fields) {
+    const [name = ''] = field.path;
+    if (!names.has(name)) continue;
+    const own = literals.get(name) ?? new Map<string, Secret>();
+    literals.set(name, own);
+    for (const secret of literalLeaves(value))
+      own.set(
+        secret.compareWith((text) => literalDigest(text, digests)),
+        secret,
+      );
+  }
+  return literals;
 }
 
 function addressOf(value: Value): Value {
@@ -205,16 +207,17 @@ function withoutTainted(record: ValueRecord, desired: DesiredState): ValueRecord
   const references = desired.fields
     .flatMap(({ value }) => secretsIn(value))
     .filter(({ ref }) => ref !== null);
-  const declared = new Map<string, Value>(
-    desired.fields.map(({ field, value }) => [field.name, value]),
+  const declared = desired.fields.reduce(
+    (whole, { field, value }) => placed(whole, field.path, value),
+    recordOf([]),
   );
   return recordOf(
     Object.entries(record).map(([name, value]) => {
-      const own = declared.get(name);
+      const own = declared[name];
       if (own === undefined) return [name, conceal(value, references)];
       if (name === 'mcp_config' && isRecord(own) && isRecord(value))
         return [name, conceal(openLists(value, own), references)];
-      return [name, conceal(maskedLike(value, own), references)];
+      return [name, conceal(maskedLike(shownLike(value, veiled(own)), own), references)];
     }),
   );
 }

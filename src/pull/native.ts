@@ -7,7 +7,7 @@ import type { PulledAction } from '../model/pulled.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isList, isRecord, type Json, type Value } from '../model/value.ts';
+import { isList, isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
 import { isNativeSecret, placeOf, shownAt } from '../plan/native-fields.ts';
 import { isObject } from '../yaml-edit/json.ts';
 import type { Adopted } from './fields.ts';
@@ -44,7 +44,7 @@ export function pulledNative(
   const text = textOf(node) ?? '';
   if ((ref !== null || holdsReference(text)) && !overReferences) return leave(REASONS.reference);
   const written = writtenAt(path, before, rules, target.root.file.lock);
-  if (written === null) return leave(REASONS.inexpressible);
+  if (written === null) return leave(unwritten(before));
   if (written.placeholders.length > 0 && !overReferences) {
     const isTainted = textsIn(before).some((one) => isHidden(one, hidden));
     return leave(isTainted ? REASONS.tainted : REASONS.sensitive);
@@ -66,7 +66,7 @@ export function adoptedNative(path: Path, observed: ObservedState, rules: PullRu
   const written = isNativeSecret(path, observed)
     ? referenceTo(new Secret(''), placeAt(path, rules))
     : writtenAt(path, shown, rules);
-  if (written === null || !isDeclarable(path, written)) return leave(REASONS.inexpressible);
+  if (written === null || !isDeclarable(path, written)) return leave(unwritten(shown));
   return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
 }
 
@@ -111,6 +111,11 @@ function isDeclarable(path: Path, { value }: WrittenValue, lock?: SchemaLock): b
   const named = withNames(value, () => 'X');
   const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
   return isObject(settings) && isExpressible(settings, lock);
+}
+
+/** Why a value is not written: a number that is masked has no reference that could take its place. */
+function unwritten(value: Value): string {
+  return secretsIn(value).length > 0 ? REASONS.sensitive : REASONS.inexpressible;
 }
 
 function textsIn(value: Value): string[] {

@@ -1,7 +1,9 @@
 import { addressParts } from '../model/address.ts';
+import { fieldNamed } from '../model/field.ts';
 import { holdsMaskText } from '../model/mask.ts';
+import { pathNamed } from '../model/path.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { Secret } from '../model/secret.ts';
+import { Secret, type Scalar } from '../model/secret.ts';
 import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { markerOf, markerReference, variableName } from './placeholder.ts';
 import { escaped, isHidden } from './writable.ts';
@@ -71,20 +73,68 @@ export function writtenHeader(owner: string, name: string): ProgramText {
   return programText('', '', markerOf('headers', owner, name), names);
 }
 
-/** A wrapped value as a file may hold it under its name: null if only a reference may stand there, and undefined if it is not text. */
+/** Where a wrapped value of the service's own nesting is. */
+export interface TextPlace {
+  /** The names around it that tell whether it is a secret, outermost first. */
+  readonly names: readonly string[];
+  /** The name of the list that it is in, and what is before it there; null if it is in none. */
+  readonly item: { readonly list: string; readonly before: Value } | null;
+}
+
+/** What a file may hold of a wrapped value: `rest` is whether more of it becomes a reference behind that. Null if a file cannot hold it. */
 export function openText(
-  name: string,
   value: Secret,
+  place: TextPlace,
   hidden: readonly Secret[],
-): string | null | undefined {
-  const text = opened(value);
-  if (text === null) return undefined;
-  return isHarmlessValue(name, text) && !isHidden(text, hidden) ? text : null;
+): { readonly open: Scalar; readonly rest: boolean } | null {
+  const isSecret = isSecretPlace(place.names);
+  const text = value.reveal();
+  if (typeof text !== 'string') {
+    const isOpen = typeof text === 'boolean' || (!isSecret && ROUND.test(String(text)));
+    return isOpen && !isHidden(text, hidden) ? { open: text, rest: false } : null;
+  }
+  const open = isSecret ? '' : withoutHidden(text, openPartAt(text, place), hidden);
+  return { open: open ?? text, rest: open !== null };
+}
+
+function openPartAt(text: string, { names, item }: TextPlace): string | null {
+  const before = item === null ? null : opened(item.before);
+  if (item !== null && COMMAND_LINES.has(item.list)) return openPart(text, before);
+  const isFlagged = before?.startsWith('-') === true && isSensitiveName(before);
+  return !isFlagged && isHarmlessValue(names.at(-1) ?? '', text) ? null : '';
+}
+
+/** Lists of the words of a command line. */
+const COMMAND_LINES: ReadonlySet<string> = new Set(['acp_command', 'acp_args', 'args', 'command']);
+
+/** Whether one of the names around a value says that it is a secret; of a header no value is known to be none. */
+function isSecretPlace(names: readonly string[]): boolean {
+  return names.some((name) => isSensitiveName(name) || /headers?$/i.test(name));
 }
 
 /** What the service shows under paths of secrets. A file holds none of these texts, wherever else the service has them. */
 export function secretsOf(values: ValueRecord): Secret[] {
-  return Object.entries(values).flatMap(([name, value]) => secretsUnder(name, value, null));
+  return Object.entries(values).flatMap(([name, value]) =>
+    fieldNamed(name) === undefined
+      ? secretsWithin(pathNamed(name), value)
+      : secretsUnder(name, value, null),
+  );
+}
+
+/** What is a secret by a name around it, its flag or its form: that it is wrapped does not say that it is one. */
+function secretsWithin(names: readonly string[], value: Value): Secret[] {
+  if (isRecord(value))
+    return Object.entries(value).flatMap(([key, inner]) => secretsWithin([...names, key], inner));
+  if (isList(value))
+    return value.flatMap((item, index) =>
+      item instanceof Secret && !isSecretPlace(names)
+        ? secretArgument(value, index)
+        : secretsWithin(names, item),
+    );
+  const text = opened(value);
+  if (!(value instanceof Secret) || text === null || text === '' || holdsMaskText(text)) return [];
+  if (!isSecretPlace(names) && !isSecretText(text)) return [];
+  return isAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
 }
 
 /** `around` is the member that a value is in. */
@@ -161,6 +211,8 @@ const HOST = String.raw`(?:${NAME}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?`;
 
 const FLAG = /^(?:-[A-Za-z]|--|--[a-z]{1,16}(?:-(?:[a-z]{1,16}|\d{1,3}))*)$/;
 const WORD = /^(?:[a-z]{1,12}|true|false|TRUE|FALSE|DEBUG|INFO|WARN|WARNING|ERROR)$/;
+/** At most five digits that say something. */
+const ROUND = /^-?\d{1,5}(?:0*|\.\d{1,4})$/;
 const NUMBER = /^-?\d{1,5}(?:\.\d{1,4}){0,3}$/;
 const PATH = new RegExp(String.raw`^(?:\.{1,2}|(?:\.{1,2}|~)?/(?:${SEGMENT}(?:/${SEGMENT})*/?)?)$`);
 const ADDRESS = new RegExp(String.raw`^(?:https?|wss?)://${HOST}(?:/${SEGMENT})*/?$`);

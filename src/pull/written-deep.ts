@@ -7,7 +7,7 @@ import { Secret } from '../model/secret.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
 
-import { openText } from './program-text.ts';
+import { openText, type TextPlace } from './program-text.ts';
 import type { WrittenValue } from './program.ts';
 import { asWritten, escaped, isHidden } from './writable.ts';
 
@@ -26,9 +26,15 @@ export interface WrittenPlace {
 }
 
 /** A value as a file writes it, whatever is in it: what is a secret, or may be one, as a reference. Null if a file cannot hold it. */
-export function writtenDeep(value: Value, place: WrittenPlace): WrittenValue | null {
+export function writtenDeep(
+  value: Value,
+  place: WrittenPlace,
+  before?: Value,
+): WrittenValue | null {
   if (isList(value)) {
-    const items = value.map((item, index) => writtenDeep(item, under(place, String(index))));
+    const items = value.map((item, index) =>
+      writtenDeep(item, under(place, String(index)), value[index - 1] ?? ''),
+    );
     return joined(items, (written) => written);
   }
   if (isRecord(value)) {
@@ -38,7 +44,7 @@ export function writtenDeep(value: Value, place: WrittenPlace): WrittenValue | n
       Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
     );
   }
-  return writtenScalar(value, place);
+  return writtenScalar(value, place, before);
 }
 
 function under(place: WrittenPlace, key: string): WrittenPlace {
@@ -63,13 +69,15 @@ function joined(
   };
 }
 
-function writtenScalar(value: Value, place: WrittenPlace): WrittenValue | null {
+function writtenScalar(value: Value, place: WrittenPlace, before?: Value): WrittenValue | null {
   const isSecret = isSecretPlace(settingsNodes(place.schema));
   if (value instanceof Secret) {
     if (value.isEmpty()) return isSecret ? null : plain('');
-    const text = openText(place.schema.at(-1) ?? '', value, place.hidden);
-    if (text === undefined) return null;
-    return text === null || isSecret ? referenceTo(value, place) : plain(escaped(text));
+    const text = openText(value, textPlace(place, before), place.hidden);
+    if (text === null) return null;
+    const { open, rest } = text;
+    if (rest || isSecret) return referenceTo(value, place, isSecret ? '' : String(open));
+    return plain(typeof open === 'string' ? escaped(open) : open);
   }
   if (typeof value === 'string' && value !== '') {
     const mustHide = isSecret || isHidden(value, place.hidden) || looksSecret(value, place.schema);
@@ -79,14 +87,30 @@ function writtenScalar(value: Value, place: WrittenPlace): WrittenValue | null {
   return written === null ? null : plain(written.written);
 }
 
+function textPlace({ schema }: WrittenPlace, before: Value | undefined): TextPlace {
+  const isPosition = (key: string) => /^\d+$/.test(key);
+  const last = schema.findLastIndex((key) => !isPosition(key));
+  // The schema's own names say nothing of what is inside, but for headers.
+  const names = schema.filter(
+    (key, index) =>
+      !isPosition(key) &&
+      (index === last || /headers?$/i.test(key) || !isNamedKey(schema.slice(0, index + 1))),
+  );
+  return { names, item: before === undefined ? null : { list: schema[last] ?? '', before } };
+}
+
 function plain(value: Json): WrittenValue {
   return { value, placeholders: [] };
 }
 
-/** The reference for a secret at a place. */
-export function referenceTo(secret: Value, { path, at, names }: WrittenPlace): WrittenValue {
+/** The reference for a secret at a place, behind the part of it that the file may hold. */
+export function referenceTo(
+  secret: Value,
+  { path, at, names }: WrittenPlace,
+  open = '',
+): WrittenValue {
   const marker = markerOf('place', formatPath(path));
-  const written = markerReference(marker);
+  const written = escaped(open) + markerReference(marker);
   const placeholder: Placeholder = { marker, path, at, secret, written, names: names([]) };
   return { value: written, placeholders: [placeholder] };
 }

@@ -1,6 +1,7 @@
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
 import { RESET, type Action, type Change } from '../model/plan.ts';
+import { MASK } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import type { Paint } from './style.ts';
 import { isNested } from './values.ts';
@@ -101,7 +102,13 @@ function plannedValues(change: Change<Json>): ShownValues {
   const { resource, before, after, sensitive } = change;
   if (resource === 'sandbox') return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
-  return sensitive ? { kind: 'none' } : { kind: 'arrow', before, after: afterwards(change) };
+  if (sensitive && !isOpen(after)) return { kind: 'none' };
+  return { kind: 'arrow', before, after: afterwards(change) };
+}
+
+/** Whether a change shows what the file declares, although what the service has is masked. */
+function isOpen(after: Json): boolean {
+  return after !== null && !(typeof after === 'string' && after.includes(MASK));
 }
 
 /** What the service has after a change: its default, if the file asks for null and means that. */
@@ -120,9 +127,10 @@ function comparedValues(change: Change<Json>): ShownValues {
     const file = reason === RESET ? { words: 'null, for the default' } : { value: after };
     return { kind: 'sides', file, service };
   }
-  const file = after === null ? 'null' : (ref ?? 'a secret');
+  const words = after === null ? 'null' : (ref ?? 'a secret');
+  const file = ref === null && isOpen(after) ? { value: after } : { words };
   const service = reason === 'differs' ? 'another value' : foundReason(reason);
-  return { kind: 'sides', file: { words: file }, service: { words: service } };
+  return { kind: 'sides', file, service: { words: service } };
 }
 
 function stateOf(value: Json): Side {

@@ -1,7 +1,10 @@
 import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts';
 import { Identity } from '../model/identity.ts';
-import { isSensitiveName, looksLikeToken, shownArgument } from '../model/secret-words.ts';
+import type { SchemaNode } from '../model/json-schema.ts';
+import type { Path } from '../model/path.ts';
+import { looksLikeToken, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
+import { isShownPlace } from '../model/shown-places.ts';
 import {
   isList,
   isRecord,
@@ -53,30 +56,27 @@ function concealAuth(auth: ValueRecord): ValueRecord {
 function concealSetting(value: Value, name: string): Value {
   if (name === 'url') return concealAddress(value);
   if (name === 'auth' && isRecord(value)) return concealAuth(value);
+  if (isRecord(value) || isList(value)) return sealed(value);
   if (HARMLESS.has(name)) return value;
-  if (PLAIN.has(name)) return concealMember(value, name);
+  if (PLAIN.has(name)) return open(value);
   return name === 'command' ? concealCommand(value) : sealed(value);
 }
 
-/** A member of which nothing is known but its name. */
-export function concealMember(value: Value, name: string): Value {
-  return isSensitiveName(name) ? sealed(value) : unknown(value);
+/** What a service has at a place, wrapped unless the place is known to hold no secret and the value has not the form of one. */
+export function concealPlace(path: Path, value: Value, nodes: readonly SchemaNode[] = []): Value {
+  const plain = value instanceof WireNumber ? Number(value.token) : value;
+  const isScalar = typeof plain === 'string' || typeof plain === 'number';
+  return value === '' || (isScalar && isShownPlace(path, plain, nodes))
+    ? open(value)
+    : sealed(value);
 }
 
-/** A value of an unknown field whose name is not that of a secret. */
-function unknown(value: Value): Value {
-  if (typeof value === 'string' && looksLikeToken(value)) return new Secret(value);
-  if (isList(value)) return value.map(unknown);
-  return isRecord(value) ? mapRecord(value, concealMember) : open(value);
-}
-
-/** A value that may be shown, unless it is an address with a secret in it. */
-export function open(value: Value): Value {
-  if (typeof value === 'string' && isSensitiveUrl(value)) {
-    return new Secret(value, null, new Identity(bareUrl(value)));
-  }
-  if (isList(value)) return value.map(open);
-  return isRecord(value) ? mapRecord(value, concealMember) : value;
+/** A text that may be shown, unless it is an address with a secret in it or holds a token. */
+function open(value: Value): Value {
+  if (typeof value !== 'string') return value;
+  if (isSensitiveUrl(value)) return new Secret(value, null, new Identity(bareUrl(value)));
+  const isSecret = (word: string) => looksLikeToken(word) || isSensitiveUrl(word);
+  return value.split(/\s+/).some(isSecret) ? sealed(value) : value;
 }
 
 /** A value of which every text and number is a secret. */

@@ -2,9 +2,8 @@ import { formatPath, type Path } from '../model/path.ts';
 import type { Observer } from '../model/ports.ts';
 import { lockedSecrets, type SchemaLock } from '../model/schema-lock.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
-import { isEmpty, recordOf } from '../model/value.ts';
+import { isEmpty, placed, recordOf, valueAt } from '../model/value.ts';
 import { sealed } from './conceal.ts';
-import { placed, valueAt } from './places.ts';
 
 /** An observer of a service with the members that a lock has. */
 export function knowing(lock: SchemaLock | undefined, observer: Observer): Observer {

@@ -9,8 +9,6 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 
-export { valueAt };
-
 /** Where an answer has each field: for the dialects that nest them. */
 export type Places = ReadonlyMap<FieldName, Path>;
 
@@ -64,16 +62,4 @@ function fits(name: FieldName, value: Value | undefined): boolean {
   if (type === 'integer' || type === 'number')
     return typeof value === 'number' || value instanceof WireNumber;
   return typeof value === type;
-}
-
-/** A record with a value at a path; the records around it are made if they are not there. */
-export function placed(
-  record: ValueRecord,
-  [key = '', ...inner]: readonly string[],
-  value: Value,
-): ValueRecord {
-  const before = record[key];
-  const member =
-    inner.length === 0 ? value : placed(isRecord(before) ? before : recordOf([]), inner, value);
-  return recordOf([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
 }

@@ -25,9 +25,16 @@ const free: fc.Arbitrary<Json> = fc.oneof(
   text,
   fc.integer({ min: 1, max: 99 }),
   fc.boolean(),
-  fc.array(fc.oneof(text, fc.integer(), fc.record({ api_key: secret, name: text })), {
-    maxLength: 3,
-  }),
+  fc.array(
+    fc.oneof(
+      text,
+      fc.integer({ min: -99_999, max: 99_999 }),
+      fc.record({ api_key: secret, name: text }),
+    ),
+    {
+      maxLength: 3,
+    },
+  ),
   fc.dictionary(key, fc.oneof(text, fc.record({ access_token: secret })), { minKeys: 1 }),
 );
 

@@ -1,8 +1,8 @@
 import type { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
-import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import { isRecord, type Value, valueAt, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
-import { unlikePlace, valueAt } from '../places.ts';
+import { unlikePlace } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { AGENT, CONVERSATION, KEY_FLAG, MISC, PLACES, PREFERENCES } from './dialect.ts';
 import { isBefore131, KNOWN_SCHEMA, schemaVersion } from './release.ts';

@@ -1,11 +1,10 @@
 import type { ValueRecord } from '../../model/value.ts';
 import { concealNative } from '../conceal-native.ts';
-import { PLACES, TOKEN_NAMES } from './dialect.ts';
+import { TOKEN_NAMES } from './dialect.ts';
 
 const TERMS = {
   dialect: 'app-server',
   secrets: new Set(['search_api_key', 'sandbox_api_key', 'secrets_store', 'extra_headers']),
-  places: PLACES,
   // A flag reports whether a secret is stored.
   isSecret: (record: ValueRecord, name: string) => typeof record[`${name}_set`] === 'boolean',
   harmless: new Set([TOKEN_NAMES]),

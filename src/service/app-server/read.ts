@@ -3,11 +3,19 @@ import { SetpointError } from '../../model/error.ts';
 import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
 import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
-import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import {
+  isEmpty,
+  isRecord,
+  placed,
+  recordOf,
+  type Value,
+  valueAt,
+  type ValueRecord,
+} from '../../model/value.ts';
 import type { Ask } from '../ask.ts';
 import type { Connection } from '../connect.ts';
 import { jsonOf, type Reply } from '../json-reply.ts';
-import { flatRecord, placed, unlikePlace, valueAt } from '../places.ts';
+import { flatRecord, unlikePlace } from '../places.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { conceal } from './conceal.ts';

@@ -7,7 +7,7 @@ import { pathNamed, type Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { recordOf, WireNumber, type Value, type ValueRecord } from '../../model/value.ts';
+import { placed, recordOf, type Value, type ValueRecord, WireNumber } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
@@ -15,7 +15,6 @@ import { storeBody } from '../store-body.ts';
 import { nativeChanges } from '../native.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversIn } from '../mcp-servers.ts';
-import { placed } from '../places.ts';
 
 /**
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent

@@ -1,22 +1,20 @@
 import { fieldNamed } from '../../model/field.ts';
 import { isMcpList, type McpList } from '../../model/mcp.ts';
 import { isList, isRecord, mapRecord, type Value, type ValueRecord } from '../../model/value.ts';
-import { concealAddress, concealCommand, concealMember, open, sealed } from '../conceal.ts';
+import { concealAddress, concealCommand, concealPlace, sealed } from '../conceal.ts';
 import { TOKEN_NAMES } from './dialect.ts';
 
 /**
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
- * that are known to hold no secret, urls that carry userinfo, a query or a fragment, fields of a later version that have a
- * flag, and whatever has the name of a secret. In unknown fields also texts with the form of tokens.
+ * that are known to hold no secret, urls that carry userinfo, a query or a fragment, and fields of a later version.
  */
 export function conceal(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
     const field = fieldNamed(name);
     if (field?.secret === true) return value === '' ? value : sealed(value);
     if (name === 'secrets_store' || isFlagged(record, name)) return sealed(value);
-    if (name === 'mcp_config') return isRecord(value) ? mapRecord(value, concealList) : open(value);
-    if (field !== undefined) return open(value);
-    return name === TOKEN_NAMES ? value : concealMember(value, name);
+    if (name === 'mcp_config' && isRecord(value)) return mapRecord(value, concealList);
+    return name === TOKEN_NAMES ? value : concealPlace([name], value);
   });
 }
 

@@ -1,8 +1,10 @@
 import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed, fields } from '../../model/field.ts';
-import { holdsMask } from '../../model/mask.ts';
+import { holdsMaskText } from '../../model/mask.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import { onceFor } from '../../model/once.ts';
+import { isSensitiveName, looksLikeToken } from '../../model/secret-words.ts';
+import { Secret } from '../../model/secret.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
@@ -102,18 +104,24 @@ function hiddenIn(
     if (fieldNamed(name) !== undefined) return false;
     const value = answer[name];
     if (!isShown(name, value ?? null)) return false;
-    return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && isMaskOrHoldsOne(value);
+    return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && holdsMaskAt(name, value);
   };
   const unanswered = [...secrets.keys()].filter((name) => !(name in answer));
   return [...Object.keys(answer), ...unanswered].filter(isHidden);
 }
 
-/** In a field that is not known any text may be a secret: asterisks and dots alone are a mask under every name. */
-function isMaskOrHoldsOne(value: Value | undefined): boolean {
-  if (typeof value === 'string') return /^\s*[*•●]{3,}\s*$/.test(value);
-  if (isList(value)) return value.some(isMaskOrHoldsOne);
-  if (isRecord(value)) return Object.values(value).some(isMaskOrHoldsOne);
-  return holdsMask(value);
+/** Asterisks and dots alone are a mask under every name; any other form of a mask under the name of a secret, or of a token. */
+function holdsMaskAt(name: string, value: Value | undefined): boolean {
+  if (isList(value)) return value.some((item) => holdsMaskAt(name, item));
+  if (isRecord(value))
+    return Object.entries(value).some(([key, member]) =>
+      holdsMaskAt(isSensitiveName(name) ? name : key, member),
+    );
+  if (!(value instanceof Secret)) return false;
+  const isMask = (text: string): boolean =>
+    /^\s*[*•●]{3,}\s*$/.test(text) ||
+    ((isSensitiveName(name) || looksLikeToken(text)) && holdsMaskText(text));
+  return value.compareWith((text) => (isMask(text) ? 'mask' : 'value')) === 'mask';
 }
 
 /**

@@ -250,7 +250,7 @@ it('a record is written back whole, with the declared fields over it and no flag
     language: 'fr',
     agent: 'CodeActAgent',
     confirmation_mode: true,
-    later_field: 7,
+    later_field: new Secret(7),
     sandbox_api_key: null,
   });
   expect(plan.unpreservable.map(({ path }) => path)).toEqual([['later_key']]);

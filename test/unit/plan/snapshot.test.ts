@@ -44,13 +44,15 @@ describe('what is saved of an answer', () => {
       agent: 'word',
       language: 'word',
       security_analyzer: 'words',
-      later: { list: ['word', 'other'], count: 1 },
+      git_user_name: 'other',
+      later: { list: ['word'], isThere: true },
     };
     expect(shown(record, 'agent: ${env:SECRET}\nlanguage: word')).toEqual({
       agent: MASK,
       language: MASK,
       security_analyzer: 'words',
-      later: { list: [MASK, 'other'], count: 1 },
+      git_user_name: 'other',
+      later: { list: [MASK], isThere: true },
     });
   });
 
