@@ -1,29 +1,147 @@
-import { recordOf, type Value } from '../model/value.ts';
+import { fields, type Field } from '../model/field.ts';
+import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { listsOf } from '../model/mcp-map.ts';
+import { isWithin, type Path } from '../model/path.ts';
+import {
+  isEmpty,
+  isRecord,
+  recordOf,
+  valueAt,
+  placed,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { BLOCKS } from './blocks.ts';
 import { nodeAt, plainValue, type Node } from './node.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Target } from './target.ts';
 
-/** What a target declares as plain data, its blocks merged and its references as they are written: what a policy judges. */
-export function declaredData(target: Target): Value {
-  return recordOf(
-    BLOCKS.flatMap(({ name, data = plainValue }) => {
+/** What a target declares, in the one form that a policy judges. */
+export interface DeclaredData {
+  /** As plain data, blocks merged and references as they are written; a field with two names is there under both. */
+  readonly data: ValueRecord;
+  readonly twins: readonly Twin[];
+  /** The mcp entries inside one of them. */
+  readonly entries: readonly Twin[];
+}
+
+/** A value that is in the data twice: where the file has it, and under its other name. */
+export interface Twin {
+  readonly written: Path;
+  readonly other: Path;
+}
+
+/** What a target declares. A field is there by its name and at its native place, whichever of them the file uses. */
+export function declaredData(target: Target): DeclaredData {
+  const data = recordOf(
+    BLOCKS.flatMap(({ name, data: spelledOut = plainValue }) => {
       const node = target[name];
-      return node === undefined ? [] : [[name, data(node)] as const];
+      return node === undefined ? [] : [[name, spelledOut(node)] as const];
     }),
   );
+  if (!isRecord(data['settings'])) return { data, twins: [], entries: [] };
+  return fields().reduce<DeclaredData>(withBothNames, {
+    data,
+    twins: [],
+    entries: [],
+  });
+}
+
+function withBothNames(declared: DeclaredData, field: Field): DeclaredData {
+  if (field.native === null) return declared;
+  const { data, twins } = declared;
+  const [flat, native]: readonly [Path, Path] = [
+    ['settings', field.name],
+    ['settings', ...field.native],
+  ];
+  const [byName, atPlace] = [valueAt(data, flat), valueAt(data, native)];
+  if ((byName === undefined) === (atPlace === undefined)) return declared;
+  const twin =
+    byName === undefined ? { written: native, other: flat } : { written: flat, other: native };
+  const found =
+    field.name === 'mcp_config'
+      ? serversElsewhere(byName, atPlace)
+      : { value: byName ?? atPlace ?? null, entries: [] };
+  const entries = found.entries.map((one) => ({
+    written: [...twin.written, ...one.written],
+    other: [...twin.other, ...one.other],
+  }));
+  return {
+    data: placed(data, twin.other, found.value),
+    twins: [...twins, twin],
+    entries: [...declared.entries, ...entries],
+  };
+}
+
+/** Mcp servers in the form that the file does not use, and which entry is where. */
+function serversElsewhere(
+  lists: Value | undefined,
+  servers: Value | undefined,
+): { readonly value: Value; readonly entries: readonly Twin[] } {
+  if (isRecord(servers)) {
+    const listed = listsOf(servers);
+    const used = MCP_LISTS.map((list) => [list, entriesOf(listed[list])] as const);
+    return {
+      value: recordOf(used.filter(([, entries]) => entries.length > 0)),
+      entries: used.flatMap(([list, entries]) =>
+        entries.map(({ name }, index) => ({
+          written: [typeof name === 'string' ? name : ''],
+          other: [list, String(index)],
+        })),
+      ),
+    };
+  }
+  if (!isRecord(lists)) return { value: lists ?? null, entries: [] };
+  const named = new Map<string, Value>();
+  const entries = MCP_LISTS.flatMap((list) =>
+    entriesOf(lists[list]).map((entry, index): Twin => {
+      const name = unusedName(entry['name'] ?? identityOf(list, entry).shown, named);
+      named.set(name, serverOf(list, entry));
+      return { written: [list, String(index)], other: [name] };
+    }),
+  );
+  return { value: recordOf(named), entries };
+}
+
+function unusedName(name: Value, used: ReadonlyMap<string, Value>): string {
+  const wanted = typeof name === 'string' ? name : '';
+  return used.has(wanted) ? unusedName(`${wanted}#`, used) : wanted;
+}
+
+/** An entry of a list as servers have it. */
+function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
+  const { name: _, api_key: key = null, ...members } = entry;
+  const transport = { sse_servers: 'sse', shttp_servers: 'http', stdio_servers: 'stdio' }[list];
+  return recordOf([
+    ['transport', transport],
+    ...(isEmpty(key)
+      ? []
+      : [
+          [
+            'auth',
+            recordOf([
+              ['strategy', 'api_key'],
+              ['value', key],
+            ]),
+          ] as const,
+        ]),
+    ...Object.entries(members),
+  ]);
 }
 
 /** The place in the file of a path in that data, or the nearest one around it; null if the target declares nothing. */
-export function declaredPlace(
+export function placeOf(
   target: Target,
-  path: readonly string[],
+  { twins, entries }: DeclaredData,
+  path: Path,
 ): { readonly file: SourceFile; readonly at: number } | null {
-  const block = BLOCKS.find(({ name }) => name === path[0]);
+  const twin = [...twins, ...entries].findLast(({ other }) => isWithin(path, other));
+  const written = twin === undefined ? path : [...twin.written, ...path.slice(twin.other.length)];
+  const block = BLOCKS.find(({ name }) => name === written[0]);
   const root: Node | undefined = block === undefined ? firstOf(target) : target[block.name];
   if (root === undefined) return null;
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = nodeAt(root, path.slice(1, length));
+  for (let length = written.length; length > 0; length -= 1) {
+    const node = nodeAt(root, written.slice(1, length));
     if (node !== undefined) return { file: node.file, at: node.at };
   }
   return { file: root.file, at: 0 };

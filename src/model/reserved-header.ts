@@ -1,4 +1,4 @@
-/** Headers of routing, framing and content, which only the client sets. */
+/** Headers of routing, framing and content, and the one that asks for secrets in clear, which only the client sets. */
 const RESERVED: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -13,6 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-expose-secrets',
 ]);
 
 /** Whether `server.headers` may not name a header, in whatever case. */

@@ -1,9 +1,10 @@
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
-import { pathOfPointer } from '../model/path.ts';
-import { declaredData, declaredPlace } from '../desired/declared-data.ts';
+import { isWithin, pathOfPointer, type Path } from '../model/path.ts';
+import { isRecord, recordOf, type ValueRecord } from '../model/value.ts';
+import { declaredData, placeOf, type DeclaredData } from '../desired/declared-data.ts';
 import { diagnostic } from '../desired/report.ts';
 import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
@@ -25,16 +26,13 @@ const LARGEST_POLICY = 1024 * 1024;
 
 /**
  * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over `{labels, server, settings,
- * sandboxes, guards, unmanaged}` with references as they are written. Sends nothing. Throws PolicyViolated, and
+ * sandboxes, guards, unmanaged}` with references as they are written, and every field under both of its names. Sends nothing. Throws PolicyViolated, and
  * file-unreadable if the policy cannot be used.
  */
 export async function checkPolicy(targets: readonly Target[], options: Options): Promise<void> {
   if (options.policy === undefined) return;
   const validate = compiled(options.policy, await newAjv());
-  const diagnostics = targets.flatMap((target) => {
-    if (validate(JSON.parse(JSON.stringify(declaredData(target))))) return [];
-    return (validate.errors ?? []).flatMap((error) => violation(target, error));
-  });
+  const diagnostics = targets.flatMap((target) => violationsOf(target, validate));
   if (diagnostics.length > 0) throw new PolicyViolated(withoutRepeats(diagnostics));
 }
 
@@ -64,13 +62,57 @@ function notPolicy(path: string, cause?: unknown): SetpointError {
   });
 }
 
+/**
+ * What a policy does not allow of a target. A rule may name a field either way. Where a policy lists the names that it takes, one of
+ * the two is enough: the other is taken out, unless a rule speaks of it.
+ */
+function violationsOf(target: Target, validate: ValidateFunction): Diagnostic[] {
+  const declared = declaredData(target);
+  let { data, twins } = declared;
+  for (;;) {
+    if (validate(JSON.parse(JSON.stringify(data)))) return [];
+    const errors = validate.errors ?? [];
+    const needless = twins.find(
+      ({ written, other }) => isUnlisted(written, errors) !== isUnlisted(other, errors),
+    );
+    if (needless === undefined)
+      return errors.flatMap((error) => violation(target, declared, error));
+    const { written, other } = needless;
+    data = without(data, isUnlisted(other, errors) ? other : written);
+    twins = twins.filter((twin) => twin !== needless);
+  }
+}
+
+/** Whether nothing but names keeps a policy from a place: its own, which is not in a list of them, or that of a part around it. */
+function isUnlisted(place: Path, errors: readonly ErrorObject[]): boolean {
+  if (errors.some(({ instancePath }) => isWithin(pathOfPointer(instancePath), place))) return false;
+  return errors.some(({ keyword, instancePath, params }) => {
+    const path = pathOfPointer(instancePath);
+    const named = params as Readonly<Record<string, unknown>>;
+    const unknown = named['additionalProperty'] ?? named['unevaluatedProperty'];
+    if (typeof unknown === 'string') return isWithin(place, [...path, unknown]);
+    const part = keyword === 'propertyNames' ? [...path, String(named['propertyName'])] : path;
+    const judgesNames = keyword === 'propertyNames' || keyword === 'false schema';
+    return judgesNames && part.length < place.length && isWithin(place, part);
+  });
+}
+
+/** A record without what is at a path, and without the records around it that have nothing else. */
+function without(record: ValueRecord, [key = '', ...inner]: Path): ValueRecord {
+  const member = record[key];
+  const rest = isRecord(member) && inner.length > 0 ? without(member, inner) : recordOf([]);
+  const others = Object.entries(record).filter(([name]) => name !== key);
+  return recordOf(Object.keys(rest).length === 0 ? others : [...others, [key, rest]]);
+}
+
 /** The validator's message is about the policy alone: it contains nothing from the file. */
 function violation(
   target: Target,
+  declared: DeclaredData,
   { instancePath, message = 'does not fit' }: { instancePath: string; message?: string },
 ): Diagnostic[] {
   const path = pathOfPointer(instancePath);
-  const place = declaredPlace(target, path);
+  const place = placeOf(target, declared, path);
   if (place === null) return [];
   const finding = {
     code: 'policy',

@@ -69,7 +69,10 @@ function reservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
       finding: {
         code: 'bad-value',
         message: `server.headers cannot hold ${key}: setpoint sets it for each request.`,
-        hint: 'Remove it; the host of a request is that of server.url.',
+        hint:
+          key.toLowerCase() === 'x-expose-secrets'
+            ? 'Remove it; to have secrets compared, write server.compare_secrets: true.'
+            : 'Remove it; the host of a request is that of server.url.',
         path: [...path, 'server', 'headers', key],
       },
     }));

@@ -46,11 +46,14 @@ describe('server.headers may not set what setpoint sets', () => {
   const block = (name: string) =>
     `{ url: https://a.example.com, headers: { ${name}: "\${env:H}" } }`;
 
-  it.each(['Host', 'HOST', 'host', 'Content-Length', 'transfer-encoding'])('%s', (name) => {
-    expect(problems(`version: 1\nserver: ${block(name)}\n`)).toEqual(['2:50 bad-value']);
-    const inner = `version: 1\nenvironments: { a: { server: ${block(name)} } }\n`;
-    expect(problems(inner)).toEqual(['2:71 bad-value']);
-  });
+  it.each(['Host', 'HOST', 'host', 'Content-Length', 'transfer-encoding', 'X-Expose-Secrets'])(
+    '%s',
+    (name) => {
+      expect(problems(`version: 1\nserver: ${block(name)}\n`)).toEqual(['2:50 bad-value']);
+      const inner = `version: 1\nenvironments: { a: { server: ${block(name)} } }\n`;
+      expect(problems(inner)).toEqual(['2:71 bad-value']);
+    },
+  );
 
   it('another header is fine', () => {
     expect(problems(`version: 1\nserver: ${block('X-Host')}\n`)).toEqual([]);

@@ -40,7 +40,7 @@ describe('labels', () => {
       target(text, 'first', BASE),
     );
     if (with_ === undefined || without === undefined) throw new Error('two targets');
-    expect(declaredData(with_)).toMatchObject({ labels: { ring: '0', team: 'agents' } });
+    expect(declaredData(with_).data).toMatchObject({ labels: { ring: '0', team: 'agents' } });
     expect(settings(with_)).toEqual(settings(without));
   });
 });
