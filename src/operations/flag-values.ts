@@ -14,6 +14,7 @@ import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
+import { isRotatedField } from '../plan/plan-native.ts';
 import { pathsOf } from '../plan/plan-mcp-list.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 
@@ -68,56 +69,70 @@ export function parseRotation(
   const states = [...desired];
   // A shard may have no environment: then there is nothing to rotate, and nothing to compare a path with.
   if (states.length === 0) return [];
-  const known = states.flatMap(rotatable);
+  const declared = states.flatMap(declaredIn);
   return rotate.map((text) => {
-    const path = parsePath(text);
-    if (path !== null && known.some((secret) => isNamed(path, secret))) return path;
-    const paths = [...new Set(known.map(({ path: secret }) => formatPath(secret)))];
-    const hint =
-      didYouMean(text, paths) ||
-      (paths.length > 0 ? `Available: ${namesListed(paths)}.` : 'The file declares no secret.');
+    const path = parsePath(text) ?? [text];
+    const named = declared.find((one) => one.holds !== null && isNamed(path, one));
+    // An entry has several paths, by which it is rotated; a field has one.
+    if (named !== undefined) return named.isEntry ? path : named.path;
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
-      hint,
+      hint: rotationHint(text, path, declared),
     });
   });
 }
 
-/** Something that can be rotated, and the secrets in it: an mcp entry is named by its own path, or by that of a secret in it. */
-interface Rotatable {
-  readonly path: Path;
-  /** Other paths of the same. */
-  readonly others?: readonly Path[];
-  readonly holds: readonly Path[];
+/** What may be meant by a path of no secret. A name that the file gives to something is not taken for that of something else. */
+function rotationHint(text: string, path: Path, declared: readonly Declared[]): string {
+  const secrets = declared.filter(({ holds }) => holds !== null);
+  const called = declared.find(({ path: own, others }) =>
+    [own, ...others].some((one) => samePath(path, one) || path.at(-1) === one.at(-1)),
+  );
+  if (called !== undefined) {
+    const name = formatPath(called.path);
+    return called.holds === null ? `${name} holds no secret.` : `Did you mean ${name}?`;
+  }
+  const paths = [...new Set(secrets.map((one) => formatPath(one.path)))];
+  if (paths.length === 0) return 'The file declares no secret.';
+  return didYouMean(text, paths) || `Available: ${namesListed(paths)}.`;
 }
 
-function isNamed(path: Path, { path: secret, others = [], holds }: Rotatable): boolean {
-  return [secret, ...others].some(
+/** A field or mcp entry that a file declares. */
+interface Declared {
+  readonly path: Path;
+  /** Other paths of the same. */
+  readonly others: readonly Path[];
+  readonly isEntry: boolean;
+  /** The secrets in it, besides its own: an mcp entry is named by its own path, or by that of a secret in it. Null if it is no secret. */
+  readonly holds: readonly Path[] | null;
+}
+
+function isNamed(path: Path, { path: own, others, holds }: Declared): boolean {
+  return [own, ...others].some(
     (one) =>
       samePath(path, one) ||
-      (isWithin(path, one) && holds.some((inner) => samePath(path, [...one, ...inner]))),
+      (isWithin(path, one) && holds?.some((inner) => samePath(path, [...one, ...inner])) === true),
   );
 }
 
-/** What is declared and cannot be compared: password fields, and mcp entries with secrets. */
-function rotatable(state: DesiredState): Rotatable[] {
-  const all = state.fields.flatMap(({ field, value }): Rotatable[] => {
-    if (field.name !== 'mcp_config')
-      return field.readable || !field.secret ? [] : [{ path: [field.name], holds: [] }];
+/** What a file declares and manages. */
+function declaredIn(state: DesiredState): Declared[] {
+  const all = state.fields.flatMap(({ field, value }): Declared[] => {
+    if (field.name !== 'mcp_config') {
+      const isRotatable = isRotatedField(field, value);
+      const others = field.isNative || field.native === null ? [] : [field.native];
+      return [{ path: field.path, others, isEntry: false, holds: isRotatable ? [] : null }];
+    }
     const config = isRecord(value) ? value : {};
-    return MCP_LISTS.flatMap((list) =>
-      entriesOf(config[list])
-        .filter(
-          (entry) => secretsIn(entry).length > 0 && !isUnmanagedEntry(state.unmanaged, list, entry),
-        )
-        .flatMap((entry, index, entries) => {
-          const [path = [], ...others] = pathsOf(
-            list,
-            segmentsIn(list, entries)[index] ?? '',
-            entry,
-          );
-          return [{ path, others, holds: secretsOf(entry) }];
-        }),
-    );
+    return MCP_LISTS.flatMap((list) => {
+      const entries = entriesOf(config[list]);
+      const segments = segmentsIn(list, entries);
+      return entries.flatMap((entry, index): Declared[] => {
+        if (isUnmanagedEntry(state.unmanaged, list, entry)) return [];
+        const [path = [], ...others] = pathsOf(list, segments[index] ?? '', entry);
+        const holds = secretsIn(entry).length === 0 ? null : secretsOf(entry);
+        return [{ path, others, isEntry: true, holds }];
+      });
+    });
   });
   return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
 }

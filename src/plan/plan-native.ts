@@ -1,29 +1,38 @@
+import type { AnyField } from '../model/field.ts';
 import { holdsMask } from '../model/mask.ts';
+import { factsAt } from '../model/path-facts.ts';
 import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
 import { placeOf, sameNative, shownAt } from './native-fields.ts';
 import { dialectField, NOTHING, REASONS, type FieldPlan } from './plan-plain.ts';
+import { isRotated, type Rotation } from './plan-secrets.ts';
 import { shownLike, veiled } from './shown-like.ts';
 
 /**
  * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
  * What the service does not show has its default there.
  */
-export function planNative(desired: DesiredField, observed: ObservedState): FieldPlan {
+export function planNative(
+  desired: DesiredField,
+  observed: ObservedState,
+  rotation: Rotation,
+): FieldPlan {
   const { value: declared, source } = desired;
   const { path } = desired.field;
   const { absent } = dialectField(desired, observed);
   const value = veiled(declared);
   const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
   const target = value === null ? absent : value;
-  if (isSame(target, actual, desired, observed)) return NOTHING;
+  const rotated = isRotated(rotation, path) && isRotatedField(desired.field, value);
+  const same = isSame(target, actual, desired, observed);
+  if (same && !rotated) return NOTHING;
   const unknown = unknownIn(desired, actual);
   if (unknown.length > 0 && !isEmpty(actual)) return { unknown };
   const before = shownLike(actual, value);
   const sensitive = secretsIn(value).length > 0 || secretsIn(before).length > 0;
-  const action = actionFor(value, actual);
+  const action = same ? 'rotate' : actionFor(value, actual);
   const change: Change = {
     resource: 'settings',
     path,
@@ -32,10 +41,19 @@ export function planNative(desired: DesiredField, observed: ObservedState): Fiel
     after: action === 'clear' ? null : value,
     sensitive,
     ref: referencesIn(value),
-    reason: value === null && absent !== null ? RESET : REASONS[action],
+    reason:
+      action === 'rotate' ? ROTATED : value === null && absent !== null ? RESET : REASONS[action],
     source: source(),
   };
   return { changes: [change], write: value, ...(unknown.length === 0 ? {} : { unknown }) };
+}
+
+const ROTATED = 'set, will be rotated';
+
+/** Whether `--rotate` writes a field anew: one that is a secret, and that the file has a value for. */
+export function isRotatedField(field: AnyField, value: Value): boolean {
+  if (field.secret) return true;
+  return factsAt(field.path).secret && secretsIn(value).length > 0;
 }
 
 function isSame(

@@ -128,7 +128,7 @@ function planField(
     const plan = planSecret(field, observed, rotation, fingerprints);
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
-  if (field.field.isNative) return planNative(field, observed);
+  if (field.field.isNative) return planNative(field, observed, rotation);
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
   return planPlain(field, observed, { fields: managed });
