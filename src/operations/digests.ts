@@ -15,14 +15,20 @@ export async function digestsFor(salt?: string): Promise<Digests> {
  * The digest of a target's resolved address with its path prefix; null if that is not known. An address from a reference is a
  * secret, and a slow digest is all that is kept of it.
  */
-export async function addressDigest(prepared: Prepared, digests: Digests): Promise<string | null> {
+export async function addressDigest(
+  prepared: Pick<Prepared, 'server'>,
+  digests: Digests,
+): Promise<string | null> {
   const written = writtenAddressDigest(prepared, digests);
   if (written !== null || prepared.server instanceof SetpointError) return written;
   return digests.slow(addressText(prepared.server.url));
 }
 
 /** The same of an address that is written out; null if it came from a reference. */
-export function writtenAddressDigest({ server }: Prepared, { quick }: Digests): string | null {
+export function writtenAddressDigest(
+  { server }: Pick<Prepared, 'server'>,
+  { quick }: Digests,
+): string | null {
   if (server instanceof SetpointError || server.origin !== urlOrigin(server.url)) return null;
   return quick(addressText(server.url));
 }

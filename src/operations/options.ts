@@ -1,9 +1,8 @@
-import type { Clock, Variables } from '../model/ports.ts';
+import type { Clock, Digests, Variables } from '../model/ports.ts';
 import type { SharedValues } from '../model/redactor.ts';
 import type { Shard } from '../model/shard.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
 import type { Loaded } from '../desired/target.ts';
-import type { Since } from '../plan/three-way.ts';
+import type { AgreementWith, Compared } from '../plan/agreement.ts';
 import type { Dispatcher } from '../service/connect.ts';
 import type { Networks } from '../service/networks.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
@@ -81,10 +80,11 @@ export interface Checkout {
 export interface Session {
   readonly loaded: Loaded;
   readonly networks: Networks;
-  /** What tells drift from edits, in place of `base`; null if that is not known. */
-  readonly since: Since | null;
-  /** Receives what was declared and observed for a plan. */
-  readonly onObserved?: ((desired: DesiredState, observed: ObservedState) => void) | undefined;
+  /** What tells drift from edits, in place of `base`; null if that is not known. It is under the salt of the digests. */
+  readonly agreement: AgreementWith | null;
+  readonly digests: Digests;
+  /** Receives what a plan has compared. */
+  readonly onCompared?: ((compared: Compared) => void) | undefined;
   readonly values: SharedValues;
 }
 

@@ -5,6 +5,7 @@ import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { failedEnvironment, planHead } from '../plan/plan-document.ts';
+import type { Planned } from '../plan/plan-environment.ts';
 import { inOrder } from '../reconcile/in-parallel.ts';
 import { addressDigest, digestsFor } from './digests.ts';
 import { observeTarget } from './open-target.ts';
@@ -111,11 +112,28 @@ async function planService(
   return observeTarget<EnvironmentPlan>(prepared, request, {
     open: async (open) => {
       const input = await planInput(prepared, open, request, planning);
-      const { onObserved } = request.session ?? {};
-      return plannedEnvironment(input, about, warnings, sealing, onObserved);
+      return plannedEnvironment(
+        input,
+        about,
+        warnings,
+        sealing,
+        await comparing(prepared, request),
+      );
     },
     failed: (error) => failedEnvironment(about, error, warnings),
   });
+}
+
+/** Hands what a plan has compared to the session; undefined without one that takes it. */
+async function comparing(
+  prepared: Prepared,
+  { session }: Running<PlanRequest>,
+): Promise<((planned: Planned) => void) | undefined> {
+  if (session?.onCompared === undefined) return undefined;
+  const { desired } = prepared;
+  const address = await addressDigest(prepared, session.digests);
+  return ({ plan: made, observed }) =>
+    session.onCompared?.({ desired, observed, plan: made, address });
 }
 
 function aboutOf(prepared: Prepared) {

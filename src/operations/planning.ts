@@ -10,12 +10,14 @@ import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fingerprintFile } from '../host/fingerprint-file.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { sinceAgreement } from '../plan/agreement.ts';
 import { declaredDigests } from '../plan/declared-form.ts';
 import { environmentPlan } from '../plan/plan-document.ts';
-import type { PlanTerms } from '../plan/plan-environment.ts';
+import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
 import type { Rotation } from '../plan/plan-secrets.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
 import { embeddedStore, type OpenTarget } from './open-target.ts';
@@ -29,7 +31,7 @@ export interface Planning {
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
   /** What an environment declared in the file of `--base`, or how a session classifies changes; null without either. */
-  readonly baseOf: (declared: Declared) => PlanTerms['base'];
+  readonly baseOf: (declared: Declared) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
 
 /** A target whose references are resolved, as far as planning needs it; a snapshot has no server. */
@@ -64,7 +66,7 @@ function basesFor(
   source: ReferenceSource | undefined,
 ): Planning['baseOf'] {
   const { session } = options;
-  if (session !== undefined) return () => session.since;
+  if (session !== undefined) return (declared) => sinceSession(session, declared);
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
   const policy = travelPolicyIn(options.env, options.checkout !== undefined);
@@ -82,6 +84,15 @@ function basesFor(
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
     return { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] };
   };
+}
+
+/** How a session classifies changes: by what was agreed on, if that is with the service at the address that is declared now. */
+async function sinceSession(
+  { agreement, digests }: Session,
+  { server }: Declared,
+): Promise<PlanTerms['base']> {
+  if (agreement === null || server === undefined) return null;
+  return sinceAgreement(agreement, await addressDigest({ server }, digests), digests);
 }
 
 /** The environments of the file of `--base`; null without it. */
@@ -108,7 +119,7 @@ export async function planInput(
   const { name } = prepared.target;
   return {
     desired: prepared.desired,
-    base: baseOf(prepared),
+    base: await baseOf(prepared),
     rotation,
     allowed,
     observers: { ...observers, settings: comparing },
@@ -132,10 +143,10 @@ export async function plannedEnvironment(
   about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
   earlier: readonly Warning[],
   sealing: Sealing | null,
-  onObserved?: Session['onObserved'],
+  onPlanned?: (planned: Planned) => void,
 ): Promise<EnvironmentPlan> {
   const planned = await observeAndPlan(input);
-  onObserved?.(input.desired, planned.observed);
+  onPlanned?.(planned);
   const digests =
     sealing === null
       ? null

@@ -2,8 +2,8 @@ import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import { SharedValues } from '../model/redactor.ts';
 import type { Target } from '../desired/target.ts';
-import { digestsUnder } from '../host/digests.ts';
-import { agreementOf, sinceAgreement, type Agreement } from '../plan/agreement.ts';
+import type { Digests } from '../model/ports.ts';
+import { agreementAfter, type AgreementWith } from '../plan/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
 import { apply, type ApplyRequest } from './apply.ts';
 import type { Options, PlanRequest, Session } from './options.ts';
@@ -19,7 +19,7 @@ export interface LoadedSession {
   readonly values: SharedValues;
 }
 
-export type { Agreement } from '../plan/agreement.ts';
+export type { Agreement, AgreementWith } from '../plan/agreement.ts';
 
 /**
  * Reads the files of a session and judges all environments of them: names, keys, policy. Throws a SetpointError if they cannot be used;
@@ -44,17 +44,21 @@ export function sessionNetworks(onExchange?: OnExchange): Networks {
   return new Networks(onExchange);
 }
 
-/** What the runs of a session share. `agreement` is that of the file and the service when they were last the same; null if it is not known. */
+/**
+ * What the runs of a session share. `agreement` is that of the file and the service where they were last the same, under the salt of the
+ * digests; null if nothing is known.
+ */
 export interface Sharing {
   readonly networks: Networks;
   readonly values: SharedValues;
-  readonly agreement: Agreement | null;
+  readonly agreement: AgreementWith | null;
+  readonly digests: Digests;
 }
 
-/** A plan, and what file and service agree on if it finds that nothing differs, under a salt or a new one; null if nothing was observed. */
+/** A plan, and what file and service agree on after it; null if nothing was observed. */
 export interface LoadedPlan {
   readonly plan: EnvironmentPlan;
-  readonly agreed: ((salt?: string) => Agreement) | null;
+  readonly agreed: (() => AgreementWith) | null;
 }
 
 /** Plans one environment that was loaded and judged before. */
@@ -64,10 +68,14 @@ export async function planLoaded(
   sharing: Sharing,
 ): Promise<LoadedPlan> {
   let agreed: LoadedPlan['agreed'] = null;
-  const onObserved: Session['onObserved'] = (desired, observed) => {
-    agreed = (salt) => agreementOf(desired, observed, digestsUnder(salt));
+  const onCompared: Session['onCompared'] = (compared) => {
+    const { agreement, digests } = sharing;
+    agreed = () => ({
+      address: compared.address,
+      agreement: agreementAfter(compared, agreement, digests),
+    });
   };
-  const { environments } = await plan({ ...request, ...ofOne(target, sharing, onObserved) });
+  const { environments } = await plan({ ...request, ...ofOne(target, sharing, onCompared) });
   return { plan: only(environments), agreed };
 }
 
@@ -93,12 +101,11 @@ export function approvalOf(
 /** What was chosen is not chosen again, and the policy was checked when the files were loaded. */
 function ofOne(
   target: Target,
-  { networks, values, agreement }: Sharing,
-  onObserved?: Session['onObserved'],
+  { networks, values, agreement, digests }: Sharing,
+  onCompared?: Session['onCompared'],
 ): Partial<Options> {
-  const since = agreement === null ? null : sinceAgreement(agreement, digestsUnder(agreement.salt));
   const loaded = { files: [], targets: [target], diagnostics: [] };
-  const session: Session = { loaded, networks, values, since, onObserved };
+  const session: Session = { loaded, networks, values, agreement, digests, onCompared };
   return { session, targets: undefined, selector: undefined, shard: undefined, policy: undefined };
 }
 

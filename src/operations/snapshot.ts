@@ -88,7 +88,7 @@ async function planTarget(
     const input = {
       ...NOTHING_KNOWN,
       desired,
-      base: baseOf({ target, desired }),
+      base: await baseOf({ target, desired }),
       rotation,
       allowed,
       observers: {

@@ -160,12 +160,12 @@ ${content}</details>
 `;
 }
 
-/** What a read found. Whether a difference is an edit of the file is known once its controller has seen what was in sync. */
+/** What a read found. Whether a difference is an edit of the file is known where its controller has seen the two equal. */
 export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
   const section = planSection(plan, 'drift', { created_at: at });
   if (section.caveat === '') return sectionBodyHtml(section);
   const sentence = { ...section.sentence, rest: '' };
-  return markup`<p class="soft">Edits of the file may be among the differences: this controller has not seen the environment in sync yet.</p>
+  return markup`<p class="soft">Edits of the file may be among the differences: some have been there since the first read.</p>
 ${sectionBodyHtml({ ...section, sentence })}`;
 }
 

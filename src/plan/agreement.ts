@@ -1,18 +1,26 @@
-import { callNames, entriesOf, isMcpList, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
-import { pathKey, type Path } from '../model/path.ts';
-import type { Change, ChangeClass } from '../model/plan.ts';
+import { callNames, entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { isUnmanaged, isWithin, pathKey, samePath, type Path } from '../model/path.ts';
+import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { formOf } from './declared-form.ts';
 import { shownAt } from './native-fields.ts';
 import { classedBy, declarations, withoutPlaces, type Since } from './three-way.ts';
 
 /**
- * What a file declared and its service showed when the two were last the same, as digests under a salt. It tells which of them has changed
- * since. Of a reference it holds the digest of how it is written, and of what the service shows in its place only whether something is there.
+ * What a file declared and its service showed at each path when the two were last the same there, as digests under a salt. It tells which of
+ * them has changed since. Of a reference it holds the digest of how it is written, and of what the service shows in its place only whether
+ * something is there.
  */
 export interface Agreement {
   readonly salt: string;
@@ -21,6 +29,17 @@ export interface Agreement {
   /** The digests of the paths that were unmanaged. */
   readonly unmanaged: readonly string[];
   readonly sandboxes: string;
+  /** What has differed since the service was first read; absent if nothing has. */
+  readonly first?: FirstFound;
+}
+
+/**
+ * What differed when a service was first read, by the digest of each change, and whose doing that is: an edit of the file that gave
+ * another address, or, null, it is not known.
+ */
+interface FirstFound {
+  readonly class: 'pending' | null;
+  readonly changes: readonly string[];
 }
 
 /**
@@ -29,47 +48,129 @@ export interface Agreement {
  */
 type Agreed = readonly [declared: string, shown: string, plain?: readonly string[]];
 
-/** What is agreed on if a plan has found that nothing differs. */
-export function agreementOf(
-  desired: DesiredState,
-  observed: ObservedState,
+/** An agreement, and the digest of the address of the service that it is with; null if a version before kept it, which did not say. */
+export interface AgreementWith {
+  readonly address: string | null;
+  readonly agreement: Agreement;
+}
+
+/** What a read found. */
+export interface Compared {
+  readonly desired: DesiredState;
+  readonly observed: ObservedState;
+  readonly plan: Plan;
+  readonly address: string | null;
+}
+
+/**
+ * What is agreed on after a read: each path that was compared and equal as it is now, each other as it was when it last was. An agreement with
+ * a service at another address counts for nothing.
+ */
+export function agreementAfter(
+  { desired, observed, plan, address }: Compared,
+  former: AgreementWith | null,
   { salt, quick }: Pick<Digests, 'salt' | 'quick'>,
 ): Agreement {
   const digest = short(quick);
+  const before = former !== null && isWith(former, address) ? former.agreement : null;
   const declaredAt = declarations(desired);
   const shown = shownBy(observed);
-  const places = placesOf(desired).flatMap((path): [string, Agreed][] => {
-    const value = declaredAt(path);
-    if (value === undefined) return [];
+  const { changes, unknown } = plan.settings;
+  const changed = changes.map(({ path }) => placeOf(path));
+  const isEqual = ({ called, isSecret }: Declared): boolean =>
+    called.every((path) => changed.every((one) => !isWithin(one, path) && !isWithin(path, one))) &&
+    // That a secret is stored has been compared; of another value that cannot be compared, nothing has.
+    (isSecret || called.every((path) => unknown.every((one) => !samePath(one.path, path))));
+  const places = new Map<string, Agreed>();
+  const keep = ({ path }: Pick<Place, 'path'>): void => {
+    const known = before?.places[digest(path)];
+    if (known !== undefined) places.set(digest(path), known);
+  };
+  for (const { path } of changes) candidates(path, declaredAt, shown).forEach(keep);
+  for (const place of placesOf(desired)) {
+    const { path, called, value } = place;
+    if (!isEqual(place)) {
+      keep(place);
+      continue;
+    }
     const plain = secretsIn(value).length === 0 ? undefined : plainIn(value);
-    const of = [digest(formOf(value, quick)), digest(formOfShown(shown(path), plain))] as const;
-    return [[digest(path), plain === undefined ? of : [...of, plain]]];
-  });
+    const of = [digest(formOf(value, quick)), digest(formOfShown(shown(called), plain))] as const;
+    places.set(digest(path), plain === undefined ? of : [...of, plain]);
+  }
+  const left = new Set(desired.unmanaged.map(digest));
+  for (const { path } of changes)
+    for (const above of leftAbove(path, before, digest)) left.add(above);
+  const first = firstAfter(changesOf(plan), before, former, digest);
   return {
     salt,
-    places: Object.fromEntries(places),
-    unmanaged: desired.unmanaged.map(digest),
-    sandboxes: sandboxesDigest(desired.sandboxes, digest),
+    places: Object.fromEntries([...places].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    unmanaged: [...left],
+    sandboxes:
+      before === null || plan.sandboxes.steps.length === 0
+        ? sandboxesDigest(desired.sandboxes, digest)
+        : before.sandboxes,
+    ...(first.changes.length === 0 ? {} : { first }),
   };
 }
 
-/** Classifies changes by what has changed since an agreement, as `classified` does with an earlier file. `quick` is under its salt. */
-export function sinceAgreement(agreement: Agreement, { quick }: Pick<Digests, 'quick'>): Since {
+/** What of a read has differed since the first one of the service; all of it if this is the first. */
+function firstAfter(
+  changes: readonly Change[],
+  before: Agreement | null,
+  former: AgreementWith | null,
+  digest: Digest,
+): FirstFound {
+  const found = changes.map((change) => digest(nameOf(change)));
+  if (before === null) return { class: former === null ? null : 'pending', changes: found };
+  const known = new Set(before.first?.changes);
+  return { class: before.first?.class ?? null, changes: found.filter((one) => known.has(one)) };
+}
+
+function nameOf({ resource, path }: Change): readonly string[] {
+  return [resource, ...path];
+}
+
+/** Whether an agreement is with the service at an address: one that is not known is taken for the same. */
+function isWith(former: AgreementWith, address: string | null): boolean {
+  return former.address === null || address === null || former.address === address;
+}
+
+/**
+ * Classifies changes by what has changed since an agreement, as `classified` does with an earlier file. If it is with a service at another
+ * address, every change is an edit of the file: that of the address. `quick` is under its salt.
+ */
+export function sinceAgreement(
+  former: AgreementWith,
+  address: string | null,
+  { quick }: Pick<Digests, 'quick'>,
+): Since {
   const digest = short(quick);
+  const { agreement } = former;
   return {
     classify: (plan, desired, observed) => {
+      if (!isWith(former, address)) return classedBy(plan, () => 'pending');
       const declaredAt = declarations(desired);
       const shown = shownBy(observed);
-      const classOf = ({ path }: Change): ChangeClass => {
-        const value = declaredAt(path);
-        const found = agreedAt(path, agreement, digest);
-        if (found === null) return value === undefined ? 'drift' : 'pending';
-        const [declared, was, plain] = found.agreed;
-        if (value !== undefined && digest(formOf(value, quick)) === declared) return 'drift';
-        return digest(formOfShown(shown(found.place), plain)) === was ? 'pending' : 'conflict';
-      };
       const sandboxesMoved = sandboxesDigest(desired.sandboxes, digest) !== agreement.sandboxes;
-      return classedBy(plan, classOf, sandboxesMoved);
+      const first = new Set(agreement.first?.changes);
+      return classedBy(plan, (change) => {
+        const { path, resource } = change;
+        if (first.has(digest(nameOf(change)))) return agreement.first?.class ?? null;
+        if (resource === 'sandbox') return sandboxesMoved ? 'pending' : 'drift';
+        const value = declaredAt(path);
+        // What was unmanaged is managed now: the file has changed.
+        if (leftAbove(path, agreement, digest).length > 0) return 'pending';
+        const found = candidates(path, declaredAt, shown).find(
+          (place) => agreement.places[digest(place.path)] !== undefined,
+        );
+        const agreed = found && agreement.places[digest(found.path)];
+        if (agreed === undefined) return value === undefined ? 'drift' : 'pending';
+        const [declared, was, plain] = agreed;
+        if (value !== undefined && digest(formOf(value, quick)) === declared) return 'drift';
+        return digest(formOfShown(shown(found?.called ?? []), plain)) === was
+          ? 'pending'
+          : 'conflict';
+      });
     },
   };
 }
@@ -81,23 +182,40 @@ function short(quick: Digests['quick']): Digest {
   return (form) => quick(JSON.stringify(['agreement', form])).slice(-16);
 }
 
-/** What an agreement says of the path of a change, and of which place; null if nothing was declared there, or it was unmanaged. */
-function agreedAt(
+/** A place that is agreed on, under its path, and every path that may call it: an entry has a name and an address. */
+interface Place {
+  readonly path: Path;
+  readonly called: readonly Path[];
+}
+
+/** The place of an entry: that of its name if it has one, else that of its address. */
+function entryAt(list: McpList, entry: ValueRecord): Place {
+  const called = callNames(list, entry).map((name) => ['mcp_config', list, name]);
+  return { path: called.at(-1) ?? [], called: called.toReversed() };
+}
+
+/** The places that the path of a change may be agreed at. */
+function candidates(
   path: Path,
-  { places, unmanaged }: Agreement,
-  digest: Digest,
-): { readonly agreed: Agreed; readonly place: Path } | null {
-  const place = placeOf(path);
-  const left = new Set(unmanaged);
-  const isLeft = [path, place].some((one) =>
-    one.some((_, index) => left.has(digest(one.slice(0, index + 1)))),
-  );
-  if (isLeft) return null;
-  for (const one of isEntry(path) ? [place] : [place, path.slice(0, 1)]) {
-    const agreed = places[digest(one)];
-    if (agreed !== undefined) return { agreed, place: one };
-  }
-  return null;
+  declaredAt: (path: Path) => Value | undefined,
+  shown: Shown,
+): readonly Place[] {
+  const one = placeOf(path);
+  const own = { path: one, called: [one] };
+  const [name = '', list] = path;
+  if (!isEntry(path) || !isMcpList(list))
+    return path.length === 1 ? [own] : [own, { path: [name], called: [[name]] }];
+  const entries = [declaredAt(path), shown([one])].filter((entry) => isRecord(entry));
+  return [...entries.map((entry) => entryAt(list, entry)), own];
+}
+
+/** The digests of the unmanaged paths of an agreement that a path is one of, or lies under. */
+function leftAbove(path: Path, agreement: Agreement | null, digest: Digest): readonly string[] {
+  const left = new Set(agreement?.unmanaged);
+  if (left.size === 0) return [];
+  return [path, placeOf(path)]
+    .flatMap((one) => one.map((_, index) => digest(one.slice(0, index + 1))))
+    .filter((one) => left.has(one));
 }
 
 function isEntry([name = '', list = '', identity]: Path): boolean {
@@ -110,29 +228,39 @@ function placeOf(path: Path): Path {
   return isEntry(path) ? [name, list, identity.replace(/#\d+$/, '')] : path;
 }
 
-/** The paths under which a file declares something: fields, native values, and entries of lists. */
-function placesOf({ fields }: DesiredState): readonly Path[] {
-  return fields.flatMap(({ field, value }) => {
-    if (field.isNative) return [field.path];
-    if (field.name !== 'mcp_config' || !isRecord(value)) return [[field.name]];
-    const entries = MCP_LISTS.flatMap((list) =>
-      segmentsIn(list, entriesOf(value[list])).map((segment) => [field.name, list, segment]),
-    );
-    return [[field.name], ...entries];
-  });
+/** What a file declares under a path: a field's value, a native one, or an entry of a list. */
+interface Declared extends Place {
+  readonly value: Value;
+  readonly isSecret: boolean;
 }
 
-/** What a service shows at a path. */
-function shownBy(observed: ObservedState): (path: Path) => Value | undefined {
+function placesOf({ fields, unmanaged }: DesiredState): readonly Declared[] {
+  const all = fields.flatMap(({ field, value }): Declared[] => {
+    const own = { path: field.path, called: [field.path], value, isSecret: field.secret };
+    if (field.isNative || field.name !== 'mcp_config' || !isRecord(value)) return [own];
+    const entries = MCP_LISTS.flatMap((list) =>
+      entriesOf(value[list]).map((entry) => ({ ...entryAt(list, entry), value: entry })),
+    );
+    return [own, ...entries.map((entry) => ({ ...entry, isSecret: false }))];
+  });
+  return all.filter(({ called }) => called.every((path) => !isUnmanaged(unmanaged, path)));
+}
+
+type Shown = (called: readonly Path[]) => Value | undefined;
+
+/** What a service shows at a place. */
+function shownBy(observed: ObservedState): Shown {
   const { values, secrets } = observed;
-  return (path) => {
-    const [name = '', list = '', identity = ''] = path;
-    if (isEntry(path) && isMcpList(list)) {
-      const config = values[name];
-      const entries = isRecord(config) ? entriesOf(config[list]) : [];
-      return entries.find((entry) => callNames(list, entry).includes(identity));
-    }
-    return shownAt(observed, path) ?? values[name] ?? secrets.get(name);
+  const entryCalled = ([name = '', list = '', identity = '']: Path): Value | undefined => {
+    const config = values[name];
+    if (!isRecord(config) || !isMcpList(list)) return undefined;
+    return entriesOf(config[list]).find((entry) => callNames(list, entry).includes(identity));
+  };
+  return (called) => {
+    const [path = []] = called;
+    const [name = ''] = path;
+    if (!isEntry(path)) return shownAt(observed, path) ?? values[name] ?? secrets.get(name);
+    return called.map(entryCalled).find((entry) => entry !== undefined);
   };
 }
 

@@ -21,14 +21,18 @@ export function classified(
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
   const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
+  const itemsClass = sameItems(desired.sandboxes, base.sandboxes) ? 'drift' : 'pending';
   const classOf = (change: Change): ChangeClass => {
+    if (change.resource === 'sandbox') return itemsClass;
+    // What was unmanaged is managed now: the file has changed.
+    if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.
     return isDeclared(base, change.path) && changed.has(pathKey(change.path))
       ? 'conflict'
       : 'pending';
   };
-  return classedBy(plan, classOf, !sameItems(desired.sandboxes, base.sandboxes));
+  return classedBy(plan, classOf);
 }
 
 /** Classifies every change by what has changed since some time before. */
@@ -36,25 +40,19 @@ export interface Since {
   readonly classify: (plan: Plan, desired: DesiredState, observed: ObservedState) => Plan;
 }
 
-/** A plan whose settings have these classes, and whose sandboxes that of the file if it declares others. */
-export function classedBy(
-  plan: Plan,
-  classOf: (change: Change) => ChangeClass,
-  sandboxesMoved: boolean,
-): Plan {
+/** A plan whose changes have these classes; null if it is not known who made one. */
+export function classedBy(plan: Plan, classOf: (change: Change) => ChangeClass | null): Plan {
+  const classed = (change: Change): Change => {
+    const found = change.action === 'rotate' ? 'pending' : classOf(change);
+    return found === null ? change : { ...change, class: found };
+  };
   return {
-    settings: {
-      ...plan.settings,
-      changes: plan.settings.changes.map((change) => ({
-        ...change,
-        class: change.action === 'rotate' ? 'pending' : classOf(change),
-      })),
-    },
+    settings: { ...plan.settings, changes: plan.settings.changes.map(classed) },
     sandboxes: {
       ...plan.sandboxes,
       steps: plan.sandboxes.steps.map((step): SandboxStep => ({
         ...step,
-        change: { ...step.change, class: sandboxesMoved ? 'pending' : 'drift' },
+        change: classed(step.change),
       })),
     },
   };

@@ -129,7 +129,7 @@ export function driftCounts(changes: number, pending: number): string {
 
 /** That the counts of drift may include edits of the file; empty if every change has a class. */
 export function driftCaveat(changes: readonly Change<Json>[]): string {
-  return changes.length === 0 || changes.some((change) => change.class !== undefined)
+  return changes.every((change) => change.class !== undefined)
     ? ''
     : 'Without --base, drift cannot be told from edits of the file.';
 }

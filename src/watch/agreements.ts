@@ -1,21 +1,29 @@
-import type { Agreement, LoadedPlan } from '../operations/session.ts';
+import type { Digests } from '../model/ports.ts';
+import type { Agreement, AgreementWith, LoadedPlan } from '../operations/session.ts';
 import type { Target } from '../desired/target.ts';
+import { digestsUnder } from '../host/digests.ts';
 import type { Environment } from './environment.ts';
 
 /** Agreements of files and services, one object for all that are the same: environments of a fleet often declare the same. */
 export class Agreements {
   readonly #most: number;
   readonly #known = new Map<string, Agreement>();
-  /** That of the agreement that was taken last; all of a data folder have one, so that the same ones look the same. */
-  salt: string | undefined;
+  /** Under the salt that was used last; all of a data folder have one, so that the same agreements look the same. */
+  #digests: Digests | null = null;
 
   /** Of more than `most` that differ, the oldest are not shared any more. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
 
+  /** What the next agreement of an environment is made with. An address from a reference takes a tenth of a second, once. */
+  digestsAfter(former: AgreementWith | null): Digests {
+    const salt = former?.agreement.salt ?? this.#digests?.salt;
+    if (this.#digests === null || this.#digests.salt !== salt) this.#digests = digestsUnder(salt);
+    return this.#digests;
+  }
+
   of(agreement: Agreement): Agreement {
-    this.salt = agreement.salt;
     const key = JSON.stringify(agreement);
     const known = this.#known.get(key) ?? agreement;
     this.#known.delete(key);
@@ -29,7 +37,7 @@ export class Agreements {
 export interface AgreementTools {
   readonly agreements: Agreements;
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be. */
-  readonly keepAgreement: (environment: Environment, agreement: Agreement) => Promise<void>;
+  readonly keepAgreement: (environment: Environment, agreed: AgreementWith) => Promise<void>;
 }
 
 /** What the file and the service of one environment agree on, on its way into the journal. */
@@ -39,7 +47,7 @@ export class AgreementOf {
   /** What was declared when it was last looked at. */
   #declared: Target | null = null;
   /** The one that the journal has. */
-  #kept: Agreement | null = null;
+  #kept: AgreementWith | null = null;
 
   constructor(environment: Environment, tools: AgreementTools) {
     this.#environment = environment;
@@ -53,12 +61,13 @@ export class AgreementOf {
     this.#kept = this.#environment.agreed;
   }
 
-  /** Takes a read that found nothing that differs. `isNew`: the one before had found something else. */
+  /** Takes what a read compared. `isNew`: the one before had found something else. */
   take(agreed: LoadedPlan['agreed'], declared: Target, isNew: boolean): void {
     if (agreed === null || (!isNew && declared === this.#declared)) return;
     const environment = this.#environment;
     const { agreements } = this.#tools;
-    const now = agreements.of(agreed(environment.agreed?.salt ?? agreements.salt));
+    const { address, agreement } = agreed();
+    const now = { address, agreement: agreements.of(agreement) };
     if (JSON.stringify(now) !== JSON.stringify(environment.agreed)) environment.agreed = now;
     this.#declared = declared;
   }

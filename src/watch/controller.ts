@@ -82,7 +82,7 @@ export class Controller implements Watching {
       abandon: options.abandon,
       commit: () => files.commit,
       keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
-      keepAgreement: (environment, agreement) => this.#keeper.keepAgreement(environment, agreement),
+      keepAgreement: (environment, agreed) => this.#keeper.keepAgreement(environment, agreed),
       agreements: new Agreements(SHARED_AGREEMENTS),
       recall: (name) => this.#keeper.recall(name, this.#recall),
       isAsStarted: () => options.journal.isOwn(),

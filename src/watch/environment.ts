@@ -15,7 +15,7 @@ import type {
 } from '../model/watch.ts';
 import type { Clock } from '../model/ports.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../model/verdict.ts';
-import type { Agreement } from '../operations/session.ts';
+import type { AgreementWith } from '../operations/session.ts';
 import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
 import { failedAfter, healsAfter, moved, recent, retold } from './healing.ts';
 
@@ -35,8 +35,8 @@ export interface Remembered {
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
   readonly healFailed: HealFailed | null;
-  /** What file and service were the same in when they last were; null if that is not known. */
-  readonly agreed: Agreement | null;
+  /** Where file and service were the same when they last were; null if nothing is known. */
+  readonly agreed: AgreementWith | null;
 }
 
 /** From how many milliseconds on the clock was set, and did not only drift. */
@@ -65,7 +65,7 @@ export class Environment implements WatchState {
   healFailed: HealFailed | null = null;
   heldBy: string | null = null;
   commit: string | null = null;
-  agreed: Agreement | null = null;
+  agreed: AgreementWith | null = null;
   #began: readonly Beginning[] = [];
   #nextRead: () => number | null = () => null;
   readonly #marks = new Marks();

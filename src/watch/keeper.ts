@@ -1,6 +1,6 @@
 import { asSetpointError } from '../model/error.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
-import type { Agreement } from '../operations/session.ts';
+import type { AgreementWith } from '../operations/session.ts';
 import type { Conditions } from './conditions.ts';
 import type { ControllerNote } from './controller.ts';
 import type { Environment, Remembered } from './environment.ts';
@@ -81,8 +81,8 @@ export class Keeper {
   }
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
-  async keepAgreement({ name }: Environment, agreement: Agreement): Promise<void> {
-    await this.#kept(() => this.#journal.agree(name, agreement));
+  async keepAgreement({ name }: Environment, agreed: AgreementWith): Promise<void> {
+    await this.#kept(() => this.#journal.agree(name, agreed));
   }
 
   /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */

@@ -10,10 +10,11 @@ import {
   approvalOf,
   applyLoaded,
   planLoaded,
-  type Agreement,
+  type AgreementWith,
   type LoadedPlan,
   type Sharing,
 } from '../operations/session.ts';
+import type { Agreements } from './agreements.ts';
 import { digestOf, type Environment } from './environment.ts';
 import { competing, isStanding, mayHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
@@ -25,6 +26,7 @@ export interface TurnTools {
   readonly networks: Sharing['networks'];
   /** The values that are masked in whatever is kept or shown. */
   readonly values: () => Sharing['values'];
+  readonly agreements: Agreements;
   readonly clock: Clock;
   /** The time of now. */
   readonly moment: () => Moment;
@@ -38,10 +40,10 @@ export interface TurnTools {
   readonly lookAgain: (environment: Environment) => Promise<void>;
 }
 
-/** An environment as the files declare it, and what they and the service agreed on when they were last the same. */
+/** An environment as the files declare it, and where they and the service were the same when they last were. */
 export interface Declared {
   readonly target: Target;
-  readonly agreement: Agreement | null;
+  readonly agreement: AgreementWith | null;
   readonly commit: string | null;
 }
 
@@ -55,12 +57,12 @@ export interface WriteTools extends TurnTools {
 /** Reads an environment as it is now. Errors are in the plan. */
 export async function readEnvironment(
   { target, agreement }: Declared,
-  { request, networks, values, signal }: TurnTools,
+  { request, networks, values, agreements, signal }: TurnTools,
 ): Promise<LoadedPlan> {
   return planLoaded(
     target,
     { ...request, digests: false, signal },
-    { networks, values: values(), agreement },
+    { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
 }
 
@@ -120,8 +122,8 @@ export async function write(
   tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
 ): Promise<EnvironmentOutcome> {
   const { name } = environment;
-  const { commit } = declared;
-  const { request, networks, values, clock, approved, lock, records } = tools;
+  const { commit, agreement } = declared;
+  const { request, networks, values, agreements, clock, approved, lock, records } = tools;
   let planned: EnvironmentPlan | null = null;
   let begun = false;
   let problem: SetpointError | null = null;
@@ -163,7 +165,7 @@ export async function write(
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
     },
-    { networks, values: values(), agreement: declared.agreement },
+    { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
   if (begun) {
     environment.written(outcome, clock.now());

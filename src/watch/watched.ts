@@ -212,8 +212,7 @@ export class Watched {
     if (signal.aborted && plan.status === 'error') return false;
     const [now, passing] = [clock.now(), clock.monotonic()];
     const event = environment.read(plan, now, declared.commit);
-    if (environment.found === 'in-sync')
-      this.#agreement.take(agreed, declared.target, event !== null);
+    this.#agreement.take(agreed, declared.target, event !== null);
     const seconds = (passing - began) / 1000;
     ended(environment, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
     if (event !== null && environment.heldBy === null) this.#records.add(event, now);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { digestsUnder } from '../../src/host/digests.ts';
 import { openBranch } from '../../src/host/git-branch.ts';
 import { planLoaded, sessionNetworks } from '../../src/operations/session.ts';
 import type { Dispatcher } from '../../src/service/connect.ts';
@@ -147,7 +148,7 @@ environments:
       const target = targets.find((one) => one.name === name);
       if (target === undefined) throw new Error(`no ${name}`);
       const networks = sessionNetworks();
-      const sharing = { networks, values, agreement: null };
+      const sharing = { networks, values, agreement: null, digests: digestsUnder() };
       const { plan } = await planLoaded(target, request, sharing);
       await networks.close();
       return plan.error;

@@ -9,9 +9,13 @@ export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
   readonly kind: 'checkpoint';
-  /** `agreed` is the place of one in `agreements`. Earlier versions wrote neither `began` nor `healFailed`. */
+  /**
+   * `agreed` is the place of one in `agreements`, and `agreedWith` its address. Earlier versions wrote none of `agreedWith`, `began` and
+   * `healFailed`.
+   */
   readonly environments: readonly (Omit<Remembered, 'agreed' | 'began' | 'healFailed'> & {
     readonly agreed?: number | null;
+    readonly agreedWith?: string | null;
     readonly began?: readonly Beginning[];
     readonly healFailed?: HealFailed | null;
   })[];
@@ -35,6 +39,8 @@ export interface AgreedLine {
   readonly kind: 'agreed';
   readonly environment: string;
   readonly agreement: Agreement;
+  /** The digest of the service's address. Earlier versions did not write it. */
+  readonly address?: string | null;
 }
 
 export type JournalLine = JournalRecord | AgreedLine | Checkpoint;
@@ -104,8 +110,11 @@ function isWhole(line: JournalLine): boolean {
         areTexts(line.inFlight) &&
         (line.agreements ?? []).every(isAgreement) &&
         line.environments.every(
-          ({ name, heals, began = [] }) =>
-            typeof name === 'string' && areHeals(heals) && areBeginnings(began),
+          ({ name, heals, began = [], agreedWith }) =>
+            typeof name === 'string' &&
+            areHeals(heals) &&
+            areBeginnings(began) &&
+            isAddress(agreedWith),
         ) &&
         line.notices.every((one) => one.kind === 'notice' && isWhole(one))
       );
@@ -124,7 +133,7 @@ function isWhole(line: JournalLine): boolean {
     case 'clock-set':
       return Number.isFinite(line.by);
     case 'agreed':
-      return isAgreement(line.agreement);
+      return isAgreement(line.agreement) && isAddress(line.address);
     case 'resumed':
       return true;
     case 'started':
@@ -151,9 +160,15 @@ function isPart({ changes, error }: Pick<EnvironmentPlan, 'changes' | 'error'>):
   );
 }
 
-function isAgreement({ salt, places, unmanaged, sandboxes }: Agreement): boolean {
+function isAgreement({ salt, places, unmanaged, sandboxes, first }: Agreement): boolean {
   return (
     [salt, sandboxes, ...unmanaged].every((one) => typeof one === 'string') &&
-    Object.values(places).every((agreed) => Array.isArray(agreed))
+    Object.values(places).every((agreed) => Array.isArray(agreed)) &&
+    (first === undefined || first.changes.every((one) => typeof one === 'string'))
   );
+}
+
+/** Whether an address that something was agreed on with is one, or is not known. */
+function isAddress(address: string | null | undefined): boolean {
+  return typeof (address ?? '') === 'string';
 }

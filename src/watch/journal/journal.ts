@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SetpointError } from '../../model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../model/watch.ts';
 import { createAside, makeFolder, syncFolder } from '../../host/write-aside.ts';
-import type { Agreement } from '../../operations/session.ts';
+import type { AgreementWith } from '../../operations/session.ts';
 import { notWritten } from './journal-error.ts';
 import {
   alone,
@@ -70,9 +70,9 @@ export class Journal {
   }
 
   /** Appends what a file and its service agree on; as durable as an event. Throws output-failed if it cannot be. */
-  async agree(environment: string, agreement: Agreement): Promise<void> {
+  async agree(environment: string, agreed: AgreementWith): Promise<void> {
     const at = new Date(this.#now()).toISOString();
-    const line: AgreedLine = { v: 1, at, kind: 'agreed', environment, agreement };
+    const line: AgreedLine = { v: 1, at, kind: 'agreed', environment, ...agreed };
     await this.#add(lineOf(line));
   }
 

@@ -1,6 +1,6 @@
 import type { Heal, JournalRecord, WriteEvent } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
-import type { Agreement } from '../../operations/session.ts';
+import type { Agreement, AgreementWith } from '../../operations/session.ts';
 import { Agreements } from '../agreements.ts';
 import { beginningsAfter, firstOf } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
@@ -47,9 +47,10 @@ export class Memory implements Restored {
     const places = new Map<Agreement, number>();
     const all = [...environments.values()].map(({ agreed, ...known }) => {
       if (agreed === null) return { ...known, agreed: null };
-      const place = places.get(agreed) ?? places.size;
-      places.set(agreed, place);
-      return { ...known, agreed: place };
+      const { agreement, address } = agreed;
+      const place = places.get(agreement) ?? places.size;
+      places.set(agreement, place);
+      return { ...known, agreed: place, agreedWith: address };
     });
     const agreements = [...places.keys()];
     return { v: 1, at, kind: 'checkpoint', environments: all, agreements, notices, inFlight, upTo };
@@ -59,13 +60,14 @@ export class Memory implements Restored {
     switch (line.kind) {
       case 'checkpoint':
         this.environments.clear();
-        for (const { agreed, began, healFailed, ...known } of line.environments) {
+        for (const one of line.environments) {
+          const { agreed, agreedWith = null, began, healFailed, ...known } = one;
           const { name, found, plan, since, after } = known;
           this.environments.set(name, {
             ...known,
             healFailed: healFailed ?? null,
             began: began ?? beginningsAfter([], found, plan, since, after),
-            agreed: this.#placed(line, agreed),
+            agreed: this.#placed(line, agreed, agreedWith),
           });
         }
         this.told = new ToldStates(line.notices);
@@ -73,7 +75,12 @@ export class Memory implements Restored {
         for (const name of line.inFlight) this.#inFlight.add(name);
         break;
       case 'agreed':
-        this.#change(line.environment, { agreed: this.#agreements.of(line.agreement) });
+        this.#change(line.environment, {
+          agreed: {
+            address: line.address ?? null,
+            agreement: this.#agreements.of(line.agreement),
+          },
+        });
         break;
       case 'state': {
         const { status, plan, at, after } = line;
@@ -143,9 +150,13 @@ export class Memory implements Restored {
     });
   }
 
-  #placed({ agreements }: Checkpoint, place: number | null | undefined): Agreement | null {
+  #placed(
+    { agreements }: Checkpoint,
+    place: number | null | undefined,
+    address: string | null,
+  ): AgreementWith | null {
     const agreement = agreements?.[place ?? Number.NaN];
-    return agreement === undefined ? null : this.#agreements.of(agreement);
+    return agreement === undefined ? null : { address, agreement: this.#agreements.of(agreement) };
   }
 
   #healsOf(name: string): readonly Heal[] {

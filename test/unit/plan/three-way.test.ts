@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/host/digests.ts';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
-import type { Change } from '../../../src/model/plan.ts';
-import { agreementOf, sinceAgreement, type Agreement } from '../../../src/plan/agreement.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
+import type { Change, Plan } from '../../../src/model/plan.ts';
+import type { Digests } from '../../../src/model/ports.ts';
+import {
+  agreementAfter,
+  sinceAgreement,
+  type Agreement,
+  type AgreementWith,
+} from '../../../src/plan/agreement.ts';
+import type { DesiredState, ObservedState } from '../../../src/model/state.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
@@ -41,17 +47,25 @@ function since(
   stored: Readonly<Record<string, Value>>,
 ): Record<string, string | undefined> {
   const digests = digestsUnder();
-  const agreement = agreementOf(base, observed(recordOf(Object.entries(agreed))), digests);
+  const before = observed(recordOf(Object.entries(agreed)));
+  const agreement = agreedOn(base, before, digests);
   const state = observed(recordOf(Object.entries(stored)));
-  const settings = planSettings(now, state, NOTHING_KNOWN);
-  const plan = { settings, sandboxes: { steps: [], unmet: [], warnings: [] } };
-  const kept = JSON.parse(JSON.stringify(agreement)) as Agreement;
-  const { settings: found } = sinceAgreement(kept, digestsUnder(kept.salt)).classify(
-    plan,
+  const kept = JSON.parse(JSON.stringify({ address: 'a', agreement })) as AgreementWith;
+  const { settings: found } = sinceAgreement(kept, 'a', digestsUnder(digests.salt)).classify(
+    planned(now, state),
     now,
     state,
   );
   return classesOf(found.changes);
+}
+
+function planned(desired: DesiredState, state: ObservedState): Plan {
+  return planOf([], planSettings(desired, state, NOTHING_KNOWN));
+}
+
+function agreedOn(base: DesiredState, state: ObservedState, digests: Digests): Agreement {
+  const compared = { desired: base, observed: state, plan: planned(base, state), address: 'a' };
+  return agreementAfter(compared, null, digests);
 }
 
 describe('of a field', () => {
@@ -379,11 +393,11 @@ describe('since file and service were last the same, of which only digests are k
       }));
       const shown = config(server('a', { timeout: 60, api_key: new Secret(value) }));
       const state = observed(recordOf(Object.entries(shown)));
-      return agreementOf({ ...base, fields }, state, digestsUnder('salt'));
+      return agreedOn({ ...base, fields }, state, digestsUnder('salt'));
     };
     expect(of('one')).toEqual(of('two'));
     const plain = (value: string) =>
-      agreementOf(
+      agreedOn(
         resolveSettings(target(withSettings('git_user_name: "${env:A}"')), source({ A: value })),
         observed(recordOf([['git_user_name', value]])),
         digestsUnder('salt'),
@@ -395,8 +409,8 @@ describe('since file and service were last the same, of which only digests are k
     const one = 'sandboxes: [{ id: box-1, state: running }]\n';
     const classOf = (base: string, now: string) => {
       const digests = digestsUnder();
-      const agreement = agreementOf(file(['language: en'], base), observed({}), digests);
-      return sinceAgreement(agreement, digests)
+      const agreement = agreedOn(file(['language: en'], base), observed({}), digests);
+      return sinceAgreement({ address: 'a', agreement }, 'a', digests)
         .classify(planOf([], {}, [step('box-1')]), file(['language: en'], now), observed({}))
         .sandboxes.steps.map(({ change: { class: kind } }) => kind);
     };
