@@ -2,7 +2,8 @@ import type { Call } from '../call.ts';
 import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { failure, readSentBody } from './body.ts';
-import { patched } from './patch.ts';
+import { profileOf } from '../native/profiles.ts';
+import { type Diffs, patched } from './patch.ts';
 import { readDiffs } from './patch-body.ts';
 import {
   answered,
@@ -34,7 +35,7 @@ export async function getSettings(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** Source: contract `X-Expose-Secrets: "PlainText"`, `"true"`, `"false"`. */
-function exposureOf(header: string | string[] | undefined): Exposure | Answer {
+export function exposureOf(header: string | string[] | undefined): Exposure | Answer {
   const sent = String(header ?? '');
   const asked = sent.trim().toLowerCase();
   if (asked === '') return 'masked';
@@ -64,16 +65,37 @@ export async function patchSettings(kind: Kind, call: Call): Promise<Answer> {
     kind,
     call,
     200,
-    (record, now) => patched(kind, record, read.diffs, now) ?? invalid,
+    (record, now) =>
+      missingProfile(record, read.diffs) ?? patched(kind, record, read.diffs, now) ?? invalid,
   );
+}
+
+/** Beside any member of the llm the name is not looked up. Source: contract "active_profile by PATCH". */
+function missingProfile(record: JsonObject, { applies }: Diffs): Answer | undefined {
+  if (applies === undefined || profileOf(record, applies) !== undefined) return undefined;
+  return noProfile(applies);
+}
+
+export function noProfile(name: string): Answer {
+  return detail(404, `Profile '${name}' not found`);
 }
 
 /** Stores what a change makes of the record and answers with it, or with the change's own answer, which stores nothing. */
 export async function change(
   kind: Kind,
-  { service }: Call,
+  call: Call,
   status: number,
   make: (record: JsonObject, now: number) => JsonObject | Answer,
+): Promise<Answer> {
+  return changeOf(kind, call, make, (record) => shown(answered(kind, record, 'masked'), status));
+}
+
+/** The same, with another answer to a record that was stored. */
+export async function changeOf(
+  kind: Kind,
+  { service }: Call,
+  make: (record: JsonObject, now: number) => JsonObject | Answer,
+  answerOf: (record: JsonObject) => Answer,
 ): Promise<Answer> {
   return service.store.update((before) => {
     const now = service.now();
@@ -85,7 +107,7 @@ export async function change(
     const made = make(record, now);
     if (isAnswer(made)) return { contents: before, answer: made };
     const contents = { ...before, settings: sealedRecord(kind, made) };
-    return { contents, answer: shown(answered(kind, made, 'masked'), status) };
+    return { contents, answer: answerOf(made) };
   });
 }
 

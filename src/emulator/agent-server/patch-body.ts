@@ -50,9 +50,8 @@ export function readDiffs(kind: Kind, body: Json): ReadDiffs {
   if (says === 0) return { kind: 'refused', answer: NOTHING };
   const named = memberOf(pointers, 'active_profile') ?? null;
   const isLlmSaid = diffs.agent !== undefined && memberOf(diffs.agent, 'llm') !== undefined;
-  if (typeof named === 'string' && !isLlmSaid)
-    return { kind: 'refused', answer: detail(404, `Profile '${named}' not found`) };
-  return { kind: 'diffs', diffs: { ...diffs, pointers } };
+  const applies = typeof named === 'string' && !isLlmSaid ? { applies: named } : {};
+  return { kind: 'diffs', diffs: { ...diffs, pointers, ...applies } };
 }
 
 function refused(verdicts: readonly Verdict[]): ReadDiffs {

@@ -3,6 +3,7 @@ import { filledIn } from '../native/filled-in.ts';
 import { settledLlm } from '../native/llm-rules.ts';
 import { mcpProblem } from '../native/mcp-rules.ts';
 import { mergePatch } from '../native/merge.ts';
+import { profileOf } from '../native/profiles.ts';
 import { fitPart, type Kind } from './record.ts';
 import { isContradictory, isRefused, isWrongStart } from './rules.ts';
 
@@ -12,13 +13,15 @@ export interface Diffs {
   readonly conversation?: JsonObject;
   readonly misc?: JsonObject;
   readonly pointers: JsonObject;
+  /** The LLM profile whose llm takes the place of that of the settings. */
+  readonly applies?: string;
 }
 
 /** The record after a PATCH, all of it or nothing; undefined if one of its values is refused. */
 export function patched(
   kind: Kind,
   record: JsonObject,
-  { agent, conversation, misc, pointers }: Diffs,
+  { agent, conversation, misc, pointers, applies }: Diffs,
   now: number,
 ): JsonObject | undefined {
   const after: Record<string, Json> = { ...record, ...pointers };
@@ -35,8 +38,12 @@ export function patched(
   if (misc !== undefined) after['misc_settings'] = patchedMisc(part(record, 'misc_settings'), misc);
   const router = memberOf(pointers, 'active_meta_profile');
   if (router !== undefined) after['agent_settings'] = routed(after['agent_settings'] ?? {}, router);
-  const isAcp = memberOf(part(after, 'agent_settings'), 'agent_kind') === 'acp';
-  return isAcp ? { ...after, active_meta_profile: null } : after;
+  const settings = part(after, 'agent_settings');
+  if (memberOf(settings, 'agent_kind') === 'acp') return { ...after, active_meta_profile: null };
+  const profile = applies === undefined ? undefined : profileOf(record, applies);
+  return profile === undefined
+    ? after
+    : { ...after, agent_settings: { ...settings, llm: profile } };
 }
 
 function part(record: JsonObject, name: string): JsonObject {

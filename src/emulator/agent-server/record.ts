@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit, type Reading } from '../native/fit.ts';
 import { filledIn } from '../native/filled-in.ts';
+import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
 import { MASK } from '../native/secret-text.ts';
 import type { Snapshot } from '../native/schema.ts';
 import { isSet, withSecrets } from '../native/secrets-of.ts';
@@ -65,14 +66,18 @@ export function openRecord(kind: Kind, held: HeldSettings, now: number): JsonObj
       part === 'agent_settings' ? filledIn(verdict.value, 'agent-server', now) : verdict.value;
   }
   if (held.dialect !== 'agent-server') return record;
+  const profiles = memberOf(stored, PROFILES);
+  if (profiles !== undefined) record[PROFILES] = profiles;
   for (const name of [...POINTERS, 'misc_settings'])
     record[name] = memberOf(stored, name) ?? record[name] ?? null;
-  return record;
+  return withProfileSecrets(kind.snapshot, record, (token) => kind.vault.load(token));
 }
 
 /** The record as the store keeps it. */
 export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
-  const sealed = withSecrets(kind.snapshot, kind.snapshot, record, (text) => kind.vault.seal(text));
+  const seal = (text: string) => kind.vault.seal(text);
+  const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
+  const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
   const versioned = { schema_version: STORE_VERSION, ...(isJsonObject(sealed) ? sealed : {}) };
   return { dialect: 'agent-server', record: versioned };
 }
@@ -80,13 +85,18 @@ export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
 /** How secrets are answered. */
 export type Exposure = 'masked' | 'plaintext' | 'encrypted';
 
-/** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
-export function answered(kind: Kind, record: JsonObject, exposure: Exposure): Json {
-  const { vault } = kind;
-  const shown = withSecrets(kind.snapshot, kind.snapshot, record, (text) => {
+/** What is answered for the text of a secret. */
+export function exposed({ vault }: Kind, exposure: Exposure): (text: string) => string {
+  return (text) => {
     if (exposure === 'encrypted') return vault.seal(text);
     return exposure === 'masked' || vault.isUnknown(text) ? MASK : text;
-  });
+  };
+}
+
+/** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
+export function answered(kind: Kind, record: JsonObject, exposure: Exposure): Json {
+  const { [PROFILES]: _, ...settings } = record;
+  const shown = withSecrets(kind.snapshot, kind.snapshot, settings, exposed(kind, exposure));
   const isKeySet = isSet(record, ['agent_settings', 'llm', 'api_key']);
   return isJsonObject(shown) ? { ...shown, llm_api_key_is_set: isKeySet } : shown;
 }

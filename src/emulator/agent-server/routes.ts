@@ -13,6 +13,13 @@ import {
 } from './detection.ts';
 import { getSettings, patchSettings } from './handlers.ts';
 import { addEntry, changeEntry, removeEntry } from './mcp.ts';
+import {
+  activateProfile,
+  getProfile,
+  listProfiles,
+  removeProfile,
+  saveProfile,
+} from './profiles.ts';
 import type { Kind } from './record.ts';
 
 /** The paths of an Agent Server's settings. It has no sandboxes. */
@@ -36,6 +43,16 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
         POST: (call) => addEntry(kind, call),
         PATCH: (call) => changeEntry(kind, call),
         DELETE: (call) => removeEntry(kind, call),
+      },
+    ],
+    ['/api/profiles', { GET: (call) => listProfiles(kind, call) }],
+    ['/api/profiles/{id}/activate', { POST: (call) => activateProfile(kind, call) }],
+    [
+      '/api/profiles/{id}',
+      {
+        GET: (call) => getProfile(kind, call),
+        POST: (call) => saveProfile(kind, call),
+        DELETE: (call) => removeProfile(kind, call),
       },
     ],
   ];
