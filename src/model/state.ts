@@ -86,9 +86,21 @@ export interface ObservedState {
   readonly bare?: readonly Path[];
   /** What a plan must warn of, and no field of the file says. */
   readonly cautions?: readonly Caution[];
+  /** What the declared pointers name, by their fields, where they name something else than the service does; absent if it was not asked. */
+  readonly pointed?: ReadonlyMap<string, Pointed>;
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
   readonly saved?: boolean;
 }
+
+/** What a pointer of the settings names. `broken`: it is there, and the service cannot make it active. */
+export interface Pointed {
+  readonly is: 'there' | 'missing' | 'broken';
+  /** What takes the place of the llm of the settings with it; null if nothing does, or nothing shows it. */
+  readonly brings: Brought | null;
+}
+
+/** The values and secrets of the llm of a profile, by the names that plans have for them. */
+export type Brought = Pick<ObservedState, 'values' | 'secrets'>;
 
 /** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan. */
 export interface Caution {

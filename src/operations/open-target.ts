@@ -8,6 +8,7 @@ import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
+import { declaredPointers } from '../plan/active-profile.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
@@ -121,7 +122,10 @@ async function openTarget(
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
-  const settings = traced(knowing(desired.lock, settingsObserver(connection, limits, { startup })));
+  const pointers = declaredPointers(desired);
+  const settings = traced(
+    knowing(desired.lock, settingsObserver(connection, limits, { startup, pointers })),
+  );
   return {
     connection,
     limits,
@@ -132,7 +136,11 @@ async function openTarget(
     comparing: traced(
       knowing(
         desired.lock,
-        settingsObserver(connection, limits, { startup, reveals: server.compareSecrets }),
+        settingsObserver(connection, limits, {
+          startup,
+          pointers,
+          reveals: server.compareSecrets,
+        }),
       ),
     ),
     observers: {

@@ -1,8 +1,9 @@
 import { ACTIVE_PROFILE, isNamedWithin, MODEL_PART } from '../model/native-parts.ts';
-import { formatPath } from '../model/path.ts';
-import type { Warning } from '../model/plan.ts';
-import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isEmpty, type Value } from '../model/value.ts';
+import { formatPath, isUnmanaged, pathNamed } from '../model/path.ts';
+import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { Brought, DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { isEmpty, recordOf, sameValue, secretsIn, type Value } from '../model/value.ts';
 
 /**
  * What a write of the active profile carries besides, so that the profile does not take the place of the model's settings that the file
@@ -24,16 +25,131 @@ export function besideProfile(
   return model === undefined || isEmpty(model) ? null : ['llm_model', model];
 }
 
-/** That a profile is made active beside the model's settings that the file declares. */
+/** That a profile is made active beside the model's settings that the file declares, or that nothing shows what it brings. */
 export function profileWarnings(
   written: ReadonlyMap<string, Value>,
   managed: readonly DesiredField[],
+  { dialect, pointed }: ObservedState,
 ): Warning[] {
   const name = formatPath(ACTIVE_PROFILE);
-  if (isEmpty(written.get(name)) || !declaresModel(managed)) return [];
-  const message = `${name} and settings of the model are declared: the declared settings stay, and the rest of the profile is not taken over.`;
-  return [{ code: 'active-profile', message, path: ACTIVE_PROFILE }];
+  const warning = (message: string): Warning[] => [
+    { code: 'active-profile', message, path: ACTIVE_PROFILE },
+  ];
+  if (isEmpty(written.get(name))) return [];
+  if (declaresModel(managed))
+    return warning(
+      `${name} and settings of the model are declared: the declared settings stay, and the rest of the profile is not taken over.`,
+    );
+  if (!dialect.fields.has('llm_model') || (pointed?.get(name)?.brings ?? null) !== null) return [];
+  return warning(
+    `${name} takes the place of the whole llm, its key and address too; what the profile holds is not known here.`,
+  );
 }
+
+/** The reason of a change of the llm that the file does not declare, and the profile brings. */
+export const BROUGHT = 'comes with active_profile, which takes the place of the whole llm';
+
+/**
+ * What a write puts in the place of the llm by the profile that it makes active. Null if it activates none, only the pointer moves, or
+ * nothing shows what the profile holds.
+ */
+export function broughtBy(
+  fields: SettingsWrite['fields'],
+  { dialect, pointed }: ObservedState,
+): Brought | null {
+  const name = formatPath(ACTIVE_PROFILE);
+  if (isEmpty(fields[name]) || !dialect.fields.has('llm_model')) return null;
+  if (Object.keys(fields).some((other) => isNamedWithin(other, MODEL_PART))) return null;
+  return pointed?.get(name)?.brings ?? null;
+}
+
+/** The state that a write makes of another, as far as a profile makes it: the llm of the profile in the place of that of the settings. */
+export function withBrought(before: ObservedState, brought: Brought | null): ObservedState {
+  if (brought === null) return before;
+  const isOther = ([name]: readonly [string, unknown]): boolean => !isNamedWithin(name, MODEL_PART);
+  return {
+    ...before,
+    values: recordOf([
+      ...Object.entries(before.values).filter(isOther),
+      ...Object.entries(brought.values),
+    ]),
+    secrets: new Map([...[...before.secrets].filter(isOther), ...brought.secrets]),
+  };
+}
+
+/** Every change of the llm that comes with a profile, beside the one that makes it active. */
+export function broughtChanges(
+  before: ObservedState,
+  brought: Brought | null,
+  cause: Change | undefined,
+): Change[] {
+  if (brought === null || cause === undefined) return [];
+  const after = withBrought(before, brought);
+  const change = (name: string, from: Value, to: Value): Change => ({
+    resource: 'settings',
+    path: pathNamed(name),
+    action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
+    before: from,
+    after: isEmpty(to) ? null : to,
+    sensitive: secretsIn(from).length + secretsIn(to).length > 0,
+    ref: null,
+    reason: BROUGHT,
+    source: cause.source,
+  });
+  const names = new Set([...Object.keys(before.values), ...Object.keys(brought.values)]);
+  const ofValues = [...names]
+    .filter((name) => isNamedWithin(name, MODEL_PART))
+    .flatMap((name) => {
+      const [from, to] = [before.values[name] ?? null, after.values[name] ?? null];
+      return sameValue(from, to) ? [] : [change(name, from, to)];
+    });
+  const ofSecrets = [...after.secrets].flatMap(([name, state]): Change[] => {
+    if (!isNamedWithin(name, MODEL_PART)) return [];
+    const [was, is] = [before.secrets.get(name) === 'stored', state === 'stored'];
+    if (!was && !is) return [];
+    const action = is ? (was ? 'change' : 'set') : 'clear';
+    // Of a stored secret nothing is known but that it is there.
+    const [from, to] = [was, is].map((held) => (held ? new Secret('') : null));
+    return [{ ...change(name, from ?? null, to ?? null), action, after: to ?? null }];
+  });
+  return [...ofValues, ...ofSecrets];
+}
+
+/** What a file declares for the pointers that can be looked up, by their fields. */
+export function declaredPointers({ fields, unmanaged }: DesiredState): ReadonlyMap<string, string> {
+  return new Map(
+    fields.flatMap(({ field: { name, path }, value }): [string, string][] => {
+      if (!POINTED.has(name) || isUnmanaged(unmanaged, path) || isEmpty(value)) return [];
+      if (typeof value === 'string') return [[name, value]];
+      const isKnown = value instanceof Secret && !(value instanceof UnseenSecret);
+      return isKnown ? [[name, value.compareWith((text) => text)]] : [];
+    }),
+  );
+}
+
+/** Why a service cannot take what the pointers of a file name: it has nothing of that name, or cannot make it active. */
+export function pointerMisfits(
+  { fields, unmanaged }: DesiredState,
+  observed: ObservedState,
+): string[] {
+  return fields.flatMap(({ field: { name, path } }) => {
+    const found = observed.pointed?.get(name);
+    if (found === undefined || found.is === 'there' || isUnmanaged(unmanaged, path)) return [];
+    const what = POINTED.get(name) ?? 'profile';
+    return found.is === 'missing'
+      ? [
+          `${name} names ${what} that it does not have: create it there first, or name one that it has.`,
+        ]
+      : [
+          `${name} names ${what} whose provider connection is not there: name another, or mend the profile.`,
+        ];
+  });
+}
+
+const POINTED: ReadonlyMap<string, string> = new Map([
+  ['active_profile', 'an LLM profile'],
+  ['active_meta_profile', 'a meta profile'],
+]);
 
 function declaresModel(managed: readonly DesiredField[]): boolean {
   return managed.some(({ field }) => isNamedWithin(field.name, MODEL_PART));

@@ -4,6 +4,7 @@ import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { pointerMisfits } from './active-profile.ts';
 import { mcpMisfits } from './fit-mcp.ts';
 import { nativeMisfits } from './fit-native.ts';
 import { dialectAfter } from './reset-agent.ts';
@@ -25,7 +26,8 @@ export function misfit(
     problems.push(...unstorableIn(declared, dialect));
   }
   problems.push(...mcpMisfits(desired, dialect));
-  if (observed !== null) problems.push(...nativeMisfits(desired, observed));
+  if (observed !== null)
+    problems.push(...nativeMisfits(desired, observed), ...pointerMisfits(desired, observed));
   if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;

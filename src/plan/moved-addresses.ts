@@ -9,6 +9,7 @@ import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
 import { isEmpty, type Value } from '../model/value.ts';
+import { BROUGHT } from './active-profile.ts';
 import { beginsWith } from './plan-plain.ts';
 import type { Touched } from './touched.ts';
 
@@ -24,14 +25,27 @@ export function movedAddress(
       ? !sameEndpoint(before, after)
       : isOtherProvider(before, after, plan, observed);
   if (!isMoved) return [];
+  const where = address.by === 'url' ? 'another host' : 'another provider';
+  if (isKeyless(path, plan)) {
+    const message = `The plan moves ${formatPath(path)} to ${where} by active_profile, which brings no key: what the service finds elsewhere would go there.`;
+    return [{ message, path }];
+  }
   const sent = address.sends.flatMap((group) => firstSent(group, plan, observed));
   if (sent.length === 0) return [];
-  const where = address.by === 'url' ? 'another host' : 'another provider';
   const names = sent.map(formatPath);
   const isCertain = names.every((one) => observed.secrets.get(one) !== 'not-reported');
   const what = `${isCertain ? 'the' : 'any'} stored ${names.join(', ')}`;
   const message = `The plan moves ${formatPath(path)} to ${where}, and ${what} would go there.`;
   return [{ message, path }];
+}
+
+/** Whether an address comes with a profile that takes the stored key away and has none. */
+function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
+  const brought = changes.filter(({ reason }) => reason === BROUGHT);
+  return (
+    brought.some((change) => samePath(change.path, path)) &&
+    brought.some((change) => change.action === 'clear' && samePath(change.path, ['llm_api_key']))
+  );
 }
 
 /** What is sent of credentials that stand in for each other: all that is stored of the first, unless it is written anew. */

@@ -1,6 +1,6 @@
 import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
+import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
 import { onceFor } from '../model/once.ts';
 import {
   formatPath,
@@ -14,7 +14,7 @@ import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../m
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
-import { besideProfile, profileWarnings } from './active-profile.ts';
+import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
@@ -63,10 +63,15 @@ export function planSettings(
     written.set(name, declaredAs(name, managed) ?? clearedBy(name, start));
   const beside = besideProfile(written, managed, start);
   if (beside !== null) written.set(...beside);
+  const brought = broughtChanges(
+    start,
+    broughtBy(recordOf(written), start),
+    changes.find(({ path }) => samePath(path, ACTIVE_PROFILE)),
+  );
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {
-    changes: [...removals, ...changes.filter((change) => change.action !== 'remove')],
+    changes: [...removals, ...changes.filter(({ action }) => action !== 'remove'), ...brought],
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...unreadableIn(desired, observed),
@@ -75,7 +80,7 @@ export function planSettings(
       ...plans.flatMap(([, plan]) => plan.warnings ?? []),
       ...unpreservable.map(warningOf),
       ...cautionsFor(changes, observed),
-      ...profileWarnings(written, managed),
+      ...profileWarnings(written, managed, start),
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,

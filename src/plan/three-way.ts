@@ -1,10 +1,12 @@
 import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
+import { ACTIVE_PROFILE } from '../model/native-parts.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
+import { BROUGHT } from './active-profile.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
 /**
@@ -42,12 +44,16 @@ export interface Since {
 
 /** A plan whose changes have these classes; null if it is not known who made one. */
 export function classedBy(plan: Plan, classOf: (change: Change) => ChangeClass | null): Plan {
+  const { changes } = plan.settings;
+  const profile = changes.find(({ path }) => samePath(path, ACTIVE_PROFILE));
   const classed = (change: Change): Change => {
-    const found = change.action === 'rotate' ? 'pending' : classOf(change);
+    // What a profile brings has changed where the profile has.
+    const cause = change.reason === BROUGHT ? (profile ?? change) : change;
+    const found = change.action === 'rotate' ? 'pending' : classOf(cause);
     return found === null ? change : { ...change, class: found };
   };
   return {
-    settings: { ...plan.settings, changes: plan.settings.changes.map(classed) },
+    settings: { ...plan.settings, changes: changes.map(classed) },
     sandboxes: {
       ...plan.sandboxes,
       steps: plan.sandboxes.steps.map((step): SandboxStep => ({

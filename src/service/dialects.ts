@@ -7,6 +7,7 @@ import { recordOf, type ValueRecord } from '../model/value.ts';
 import * as agentServer from './agent-server/dialect.ts';
 import * as agentServerRead from './agent-server/read.ts';
 import { SERVER_INFO } from './agent-server/release.ts';
+import { pointedState } from './agent-server/pointed.ts';
 import { revealed } from './agent-server/reveal.ts';
 import * as agentServerWrite from './agent-server/write.ts';
 import * as appServer from './app-server/dialect.ts';
@@ -43,6 +44,13 @@ export interface DialectModule {
   readonly reveal?: (
     connection: Connection,
     state: ObservedState,
+    ask: Ask,
+  ) => Promise<ObservedState | SetpointError>;
+  /** An observed state with what the declared pointers name; absent if these services have none. */
+  readonly pointed?: (
+    connection: Connection,
+    state: ObservedState,
+    pointers: ReadonlyMap<string, string>,
     ask: Ask,
   ) => Promise<ObservedState | SetpointError>;
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
@@ -89,6 +97,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     claims: (body) => agentServer.KEY_FLAG in body,
     read: agentServerRead.settingsIn,
     reveal: revealed,
+    pointed: pointedState,
     saved: (answer) => agentServerRead.observedState(answer ?? recordOf([]), true),
     write: agentServerWrite.storeSettings,
   },

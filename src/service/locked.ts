@@ -22,11 +22,30 @@ export function withLock(state: ObservedState, lock: SchemaLock): ObservedState 
     ...state,
     secrets,
     values: recordOf(Object.entries(state.values).filter(([name]) => !names.has(name))),
+    ...(state.pointed === undefined ? {} : { pointed: withoutNames(state.pointed, names) }),
     answer: paths.reduce((answer, path) => {
       const value = valueAt(answer, path);
       return value === undefined ? answer : placed(answer, path, sealed(value));
     }, state.answer),
   };
+}
+
+/** What the lock knows to be secret is not told of a profile: of a secret only those of the schema are compared. */
+function withoutNames(
+  pointed: NonNullable<ObservedState['pointed']>,
+  names: ReadonlySet<string>,
+): ObservedState['pointed'] & object {
+  const open = (values: ObservedState['values']) =>
+    recordOf(Object.entries(values).filter(([name]) => !names.has(name)));
+  return new Map(
+    [...pointed].map(([pointer, one]) => {
+      const { brings } = one;
+      return [
+        pointer,
+        brings === null ? one : { ...one, brings: { ...brings, values: open(brings.values) } },
+      ];
+    }),
+  );
 }
 
 /** A dialect that shows of each secret whether it is stored answers null for one that is not. */

@@ -15,6 +15,8 @@ interface ObserverOptions {
   readonly startup?: Startup | null;
   /** Ask the service for the secrets that it masks, so that they can be compared. */
   readonly reveals?: boolean;
+  /** What the file declares for the pointers of the settings, by their fields: the service is asked what they name. */
+  readonly pointers?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -25,7 +27,7 @@ interface ObserverOptions {
 export function settingsObserver(
   connection: Connection,
   limits: { deadline: number } = { ...UNLIMITED },
-  { startup = null, reveals = false }: ObserverOptions = {},
+  { startup = null, reveals = false, pointers }: ObserverOptions = {},
 ): Observer {
   const { clock, random } = connection;
   const place = connection.place('GET', firstDialect(connection).path);
@@ -37,7 +39,14 @@ export function settingsObserver(
     const state = await readSettings(connection, within, signal, spoken);
     // What a service speaks does not change under a run: it is found out once.
     spoken = state.dialect.name;
-    return reveals ? await revealedState(connection, state, within, signal) : state;
+    const { pointed } = DIALECTS[spoken];
+    const ask = askFor(connection, within, signal);
+    const whole =
+      pointed === undefined || pointers === undefined
+        ? state
+        : await pointed(connection, state, pointers, ask);
+    if (whole instanceof SetpointError) throw whole;
+    return reveals ? await revealedState(connection, whole, within, signal) : whole;
   };
   const retry = { clock, place, random };
   const observe = retrying((signal) => once(signal, limits), retry, limits);

@@ -230,6 +230,12 @@ describe('an active profile', () => {
     const { url, stored } = await service('agent-server');
     const llm = 'llm_model: openai/gpt-5\nagent_settings: { llm: { timeout: 60 } }';
     expect((await applied(url, llm)).error).toBeNull();
+    const saved = await fetch(`${url}/api/profiles/fast`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ llm: { model: 'x/y' } }),
+    });
+    expect(saved.status).toBe(201);
     const both = `${llm}\nactive_profile: fast`;
     const { changes, warnings } = await planned(url, both);
     expect(PATHS(changes)).toEqual(['active_profile']);

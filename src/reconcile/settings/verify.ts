@@ -18,19 +18,20 @@ export interface Verification {
 
 /**
  * Observes until the service shows the write, or another state than the earlier ones: that before the write, and those between
- * two writes. An observation after a request to stop is the last.
+ * two writes. An observation after a request to stop is the last. `expected` is what the write makes of what the file does not manage.
  */
 export async function verify(
   input: ReconcileInput,
   before: ObservedState,
+  expected: ObservedState,
   between: readonly ObservedState[] = [],
 ): Promise<Verification> {
   const observed = await observePastLag(
     input,
     [before, ...between],
-    (shown) => compare(input, before, shown).remaining.length === 0,
+    (shown) => compare(input, expected, shown).remaining.length === 0,
   );
-  return compare(input, before, observed);
+  return compare(input, expected, observed);
 }
 
 function compare(

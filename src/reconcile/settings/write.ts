@@ -3,6 +3,7 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
+import { broughtBy, withBrought } from '../../plan/active-profile.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
 import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.ts';
@@ -56,9 +57,12 @@ async function writeAndVerify(
     if (sent.kind === 'not-stored')
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
-    const first = await verify(input, before);
-    const mended = await mend(input, plan, before, first.observed);
-    const verification = mended.sent ? await verify(input, before, [first.observed]) : first;
+    const expected = withBrought(before, broughtBy(write.fields, before));
+    const first = await verify(input, before, expected);
+    const mended = await mend(input, plan, expected, first.observed);
+    const verification = mended.sent
+      ? await verify(input, before, expected, [first.observed])
+      : first;
     const end = concluded(input, plan, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];
@@ -163,7 +167,9 @@ function resultOf(change: Change, { remaining, unknown, observed }: Verification
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
   if (!isShown(change, observed) && isConfirmedStored(change, observed)) return 'set';
   const isBlind =
-    unknown.some(({ path }) => samePath(path, change.path)) || isNeverReported(change, observed);
+    unknown.some(({ path }) => samePath(path, change.path)) ||
+    isNeverReported(change, observed) ||
+    (!isShown(change, observed) && observed.secrets.get(formatPath(change.path)) === 'stored');
   return isBlind ? 'unverifiable' : 'verified';
 }
 

@@ -5,7 +5,7 @@ import { nativeSchema, nodesAt } from '../../model/native-schema.ts';
 import { pathNamed, type Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { placed, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, placed, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { nativeChanges } from '../native.ts';
 import type { TimeLimits } from '../retry.ts';
@@ -28,12 +28,28 @@ export async function storeSettings(
     path: SETTINGS_PATH,
     limits,
     refusals: [400, 404, 409, 422],
-    refusal,
+    refusal: (place, status) => refusal(place, status, write),
   });
 }
 
+/** Members that name something else on the server. */
+const POINTERS: readonly string[] = [
+  'active_profile',
+  'active_agent_profile_id',
+  'active_meta_profile',
+];
+
 /** What the server answers may repeat what was sent: none of it is read. Of a wrong value it does not say which it is. */
-function refusal(place: string, status: number): ServiceError {
+function refusal(place: string, status: number, { fields }: SettingsWrite): ServiceError {
+  const named = POINTERS.filter((name) => !isEmpty(fields[name]));
+  if (status === 404 && named.length > 0) {
+    const which = named.join(' or ');
+    return new ServiceError(
+      'settings-refused',
+      `${place} was refused: the server has nothing of the name that ${which} has (status 404). Nothing was written.`,
+      { hint: `Create what ${which} names on the server first, or name something that it has.` },
+    );
+  }
   if (status === 409) {
     return new ServiceError(
       'settings-refused',

@@ -1,0 +1,99 @@
+import type { SetpointError } from '../../model/error.ts';
+import { isNamedWithin, MODEL_PART } from '../../model/native-parts.ts';
+import type { ObservedState, Pointed } from '../../model/state.ts';
+import { isRecord, membersOf, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import type { Ask } from '../ask.ts';
+import type { Connection } from '../connect.ts';
+import { jsonOf, type Reply } from '../json-reply.ts';
+import { statusError } from '../status-error.ts';
+import { AGENT, KEY_FLAG } from './dialect.ts';
+import { observedState, recordIn } from './read.ts';
+
+/** Where a server has what its pointers name. Agent profiles are named by an id, and listing them writes: they are not asked for. */
+const COLLECTIONS: ReadonlyMap<string, string> = new Map([
+  ['active_profile', '/api/profiles'],
+  ['active_meta_profile', '/api/meta-profiles'],
+]);
+
+const CONNECTIONS = '/api/llm/provider-connections';
+
+/** The form of a name. Under any other the server has nothing. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** An observed state with what the declared pointers name, where they name something else than the service does. */
+export async function pointedState(
+  connection: Connection,
+  state: ObservedState,
+  pointers: ReadonlyMap<string, string>,
+  ask: Ask,
+): Promise<ObservedState | SetpointError> {
+  const pointed = new Map<string, Pointed>();
+  for (const [pointer, name] of pointers) {
+    const collection = COLLECTIONS.get(pointer);
+    if (collection === undefined || state.answer[pointer] === name) continue;
+    if (!NAME.test(name)) {
+      pointed.set(pointer, { is: 'missing', brings: null });
+      continue;
+    }
+    const { place, reply } = await ask(`${collection}/${name}`);
+    const read = reply.status === 200 || reply.status === 404 ? jsonOf(place, reply) : null;
+    if (read === null) return statusError(connection, place, reply);
+    if ('error' in read) return read.error;
+    if (reply.status === 404) {
+      if (!isUnknownPath(read.json)) pointed.set(pointer, { is: 'missing', brings: null });
+    } else if (pointer === 'active_profile') {
+      const found = await profileIn(connection, read.json, ask);
+      if ('code' in found) return found;
+      pointed.set(pointer, found);
+    } else pointed.set(pointer, { is: 'there', brings: null });
+  }
+  return pointed.size === 0 ? state : { ...state, pointed };
+}
+
+/** A release without the collection has no such path; one that has it names what is missing. */
+function isUnknownPath(body: Value): boolean {
+  return isRecord(body) && body['detail'] === 'Not Found';
+}
+
+/** What a profile makes of the llm. The address and the key of one that names a connection are those of the connection. */
+async function profileIn(
+  connection: Connection,
+  body: Value,
+  ask: Ask,
+): Promise<Pointed | SetpointError> {
+  const config = isRecord(body) ? body['config'] : undefined;
+  if (!isRecord(body) || !isRecord(config)) return { is: 'there', brings: null };
+  const id = config['provider_connection_id'];
+  if (typeof id !== 'string') return broughtBy(config, body['api_key_set'] === true);
+  const { place, reply } = await ask(CONNECTIONS);
+  if (reply.status !== 200) return statusError(connection, place, reply);
+  const linked = connectionIn(place, reply, id);
+  if (linked === null) return { is: 'broken', brings: null };
+  const whole = recordOf([...Object.entries(config), ['base_url', linked['base_url'] ?? null]]);
+  return broughtBy(whole, linked['api_key_set'] === true);
+}
+
+function connectionIn(place: string, reply: Reply, id: string): ValueRecord | null {
+  const read = jsonOf(place, reply);
+  const list = 'json' in read && Array.isArray(read.json) ? (read.json as readonly Value[]) : [];
+  return list.filter(isRecord).find((one) => one['id'] === id) ?? null;
+}
+
+/** The llm of a profile as the settings show theirs. */
+function broughtBy(llm: ValueRecord, isKeySet: boolean): Pointed {
+  const agent = recordOf([
+    ['agent_kind', 'openhands'],
+    ['llm', llm],
+  ]);
+  const body = recordOf([
+    [AGENT, agent],
+    [KEY_FLAG, isKeySet],
+  ]);
+  const { values, secrets } = observedState(recordIn(body));
+  const isOfModel = (name: string): boolean => isNamedWithin(name, MODEL_PART);
+  const own = [...secrets].filter(([name]) => isOfModel(name));
+  return {
+    is: 'there',
+    brings: { values: membersOf(values, isOfModel), secrets: new Map(own) },
+  };
+}
