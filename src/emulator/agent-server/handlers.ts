@@ -70,7 +70,7 @@ export async function patchSettings(kind: Kind, call: Call): Promise<Answer> {
   );
 }
 
-/** Beside any member of the llm the name is not looked up. Source: contract "active_profile by PATCH". */
+/** Beside any member of the llm the name is not looked up. Source: contract "profiles: activate one that is not there". */
 function missingProfile(record: JsonObject, { applies }: Diffs): Answer | undefined {
   if (applies === undefined || profileOf(record, applies) !== undefined) return undefined;
   return noProfile(applies);

@@ -20,7 +20,7 @@ import { emptyRecord, exposed, type Exposure, type Kind, openRecord, readingOf }
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 const MOST = 50;
 
-/** GET /api/profiles. Source: contract of collections "profiles: the list, its order and members". */
+/** GET /api/profiles. Source: contract "profiles: the list, its order and members". */
 export async function listProfiles(kind: Kind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const record = await recordOf(kind, call);
@@ -59,7 +59,7 @@ function shown(kind: Kind, profile: JsonObject, exposure: Exposure): Json {
   return exposure === 'masked' && isJsonObject(config) ? { ...config, api_key: null } : config;
 }
 
-/** POST /api/profiles/{name}: the whole profile anew. Source: contract of collections "profiles: a member left out falls back to its default". */
+/** POST /api/profiles/{name}: the whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
 export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
   const body = readSentBody(call);
   if (body.kind === 'refused') return body.answer;
@@ -111,7 +111,7 @@ export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
   );
 }
 
-/** POST /api/profiles/{name}/activate. Source: contract of collections "profiles: activated twice". */
+/** POST /api/profiles/{name}/activate. Source: contract "profiles: activated twice". */
 export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const name = nameOf(call);

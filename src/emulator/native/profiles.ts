@@ -46,7 +46,7 @@ export function withProfileSecrets(
   return withProfiles(record, Object.fromEntries(replaced));
 }
 
-/** The llm that a profile is made of, every default filled in. Source: contract "profiles: refused values". */
+/** The llm that a profile is made of, every default filled in. */
 export function fitProfile(reading: Reading, llm: Json): Verdict {
   const at = ['body', 'llm'];
   const model = isJsonObject(llm) ? (memberOf(llm, 'model') ?? '') : 'none';
@@ -57,7 +57,7 @@ export function fitProfile(reading: Reading, llm: Json): Verdict {
   return settled === undefined ? crash : good(settled);
 }
 
-/** Why a profile cannot have a name. Source: contract "profiles: names refused". */
+/** Why a profile cannot have a name. */
 export function nameProblem(name: string, pattern: string): Verdict {
   const at = ['path', 'name'];
   const problem = (type: string, msg: string, ctx: JsonObject): Verdict => ({
