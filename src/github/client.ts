@@ -27,9 +27,12 @@ export interface GitHub {
   deleteComment(comment: number): Promise<void>;
   /** The open issues with a label, oldest first. */
   openIssues(label: string): Promise<readonly Post[]>;
+  /** Of the closed issues with a label, the hundred that were changed last: those first. */
+  closedIssues(label: string): Promise<readonly Post[]>;
   createIssue(issue: { title: string; body: string; label: string }): Promise<void>;
   updateIssue(issue: number, body: string): Promise<void>;
-  closeIssue(issue: number, reason: 'completed' | 'not_planned'): Promise<void>;
+  /** Closes an issue, with another body at the same time. */
+  closeIssue(issue: number, reason: 'completed' | 'not_planned', body: string): Promise<void>;
 }
 
 /** `clock` is what is slept on before a request is sent once more. */
@@ -71,9 +74,14 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
         ...repo,
         ...filter,
       });
-      // GitHub lists pull requests among issues.
-      const issues = found.filter(({ pull_request: pull }) => pull === undefined);
-      return issues.map(({ number, ...rest }) => post(number, rest)).toSorted(byAge);
+      return issuesIn(found).toSorted(byAge);
+    },
+    closedIssues: async (label) => {
+      const filter = { labels: label, state: 'closed' as const, per_page: 100 };
+      const order = { sort: 'updated' as const, direction: 'desc' as const };
+      const route = 'GET /repos/{owner}/{repo}/issues';
+      const { data } = await octokit.request(route, { ...repo, ...filter, ...order });
+      return issuesIn([data].flat());
     },
     createIssue: async ({ title, body, label }) => {
       const route = 'POST /repos/{owner}/{repo}/issues';
@@ -83,9 +91,9 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
       const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
       await octokit.request(route, { ...repo, issue_number: issue, body });
     },
-    closeIssue: async (issue, reason) => {
+    closeIssue: async (issue, reason, body) => {
       const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
-      const closed = { state: 'closed', state_reason: reason } as const;
+      const closed = { state: 'closed', state_reason: reason, body } as const;
       await octokit.request(route, { ...repo, issue_number: issue, ...closed });
     },
   };
@@ -94,6 +102,15 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
 interface RawPost {
   readonly user?: { readonly login: string } | null;
   readonly body?: string | null | undefined;
+}
+
+/** GitHub lists pull requests among issues. */
+function issuesIn(
+  found: readonly (RawPost & { readonly number: number; readonly pull_request?: unknown })[],
+): readonly Post[] {
+  return found
+    .filter(({ pull_request: pull }) => pull === undefined)
+    .map(({ number, ...rest }) => post(number, rest));
 }
 
 /** Octokit takes an answer that is no list for a list of one. */

@@ -4,28 +4,42 @@ import { driftMarkdown, footer } from '../render/markdown/comments.ts';
 import { countsMarkdown } from '../render/markdown/summary.ts';
 import { visible } from '../render/visible.ts';
 import type { GitHub, Post } from './client.ts';
-import { isMarked, markerOf } from './marker.ts';
+import { digestIn, digestOf, isMarked, marked, markerOf, withoutMeta } from './marker.ts';
 import { writtenBy } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
 
 /**
  * Keeps one open issue for each environment that has drifted, and none for the others. Every run updates an open issue; once the
- * environment is back in sync, it is closed with a comment, and stays closed: the next drift gets an issue of its own. The issue
- * of an environment that could not be read is left as it is.
+ * environment has no drift any more, it is closed with a comment that says what `endOf` says, and stays closed: the next drift gets an issue of its
+ * own. One that a person closes stays closed, too, until something else drifts, or the same does again. The issue of an environment that could not
+ * be read is left as it is.
  */
 export async function writeDriftIssues(
   github: GitHub,
   document: PlanDocument,
   hasDrifted: (environment: EnvironmentPlan) => boolean,
+  endOf: (environment: EnvironmentPlan, at: string) => string = endWords,
 ): Promise<void> {
-  const existing = await ownIssues(github);
+  const open = await writtenBy(github, await github.openIssues(LABEL));
+  // Those that a run has closed have no digest any more.
+  const closedByPeople = (await writtenBy(github, await github.closedIssues(LABEL))).filter(
+    ({ body }) => digestIn(body) !== null,
+  );
   for (const environment of document.environments) {
     if (environment.status === 'error') continue;
     const marker = markerOf('drift', environment.name);
-    const own = existing.filter(({ body }) => isMarked(body, marker));
-    if (hasDrifted(environment)) await keepOpen(github, own, document, environment);
-    else for (const { id } of own) await closeIssue(github, id, document);
+    const isOwn = ({ body }: Post): boolean => isMarked(body, marker);
+    const [own, left] = [open.filter(isOwn), closedByPeople.filter(isOwn)];
+    if (!hasDrifted(environment)) {
+      for (const one of own)
+        await closeIssue(github, one, document, endOf(environment, document.created_at));
+      for (const { id, body } of left) await github.updateIssue(id, withoutMeta(body));
+      continue;
+    }
+    const digest = driftDigest(environment);
+    const isSettled = own.length === 0 && left.some(({ body }) => digestIn(body) === digest);
+    if (!isSettled) await keepOpen(github, own, document, environment);
   }
 }
 
@@ -42,26 +56,47 @@ async function keepOpen(
     await github.createIssue({ title, body, label: LABEL });
   } else await github.updateIssue(oldest.id, body);
   // Two runs at the same time may both have opened one: the oldest stays.
-  const now = oldest === undefined ? await ownIssues(github) : own;
+  const now = oldest === undefined ? await writtenBy(github, await github.openIssues(LABEL)) : own;
   const marker = markerOf('drift', environment.name);
   const [, ...others] = now.filter((issue) => isMarked(issue.body, marker));
-  for (const { id } of others) await github.closeIssue(id, 'not_planned');
+  for (const one of others) await github.closeIssue(one.id, 'not_planned', withoutMeta(one.body));
 }
 
-async function closeIssue(github: GitHub, issue: number, document: PlanDocument): Promise<void> {
-  const { created_at: at, run, tool } = document;
-  await github.createComment(issue, `Back in sync at ${at}.\n\n${footer(run, tool)}`);
-  await github.closeIssue(issue, 'completed');
+async function closeIssue(
+  github: GitHub,
+  { id, body }: Post,
+  { run, tool }: PlanDocument,
+  words: string,
+): Promise<void> {
+  await github.createComment(id, `${words}\n\n${footer(run, tool)}`);
+  await github.closeIssue(id, 'completed', withoutMeta(body));
 }
 
-async function ownIssues(github: GitHub): Promise<readonly Post[]> {
-  return writtenBy(github, await github.openIssues(LABEL));
+function endWords({ status }: EnvironmentPlan, at: string): string {
+  return status === 'in-sync'
+    ? `Back in sync at ${at}.`
+    : `No drift any more at ${at}. The file has edits that are not applied yet.`;
+}
+
+/** The same as long as the same differs on the service: edits of the file that wait for an apply are left out. */
+function driftDigest({ changes }: EnvironmentPlan): string {
+  const drifted = changes.filter((change) => change.class !== 'pending');
+  return digestOf(
+    drifted.map(({ resource, path, action, before, after }) => [
+      resource,
+      path,
+      action,
+      before ?? null,
+      after ?? null,
+    ]),
+  );
 }
 
 function issueBody(document: PlanDocument, environment: EnvironmentPlan): string {
   const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
-  const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync.`;
+  const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync. If you close it before, it stays closed until something else differs.`;
   const counts = countsMarkdown(document, 'drift');
-  const parts = [markerOf('drift', environment.name), counts, drift, checked];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  const text = [counts, drift, checked].filter((part) => part !== '').join('\n\n');
+  const meta = { digest: driftDigest(environment), commit: document.run.commit };
+  return `${marked(markerOf('drift', environment.name), meta, text)}\n`;
 }

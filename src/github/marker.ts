@@ -42,6 +42,11 @@ export function digestIn(body: string): string | null {
   return /^<!-- setpoint-meta \{"v":1,"digest":"([0-9a-f]+)",.*\} -->$/.exec(meta)?.[1] ?? null;
 }
 
+/** A post without what it was kept for: it is found by its marker, and by its digest no more. */
+export function withoutMeta(body: string): string {
+  return digestIn(body) === null ? body : body.replace(/^([^\n]*\n)[^\n]*\n/, '$1');
+}
+
 /** A fingerprint of a value: equal values have the same. Documents are masked, so it reveals no secret. */
 export function digestOf(content: unknown): string {
   return createHash('sha256')

@@ -43,14 +43,22 @@ export interface Heal extends Moment {
   readonly kept?: boolean | undefined;
 }
 
+/** A write that made the service equal to the file. */
+export interface PutBack {
+  readonly at: string;
+  /** What was found before it. */
+  readonly found: WatchStatus;
+  readonly digest: string;
+  readonly paths: readonly string[];
+}
+
 /** Heals in a row that failed. */
 export interface HealFailed {
   /** When the first of them did. */
   readonly at: string;
   readonly count: number;
-  /** What was to be healed, by the digest of the state. */
-  readonly digest: string;
-  /** Of the last one. */
+  /** Of the last one. `isRefused`: the service surely stored nothing, and would not the next time. */
+  readonly isRefused: boolean;
   readonly code: ErrorReport['code'];
   readonly message: string;
 }
@@ -112,6 +120,8 @@ export interface WatchState {
   /** Of the last hour. */
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
+  /** What was put right last by a write of this process; null if nothing was. */
+  readonly putBack: PutBack | null;
   /** Null if the last heal succeeded, or nothing is to be healed. */
   readonly healFailed: HealFailed | null;
   /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
@@ -195,7 +205,18 @@ export interface NoticeEvent extends Named {
   readonly result: 'begun' | 'sent' | 'failed' | 'unknown';
 }
 
-export type NoticeKind = 'opened' | 'changed' | 'resolved' | 'failing' | 'reminder';
+export const NOTICE_KINDS = [
+  'opened',
+  'changed',
+  'resolved',
+  'failing',
+  'reminder',
+  'healed',
+  'heal-failed',
+  'write-refused',
+  'healing-stopped',
+] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
 /** Records of a journal, the latest first. schemas/history.schema.json is its schema. */
 export interface HistoryDocument {

@@ -16,6 +16,8 @@ import { selectRun } from './select.ts';
 /** The environments of a session, and the values of the references of all that its files declare. */
 export interface LoadedSession {
   readonly targets: readonly Target[];
+  /** The names of all that the files declare, also of what is not chosen, or of other shards. */
+  readonly declared: ReadonlySet<string>;
   readonly values: SharedValues;
 }
 
@@ -27,16 +29,18 @@ export type { Agreement, AgreementWith } from '../plan/agreement.ts';
  */
 export async function loadSession(request: Options): Promise<LoadedSession> {
   let targets: readonly Target[] = [];
+  let declared: ReadonlySet<string> = new Set();
   let values = new SharedValues();
   await redacting(request, async (run) => {
     const selected = selectRun(run);
     await checkPolicy(selected.targets, run);
     judgeTargets(selected, run);
     ({ targets } = selected);
+    declared = new Set(selected.declared.map(({ name }) => name));
     values = run.resolved.shared;
     return {};
   });
-  return { targets, values };
+  return { targets, declared, values };
 }
 
 /** The networks that the runs of a session share. `onExchange` is told of every request to a service. */

@@ -9,6 +9,7 @@ import { findTracer, UNTRACED } from '../host/tracer.ts';
 import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
+import { Departed } from './departed.ts';
 import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
@@ -180,7 +181,16 @@ export class Controller implements Watching {
 
   /** The notices of its journal, once it has begun. */
   get notices(): NoticeJournal {
-    return this.#keeper.notices(this.#roster);
+    const { locks, clock, files } = this.#options;
+    const departed = new Departed({
+      locks,
+      clock,
+      roster: this.#roster,
+      declared: () => files.declared,
+      recall: this.#recall,
+      told: this.#keeper.told,
+    });
+    return this.#keeper.notices(this.#roster, departed);
   }
 
   history(name: string, limit: number): Promise<readonly JournalRecord[]> {

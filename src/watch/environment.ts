@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../model/path.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
-import type { EnvironmentPlan, ErrorReport } from '../model/plan.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
 import type {
   Heal,
   HealFailed,
   HealingStopped,
   Moment,
+  PutBack,
   ReadMark,
   StateEvent,
   Suspension,
@@ -17,7 +18,7 @@ import type { Clock } from '../model/ports.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../model/verdict.ts';
 import type { AgreementWith } from '../operations/session.ts';
 import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
-import { failedAfter, healsAfter, moved, recent, retold } from './healing.ts';
+import { failedAfter, healsAfter, moved, recent, retold, type Attempt } from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {
@@ -63,6 +64,7 @@ export class Environment implements WatchState {
   heals: readonly Heal[] = [];
   stopped: HealingStopped | null = null;
   healFailed: HealFailed | null = null;
+  putBack: PutBack | null = null;
   heldBy: string | null = null;
   commit: string | null = null;
   agreed: AgreementWith | null = null;
@@ -148,12 +150,17 @@ export class Environment implements WatchState {
   /** Takes how the last write ended. */
   written(outcome: EnvironmentOutcome, at: number): void {
     this.heals = healsAfter(this.heals, outcome);
-    this.tried(outcome.error, at);
+    if (outcome.error === null && outcome.requests.post > 0) {
+      const { found, digest, heals } = this;
+      const paths = heals.at(-1)?.paths ?? [];
+      this.putBack = { at: new Date(at).toISOString(), found, digest, paths };
+    }
+    this.tried(outcome, at);
   }
 
   /** Takes how an attempt to heal ended. */
-  tried(error: Pick<ErrorReport, 'code' | 'message'> | null, at: number): void {
-    this.healFailed = failedAfter(this.healFailed, error, this.digest, new Date(at).toISOString());
+  tried(attempt: Attempt, at: number): void {
+    this.healFailed = failedAfter(this.healFailed, attempt, new Date(at).toISOString());
   }
 
   /** Moves the times of heals: the clock was set by some milliseconds. */
@@ -201,6 +208,7 @@ export class Environment implements WatchState {
     this.heals = retold(known.heals, now);
     this.stopped = known.stopped;
     this.healFailed = known.healFailed;
+    this.putBack = null;
     this.agreed = known.agreed;
   }
 }

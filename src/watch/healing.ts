@@ -95,27 +95,37 @@ const NO_FAILURE: ReadonlySet<string> = new Set([
   'output-failed',
 ] satisfies ErrorCode[]);
 
-/** The heals that failed in a row, after another one of a state with this digest has ended at a time. */
+/** How an attempt to heal ended; without changes nothing was sent. */
+export type Attempt = Pick<EnvironmentOutcome, 'error'> &
+  Partial<Pick<EnvironmentOutcome, 'changes' | 'requests'>>;
+
+/** The heals that failed in a row, after another one has ended at a time. */
 export function failedAfter(
   before: HealFailed | null,
-  error: Pick<ErrorReport, 'code' | 'message'> | null,
-  digest: string,
+  { error, changes = [], requests }: Attempt,
   at: string,
 ): HealFailed | null {
   if (error === null) return null;
   const { code, message } = error;
   if (NO_FAILURE.has(code)) return before;
-  return { at: before?.at ?? at, count: (before?.count ?? 0) + 1, digest, code, message };
+  const isSent = requests !== undefined && requests.post > 0;
+  const isStored = changes.some(({ result }) => result !== 'not-sent');
+  const isRefused = isSent && !isStored && REFUSALS.has(code);
+  return { at: before?.at ?? at, count: (before?.count ?? 0) + 1, isRefused, code, message };
 }
+
+/** How a service answers what it does not take: as invalid, without the right to write, or with a status that is none of those. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'settings-refused',
+  'spec-refused',
+  'unauthorized',
+  'bad-response',
+  'not-this-service',
+] satisfies ErrorCode[]);
 
 /** Whether an error will come again until the files, the approved plan or the surroundings are changed: no read tells of it. */
 export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
   return [3, 5, 6].includes(ERRORS[code as ErrorCode].exit);
-}
-
-/** Whether a heal failed because the service refuses what is written; then it does so again until something is changed. */
-export function isWriteRefused({ code }: Pick<HealFailed, 'code'>): boolean {
-  return code === 'settings-refused' || code === 'unauthorized';
 }
 
 /** What is known of the other writer of a path. The service does not say who wrote it. */

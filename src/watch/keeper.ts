@@ -3,6 +3,7 @@ import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts
 import type { AgreementWith } from '../operations/session.ts';
 import type { Conditions } from './conditions.ts';
 import type { ControllerNote } from './controller.ts';
+import type { Departed } from './departed.ts';
 import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recall } from './journal/recall.ts';
@@ -49,19 +50,27 @@ export class Keeper {
     return record;
   }
 
-  /** Its notices, of the environments that are watched. */
-  notices(roster: WatchedByName): NoticeJournal {
+  /** Its notices, of the environments that are watched, and of those that are not any more. */
+  notices(roster: WatchedByName, departed: Departed): NoticeJournal {
     return {
       told: this.told,
-      keep: (event) => this.#keepNotice(event, roster),
+      keep: (event) => this.#keepNotice(event, roster, departed),
+      goneOf: (name) => departed.of(name),
       isRecorded: (name) => roster.find(name)?.isRecorded === true,
     };
   }
 
   /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
-  async #keepNotice(event: NoticeEvent, roster: WatchedByName): Promise<JournalRecord> {
+  async #keepNotice(
+    event: NoticeEvent,
+    roster: WatchedByName,
+    departed: Departed,
+  ): Promise<JournalRecord> {
     const watched = roster.find(event.environment);
-    const kept = watched === undefined ? this.#appended(event) : watched.keepNotice(event);
+    const kept =
+      watched === undefined
+        ? departed.keep(event, (one) => this.#appended(one))
+        : watched.keepNotice(event);
     const ended = kept.then(
       (record) => this.told.take(record),
       () => {},

@@ -1,11 +1,19 @@
 import { usageError } from '../model/error.ts';
-import type { Suspension } from '../model/watch.ts';
+import type { Suspension, WatchSettings } from '../model/watch.ts';
 import type { Target } from '../desired/target.ts';
 import { Agenda } from './agenda.ts';
 import { Environment, type Remembered } from './environment.ts';
 import type { Restored } from './journal/memory.ts';
 import { settingsOf, untilFirstRead } from './schedule.ts';
 import { Watched, type WatchTools } from './watched.ts';
+
+const UNWATCHED: WatchSettings = {
+  mode: 'detect',
+  interval: null,
+  windows: null,
+  maxHealsPerHour: 0,
+  strict: false,
+};
 
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
@@ -57,6 +65,16 @@ export class Roster {
 
   find(name: string): Watched | undefined {
     return this.#watched.get(name);
+  }
+
+  /** What is known of one that is not watched. */
+  leftBehind(name: string): Environment {
+    const { moment } = this.#tools;
+    const now = moment();
+    const environment = new Environment(name, UNWATCHED, now.at);
+    const known = this.#remembered.get(name);
+    if (known !== undefined) environment.restore(known, now);
+    return environment;
   }
 
   /** Throws a usage error if there is none. */

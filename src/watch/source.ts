@@ -16,6 +16,8 @@ import type { FollowedCommits } from './followed-commits.ts';
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
 export interface Files {
   readonly targets: readonly Target[];
+  /** The names of all that they declare, also of what is not chosen, or of other shards. */
+  readonly declared: ReadonlySet<string>;
   /** The commit that they are of; null if that is not known. */
   readonly commit: string | null;
   /** The values of the references of all that they declare, and those that they came to since. */
@@ -45,6 +47,7 @@ export interface Source {
 /** Files that are kept up to date. One that is broken leaves the last good ones in force. */
 export class CurrentFiles implements Files {
   targets: readonly Target[] = [];
+  declared: ReadonlySet<string> = new Set();
   commit: string | null = null;
   values = new SharedValues();
   problem: SetpointError | null = null;
@@ -107,9 +110,10 @@ export class CurrentFiles implements Files {
     return this.#areTaken;
   }
 
-  #take({ targets, commit, values }: LoadedFiles): void {
+  #take({ targets, declared, commit, values }: LoadedFiles): void {
     this.#areTaken = true;
     this.targets = targets;
+    this.declared = declared;
     this.commit = commit;
     this.values = values;
     this.#mostValues = 2 * values.size + MOST_REPLACED;

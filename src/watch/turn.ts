@@ -100,7 +100,7 @@ export async function heal(
   });
   if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
   const { code } = outcome.error;
-  if (isStanding(outcome.error)) environment.tried(outcome.error, clock.now());
+  if (isStanding(outcome.error)) environment.tried({ error: outcome.error }, clock.now());
   // Somebody else wrote or changed the service in between: read it first.
   const isOther = code === 'declined' || code === 'contended';
   return {

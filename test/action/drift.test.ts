@@ -59,6 +59,31 @@ it('opens an issue if there is drift, updates it, closes it, and opens another f
   expect(on.store.posts()).toBe(0);
 });
 
+it('leaves an issue that a person closed closed, until something else drifts, or the same after it was gone', async () => {
+  commitInSync();
+  const states = () => on.github.issues.map(({ state }) => state);
+  change('fr');
+  await on.step({ inputs: DRIFT });
+  const [first] = on.github.issues;
+  Object.assign(first ?? {}, { state: 'closed', body: first?.body.replaceAll('\n', '\r\n') });
+  await on.step({ inputs: DRIFT });
+  await on.step({ inputs: DRIFT });
+  expect(states()).toEqual(['closed']);
+
+  change('de');
+  await on.step({ inputs: DRIFT });
+  expect(states()).toEqual(['closed', 'open']);
+  change('en');
+  await on.step({ inputs: DRIFT });
+  expect(states()).toEqual(['closed', 'closed']);
+  change('fr');
+  await on.step({ inputs: DRIFT });
+  expect(states()).toEqual(['closed', 'closed', 'open']);
+  change('en');
+  await on.step({ inputs: DRIFT });
+  expect(states()).toEqual(['closed', 'closed', 'closed']);
+});
+
 it('with fail-on-drift is red, and the issue is open too', async () => {
   commitInSync();
   change('fr');

@@ -77,6 +77,7 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
       journal: {
         told,
         isRecorded: () => true,
+        goneOf: () => null,
         keep: async (event) => {
           const record = { v: 1, at: new Date(clock.now()).toISOString(), ...event } as const;
           told.take(record);

@@ -61,6 +61,7 @@ function telling(
     journal: {
       told,
       isRecorded: () => true,
+      goneOf: () => null,
       keep: async (event) => {
         const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
         journal.push(record);

@@ -30,8 +30,9 @@ it('a controller keeps one issue for each environment that has drifted', async (
   expect(issues()).toHaveLength(2);
   expect(server.issues[0]?.body).toContain('llm_model');
   expect(server.issues[0]?.author).toBe(BOT);
-  await keepWatchIssues(github, [], [watchState({ name: 'eu' })], WATCHED_AT);
-  await keepWatchIssues(github, [], [watchState({ name: 'eu' })], WATCHED_AT);
+  const end = { state: watchState({ name: 'eu' }), words: 'is in sync again' };
+  await keepWatchIssues(github, [], [end], WATCHED_AT);
+  await keepWatchIssues(github, [], [end], WATCHED_AT);
   expect(issues()).toEqual(['Drift: eu closed', 'Drift: us open']);
   expect(server.comments.map(({ body }) => body.split('\n')[0])).toEqual([
     'Back in sync at 2026-03-01T12:00:00.000Z.',

@@ -16,7 +16,7 @@ function messageWith(texts: readonly string[], error: string | null) {
     error: error === null ? null : { code: 'server-error', message: error, hint: '' },
   });
   const state = watchState({ found: error === null ? 'drift' : 'error', digest: 'd', plan });
-  return messageOf([{ state, event: 'opened', digest: 'd' }], PAGE);
+  return messageOf([{ state, end: null, event: 'opened', digest: 'd' }], PAGE);
 }
 
 const texts = fc.array(hostile, { minLength: 1, maxLength: 8 });

@@ -145,6 +145,7 @@ class World {
       journal: {
         told,
         isRecorded: () => true,
+        goneOf: () => null,
         keep: async (event) => {
           this.#effect();
           const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };

@@ -142,11 +142,11 @@ export class Memory implements Restored {
       return;
     }
     this.#inFlight.delete(environment);
-    const { healFailed, digest } = this.of(environment);
+    const { healFailed } = this.of(environment);
     this.#change(environment, {
       ...(outcome.requests.post > 0 ? { lastApply: at } : {}),
       heals: healsAfter(this.#healsOf(environment), outcome),
-      healFailed: failedAfter(healFailed, outcome.error, digest, at),
+      healFailed: failedAfter(healFailed, outcome, at),
     });
   }
 

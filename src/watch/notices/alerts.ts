@@ -1,6 +1,6 @@
-import type { WatchState } from '../../model/watch.ts';
+import type { NoticeKind, WatchState } from '../../model/watch.ts';
 import { alertOf, type Alert } from './alertmanager.ts';
-import { concerns, decide, type Due } from './decide.ts';
+import { concerns, decide, troubleOf, type Due, type Gone } from './decide.ts';
 import { messageOf } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { NoticeJournal } from './told.ts';
@@ -12,8 +12,8 @@ const LASTS = 4 * RESEND;
 
 /** What Alertmanager was sent of an environment. */
 interface Sent {
-  /** What fires there. */
-  readonly firing: Alert | null;
+  /** What fires there: one for what was found, and one if something is wrong with healing it. */
+  readonly firing: readonly Alert[];
   /** What fired there and is over, as long as it has not taken that. */
   readonly over: readonly Alert[];
 }
@@ -30,7 +30,7 @@ export interface AlertsNow {
   readonly due: readonly Due[];
 }
 
-const NOTHING: Sent = { firing: null, over: [] };
+const NOTHING: Sent = { firing: [], over: [] };
 
 /**
  * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
@@ -40,51 +40,81 @@ const NOTHING: Sent = { firing: null, over: [] };
 export function alertsNow(
   receiver: Receiver,
   states: readonly WatchState[],
-  { told, isRecorded }: Pick<NoticeJournal, 'told' | 'isRecorded'>,
+  { told, isRecorded, goneOf }: Pick<NoticeJournal, 'told' | 'isRecorded' | 'goneOf'>,
   before: SentAlerts,
   page: string | null,
   now: number,
 ): AlertsNow {
+  const watched = new Set(states.map(({ name }) => name));
   const recorded = states.filter(({ name }) => isRecorded(name));
-  const due = decide(receiver, recorded, told, now);
+  const ofGone = (name: string): Gone | null => (watched.has(name) ? null : goneOf(name));
+  const due = decide(receiver, recorded, told, now, ofGone);
   const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
   const alerts: Alert[] = [];
   const taken = new Map<string, Sent>();
   const untaken = new Map<string, Sent>();
+  /** Takes what fires of an environment from now on: what fired there and is not among it is over. */
+  const take = (name: string, former: Sent, firing: readonly Alert[]): void => {
+    const ended = former.firing.filter((one) => !isAmong(firing, one));
+    const over = [...former.over, ...ended];
+    if (ended.length > 0) {
+      const left = former.firing.filter((one) => isAmong(firing, one));
+      untaken.set(name, { firing: left, over });
+    }
+    for (const one of over) if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: iso(now) });
+    for (const one of firing) alerts.push({ ...one, endsAt: iso(now + LASTS) });
+    if (firing.length > 0) taken.set(name, { firing, over: [] });
+  };
+  for (const [name, former] of before) {
+    untaken.set(name, former);
+    if (watched.has(name)) continue;
+    if (ofGone(name) === null) taken.set(name, former);
+    else take(name, former, []);
+  }
   for (const state of states) {
-    if (!concerns(receiver, state)) continue;
     const { name, found, suspended, heldBy, nextRead } = state;
     const former = before.get(name) ?? NOTHING;
-    if (former !== NOTHING) untaken.set(name, former);
     if (suspended !== null || heldBy !== null || nextRead === null) continue;
+    if (!concerns(receiver, state)) {
+      take(name, former, []);
+      continue;
+    }
     const { difference, failing } = told.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
-    const isOpen = receiver.statuses.has(found) && (open !== null || news.has(name));
-    const fires = known.has(name) && isOpen;
+    const isTold = open !== null || news.has(name);
     // Whether it still differs is not known while it cannot be read.
     const goesOn = found === 'error' || !known.has(name);
-    const firing = fires ? made(state, page, now) : goesOn ? former.firing : null;
-    const isOver = former.firing !== null && !isSame(former.firing, firing);
-    const over = isOver ? [...former.over, former.firing] : former.over;
-    if (isOver) untaken.set(name, { firing: null, over });
-    for (const one of over) if (!isSame(one, firing)) alerts.push({ ...one, endsAt: iso(now) });
-    if (firing === null) continue;
-    alerts.push({ ...firing, endsAt: iso(now + LASTS) });
-    taken.set(name, { firing, over: [] });
+    const isOpen = isTold && receiver.statuses.has(found);
+    const firing = known.has(name) ? madeOf(receiver, state, isOpen, isTold, page, now) : [];
+    take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
   }
   return { alerts, taken, untaken, due };
 }
 
-function made(state: WatchState, page: string | null, now: number): Alert {
-  const event = state.found === 'error' ? 'failing' : 'opened';
-  const [item] = messageOf([{ state, event, digest: state.digest }], page).items;
-  if (item === undefined) throw new TypeError('A message has an item for each notice.');
-  return alertOf(item, now + LASTS);
+/** The alerts of an environment: one of its state if that is open, and one of what is wrong with healing it. */
+function madeOf(
+  { events }: Receiver,
+  state: WatchState,
+  isOpen: boolean,
+  isTold: boolean,
+  page: string | null,
+  now: number,
+): readonly Alert[] {
+  const trouble = troubleOf(state);
+  const kinds: NoticeKind[] = [
+    ...(isOpen ? [state.found === 'error' ? ('failing' as const) : ('opened' as const)] : []),
+    ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
+  ];
+  return kinds.flatMap((event) =>
+    messageOf([{ state, event, digest: state.digest, end: null }], page).items.map((item) =>
+      alertOf(item, now + LASTS),
+    ),
+  );
 }
 
-function isSame(one: Alert, other: Alert | null): boolean {
-  return JSON.stringify(one.labels) === JSON.stringify(other?.labels);
+function isAmong(alerts: readonly Alert[], one: Alert): boolean {
+  return alerts.some(({ labels }) => JSON.stringify(labels) === JSON.stringify(one.labels));
 }
 
 function iso(at: number): string {

@@ -1,6 +1,7 @@
 import { formatPath } from '../../model/path.ts';
 import { TOOL } from '../../model/version.ts';
-import type { Due } from './decide.ts';
+import type { WatchState } from '../../model/watch.ts';
+import { stateDigest, type Due } from './decide.ts';
 import { countsOf, messageOf } from './message.ts';
 
 /** Changes that are named of each environment. */
@@ -18,10 +19,12 @@ export function jsonPayload(all: readonly Due[], page: string | null, at: number
 }
 
 function noticeOf(due: Due, page: string | null): unknown {
-  const { event, digest, state } = due;
+  const { event, state } = due;
+  const digest = stateDigest(due.digest);
   const [item] = messageOf([due], page).items;
   const { name, labels, found, since, after, commit, plan } = state;
   const error = plan?.error ?? null;
+
   return {
     event,
     environment: name,
@@ -33,10 +36,21 @@ function noticeOf(due: Due, page: string | null): unknown {
     digest,
     summary: item?.words ?? '',
     changes: countsOf(state),
-    paths: (plan?.changes ?? []).slice(0, MOST_PATHS).map(({ path }) => formatPath(path)),
+    paths: (event === 'healed'
+      ? (state.putBack?.paths ?? [])
+      : (plan?.changes ?? []).map(({ path }) => formatPath(path))
+    ).slice(0, MOST_PATHS),
     unknown: plan?.unknown.length ?? 0,
     rules: [...new Set((plan?.refusals ?? []).map(({ rule }) => rule))],
     error: error === null ? null : { code: error.code, message: error.message },
+    healing: healingOf(state),
     link: item?.link ?? null,
   };
+}
+
+/** What is wrong with healing it; null if nothing is. */
+function healingOf({ stopped, healFailed }: WatchState): unknown {
+  if (stopped !== null) return { code: 'stopped', path: stopped.path, message: stopped.reason };
+  if (healFailed === null) return null;
+  return { code: healFailed.code, path: null, message: healFailed.message };
 }

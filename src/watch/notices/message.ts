@@ -1,10 +1,10 @@
 import { formatPath } from '../../model/path.ts';
 import { counted, grouped } from '../../model/wording.ts';
-import type { WatchState } from '../../model/watch.ts';
+import type { NoticeKind, WatchState } from '../../model/watch.ts';
 import { verdictGravity, type WatchStatus } from '../../model/verdict.ts';
 import { shownChange } from '../../render/change.ts';
 import { notCompared } from '../../render/wording.ts';
-import type { Due } from './decide.ts';
+import type { Due, End } from './decide.ts';
 
 /** What is said of one environment. Names, paths and errors are foreign text: each form makes them inert in its own way. */
 export interface Item {
@@ -47,19 +47,22 @@ export function messageOf(all: readonly Due[], page: string | null): Message {
   };
 }
 
-/** What is resolved comes last. */
+/** What is over comes last. */
+const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
+
 function gravity({ event, state }: Due): number {
-  return event === 'resolved' ? -1 : verdictGravity(state.found);
+  return OVER.has(event) ? -1 : verdictGravity(state.found);
 }
 
 function titleOf(all: readonly Due[]): string {
   const counts = new Map<string, number>();
   for (const { event, state } of all) {
-    const what = event === 'resolved' ? 'resolved' : IN_COUNTS[state.found];
+    const what = OVER.has(event) ? event : IN_COUNTS[state.found];
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
-  return `${counted(all.length, 'environment')}: ${parts.join(', ')}`;
+  const names = new Set(all.map(({ state }) => state.name));
+  return `${counted(names.size, 'environment')}: ${parts.join(', ')}`;
 }
 
 const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
@@ -96,7 +99,8 @@ function toMinute(at: string): string {
   return `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function wordsOf({ event, state }: Due): string {
+/** What follows the name of the environment. */
+export function wordsOf({ event, state, end }: Due): string {
   const { found, failures, since } = state;
   switch (event) {
     case 'opened':
@@ -107,10 +111,40 @@ function wordsOf({ event, state }: Due): string {
       return `could not be read ${failures} times in a row`;
     case 'reminder':
       return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
+    case 'healed':
+      return PUT_BACK[state.putBack?.found ?? found] ?? 'was put right';
+    case 'healing-stopped':
+      return `${SENTENCES[found]}, and is not healed any more: something else writes the same value`;
+    case 'heal-failed':
+      return `${SENTENCES[found]}, and could not be healed`;
+    case 'write-refused':
+      return `${SENTENCES[found]}, and the service refuses the write that would heal it`;
     case 'resolved':
+      return endOf(state, end);
+  }
+}
+
+const PUT_BACK: Readonly<Partial<Record<WatchStatus, string>>> = {
+  pending: 'had edits in the file, which have been applied',
+  drift: 'was changed on the service, and has been put back',
+  conflict: 'was changed in the file and on the service, and the file has been applied',
+};
+
+function endOf(state: WatchState, end: End | null): string {
+  const { found } = state;
+  switch (end) {
+    case 'left-files':
+      return 'is not in the settings files any more; nobody looks at it';
+    case 'not-watched':
+      return 'is not watched here any more; whether it still differs is not known';
+    case 'not-told':
+      return 'is not among the environments of this receiver any more; it hears no more of it';
+    case 'failing':
+      return `can be read again, and ${SENTENCES[found]}`;
+    default:
       return found === 'in-sync'
         ? `is in sync again${besides(state)}`
-        : `can be read again, and ${SENTENCES[found]}`;
+        : `does not differ any more as it did, and ${SENTENCES[found]}`;
   }
 }
 
@@ -120,7 +154,9 @@ function besides({ plan }: WatchState): string {
   return count === 0 ? '' : `; ${notCompared(count)}`;
 }
 
-function detailsOf({ event, state: { plan } }: Due): string[] {
+function detailsOf({ event, state }: Due): string[] {
+  const { plan } = state;
+  if (event === 'healed') return bounded(state.putBack?.paths ?? []);
   if (event === 'resolved' || plan === null) return [];
   if (plan.error !== null) return [shortened(plan.error.message)];
   const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
@@ -129,8 +165,17 @@ function detailsOf({ event, state: { plan } }: Due): string[] {
     .map(({ name, reason }) => `${name}: ${reason}`);
   const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
   const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
-  return [...refused, ...bounded([...paths, ...unknown])];
+  const why = WHY[event]?.(state) ?? [];
+  return [...why.map(shortened), ...refused, ...bounded([...paths, ...unknown])];
 }
+
+/** Why it is not healed; texts of errors may be foreign. */
+const WHY: Readonly<Partial<Record<NoticeKind, (state: WatchState) => readonly string[]>>> = {
+  'healing-stopped': ({ stopped }) =>
+    stopped === null ? [] : [`${stopped.path}: ${stopped.reason}`],
+  'heal-failed': ({ healFailed }) => (healFailed === null ? [] : [healFailed.message]),
+  'write-refused': ({ healFailed }) => (healFailed === null ? [] : [healFailed.message]),
+};
 
 function bounded(paths: readonly string[]): string[] {
   const shown = paths.slice(0, MOST_PATHS).map(shortened);

@@ -7,12 +7,19 @@ import type { Watching } from '../watching.ts';
 import { alertsNow, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { keepsWatch } from './heartbeat.ts';
+import { wordsOf } from './message.ts';
 import { payloadOf, requestTo } from './payload.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
 import { NoticeCounts } from '../telemetry/notice-counts.ts';
 import { SPACING, Turns } from './turns.ts';
+
+/** That an issue is to be closed, and in which words: they follow the name. */
+export interface IssueEnd {
+  readonly state: WatchState;
+  readonly words: string;
+}
 
 /**
  * Keeps the issues of a repository as they should be: one that is open for each of `open`, none for each of `closed`. It may be called again with
@@ -21,7 +28,7 @@ import { SPACING, Turns } from './turns.ts';
 export type IssueKeeper = (
   issues: Issues,
   open: readonly WatchState[],
-  closed: readonly WatchState[],
+  closed: readonly IssueEnd[],
 ) => Promise<SendResult>;
 
 export interface NoticeOptions {
@@ -105,7 +112,8 @@ export class Notices {
   async #tell(turns: Turns, to: Webhook | Issues): Promise<void> {
     const { watching, clock } = this.#options;
     const { receiver } = turns;
-    const found = decide(receiver, watching.states(), this.#told, clock.now());
+    const { goneOf } = this.#options.journal;
+    const found = decide(receiver, watching.states(), this.#told, clock.now(), goneOf);
     const due = turns.toSend(found, clock.monotonic());
     if (due.length === 0) return;
     const isPerson = to.form !== 'github-issue';
@@ -122,10 +130,10 @@ export class Notices {
     );
     const failed = kept.find((one) => one.status === 'rejected');
     if (failed !== undefined) {
-      turns.pause(this.#options.clock.monotonic(), SPACING);
       const { code, message } = asSetpointError(failed.reason);
       // Whoever has the lock by now tells.
       if (code !== 'lock-lost') {
+        turns.pause(this.#options.clock.monotonic(), SPACING);
         this.counts.add(turns.receiver.name, 'failed', 1);
         this.#warn(`Nobody is told: ${message}`);
       }
@@ -136,9 +144,13 @@ export class Notices {
   #send(to: Webhook | Issues, due: readonly Due[]): Promise<SendResult> {
     const { sender, settings, clock, issues } = this.#options;
     if (to.form === 'github-issue') {
-      const statesOf = (isResolved: boolean) =>
-        due.filter(({ event }) => (event === 'resolved') === isResolved).map(({ state }) => state);
-      return issues(to, statesOf(false), statesOf(true));
+      const closed = due.filter(({ event }) => event === 'resolved');
+      const open = due.filter(({ event }) => event !== 'resolved').map(({ state }) => state);
+      return issues(
+        to,
+        open,
+        closed.map((one) => ({ state: one.state, words: wordsOf(one) })),
+      );
     }
     return sender.send(requestTo(to, payloadOf(to.form, due, settings.page, clock.now())));
   }

@@ -6,12 +6,12 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { ReferenceSource } from '../../model/ports.ts';
 import { parseSelector, type Requirement } from '../../model/selector.ts';
-import type { NoticeKind, Window } from '../../model/watch.ts';
+import { NOTICE_KINDS, type NoticeKind, type Window } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
 import { counted } from '../../model/wording.ts';
 import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
 import { NotifyNodes } from './notify-nodes.ts';
-import type { Heartbeat, NotifySettings, Receiver } from './receiver.ts';
+import type { Destination, Heartbeat, NotifySettings, Receiver } from './receiver.ts';
 
 /** A file of --notify that is not valid: every problem. */
 export class NotifyInvalid extends SetpointError {
@@ -43,7 +43,20 @@ export function parseNotify(path: string, text: string, source: ReferenceSource)
   return settings;
 }
 
-const EVENTS = ['opened', 'changed', 'resolved', 'failing'] as const satisfies NoticeKind[];
+const EVENTS = NOTICE_KINDS.filter((kind) => kind !== 'reminder');
+/** A receiver that hears of none of them would never hear of a problem. */
+const PROBLEMS: readonly NoticeKind[] = [
+  'opened',
+  'failing',
+  'heal-failed',
+  'write-refused',
+  'healing-stopped',
+];
+/** An issue is about drift, and an alert about what lasts. */
+const NOT_TAKEN: Readonly<Partial<Record<Destination['form'], readonly NoticeKind[]>>> = {
+  'github-issue': ['healed', 'heal-failed', 'write-refused', 'healing-stopped'],
+  alertmanager: ['healed'],
+};
 const STATUSES = [
   'drift',
   'conflict',
@@ -97,7 +110,7 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
   // An issue is about drift: that reads fail is not.
   const statuses = nodes.words(member(map, 'statuses'), 'statuses', STATUSES) ?? DEFAULT_STATUSES;
   const events = nodes.words(member(map, 'events'), 'events', EVENTS) ?? EVENTS;
-  if (!events.includes('opened') && !events.includes('failing')) {
+  if (!events.some((event) => PROBLEMS.includes(event))) {
     const message = 'This receiver would never get a notice of a problem.';
     nodes.report(map, { code: 'bad-value', message, hint: 'Add opened or failing to events.' });
   }
@@ -118,7 +131,11 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
             ),
     selector: selectorOf(member(map, 'selector'), nodes),
     statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
-    events: new Set<NoticeKind>(reminder === undefined ? events : [...events, 'reminder']),
+    events: new Set<NoticeKind>(
+      [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
+        (event) => to === null || NOT_TAKEN[to.form]?.includes(event) !== true,
+      ),
+    ),
     reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),
     quiet: quiet.flatMap((one) => quietOf(one, nodes) ?? []),
   };

@@ -1,4 +1,5 @@
 import type { JournalRecord, NoticeEvent } from '../../model/watch.ts';
+import type { Gone } from './decide.ts';
 
 /** The part of a journal that is about notices. */
 export interface NoticeJournal {
@@ -6,6 +7,8 @@ export interface NoticeJournal {
   readonly told: ToldStates;
   /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
   readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
+  /** An environment that is not watched here any more, and of which its end may be told; null if it is watched, or that is not known yet. */
+  readonly goneOf: (environment: string) => Gone | null;
   /** Whether what was found of an environment is on the disk, and this controller is to tell of it. */
   readonly isRecorded: (environment: string) => boolean;
 }
@@ -16,6 +19,8 @@ export interface Told {
   readonly difference: Episode | null;
   /** Of reads that fail; null if that is not open. */
   readonly failing: Episode | null;
+  /** The last time that it was told that something was put right, or is resolved; null if this process has told it neither. */
+  readonly healed: Episode | null;
   /** Whether a notice of what differs was begun of which it is not known what became. */
   readonly isPending: boolean;
 }
@@ -28,7 +33,7 @@ export interface Episode {
   readonly at: number;
 }
 
-type Track = 'difference' | 'failing';
+type Track = 'difference' | 'failing' | 'healed';
 type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
 
 type Episodes = Readonly<Record<Track, Episode | null>>;
@@ -46,7 +51,7 @@ interface Kept {
   readonly begun: Readonly<Record<Track, Begun | null>>;
 }
 
-const NOTHING = { difference: null, failing: null };
+const NOTHING = { difference: null, failing: null, healed: null };
 
 /** States of one episode that are kept. One that is dropped may be told again. */
 const MOST_DIGESTS = 100;
@@ -68,6 +73,17 @@ export class ToldStates {
     const known = this.#told.get(environment)?.get(receiver);
     const { told, begun } = known ?? { told: NOTHING, begun: NOTHING };
     return { ...told, isPending: begun.difference !== null };
+  }
+
+  /** The environments of which a receiver was told something that has not ended, as far as it knows. */
+  openOf(receiver: string): readonly string[] {
+    return [...this.#told].flatMap(([environment, ofReceivers]) => {
+      const known = ofReceivers.get(receiver);
+      if (known === undefined) return [];
+      const { told, begun } = known;
+      const isOpen = told.difference !== null || told.failing !== null || begun.difference !== null;
+      return isOpen ? [environment] : [];
+    });
   }
 
   /** Takes what others know of an environment in the place of what is known here. */
@@ -131,16 +147,20 @@ function after({ told, begun }: Kept, record: NoticeRecord): Kept {
   const isLate = begun[track] !== null || isOther;
   if (result === 'failed' || (result !== 'begun' && isLate)) return { told, begun };
   const before = told[track];
+  // Whoever hears that it is resolved need not hear that it was healed.
+  const healed =
+    event === 'resolved' ? episodeAfter(null, { ...record, event: 'healed' }) : told.healed;
   return {
-    told: { ...told, [track]: episodeAfter(before, record) },
+    told: { ...told, healed, [track]: episodeAfter(before, record) },
     begun: { ...begun, [track]: result === 'begun' ? { record, before } : null },
   };
 }
 
-const TRACKS: readonly Track[] = ['difference', 'failing'];
+const TRACKS: readonly Track[] = ['difference', 'failing', 'healed'];
 
 /** Whether a notice is about reads that fail, or about what differs. */
 function trackOf({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
+  if (event === 'healed') return 'healed';
   const isFailing = event === 'failing' || failing?.digests.has(digest) === true;
   return isFailing ? 'failing' : 'difference';
 }

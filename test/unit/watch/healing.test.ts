@@ -85,7 +85,7 @@ describe('healing', () => {
     expect(one.healFailed).toEqual({
       ...at(T0),
       count: 3,
-      digest: one.digest,
+      isRefused: true,
       code: 'settings-refused',
       message: 'No.',
     });

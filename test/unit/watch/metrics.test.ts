@@ -116,7 +116,13 @@ describe('the metrics of a controller', () => {
 
   it('say whether healing has stopped, and how often in a row it has failed', async () => {
     const stopped = { at: AT, path: 'language', reason: 'x' };
-    const healFailed = { at: AT, count: 2, digest: 'd', code: 'settings-refused', message: 'x' };
+    const healFailed = {
+      at: AT,
+      count: 2,
+      isRefused: true,
+      code: 'settings-refused',
+      message: 'x',
+    };
     const watching = new MadeUpWatching(watchState({ name: 'us' }), {
       ...DRIFTED,
       stopped,

@@ -3,6 +3,7 @@ import type { NoticeEvent, WatchState } from '../../../../src/model/watch.ts';
 import { Secret } from '../../../../src/model/secret.ts';
 import { parseSelector } from '../../../../src/model/selector.ts';
 import { decide } from '../../../../src/watch/notices/decide.ts';
+import { wordsOf } from '../../../../src/watch/notices/message.ts';
 import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/watch/notices/told.ts';
 import { receiver } from '../../../fixture/receivers.ts';
@@ -133,6 +134,122 @@ describe('a receiver is told', () => {
       '',
       'opened d1',
     ]);
+  });
+});
+
+describe('of healing a receiver is told', () => {
+  const HEAL = { ...watchState().settings, mode: 'heal' as const };
+  const at = (minute: number) => new Date(WATCHED_AT + minute * MINUTE).toISOString();
+  const drift = watchState({ found: 'drift', digest: 'd1', settings: HEAL, since: at(0) });
+  const inSync = watchState({ settings: HEAL });
+  const putBack = { at: at(0), found: 'drift', digest: 'd1', paths: ['language'] } as const;
+  const stopped = { at: at(2), path: 'language', reason: 'x' };
+  const healFailed = {
+    at: at(2),
+    count: 1,
+    isRefused: true,
+    code: 'settings-refused',
+    message: 'x',
+  };
+
+  it('nothing of what is about to be healed, and that it was, once', () => {
+    const healed = { ...inSync, putBack };
+    expect(story(receiver(), drift, healed, healed)).toEqual(['', 'healed d1', '']);
+  });
+
+  it('that it differs if it is not healed within a minute, and then that it is resolved, and no more', () => {
+    const healed = { ...inSync, putBack: { ...putBack, at: at(1) } };
+    expect(story(receiver(), drift, drift, healed, healed)).toEqual([
+      '',
+      'opened d1',
+      'resolved d1',
+      '',
+    ]);
+  });
+
+  it.each([
+    ['a window is closed', { ...HEAL, windows: [] }],
+    ['it is only to be detected', { ...HEAL, mode: 'detect' as const }],
+  ])('at once that it differs if %s', (_, settings) => {
+    expect(story(receiver(), { ...drift, settings })).toEqual(['opened d1']);
+  });
+
+  it('that it stopped, once for each time, also if it was told before that it differs', () => {
+    const later = { ...drift, stopped: { ...stopped, at: at(5) } };
+    const one = { ...drift, stopped };
+    expect(story(receiver(), drift, drift, one, one, later, inSync)).toEqual([
+      '',
+      'opened d1',
+      `healing-stopped d1:healing-stopped ${at(2)}`,
+      '',
+      `healing-stopped d1:healing-stopped ${at(5)}`,
+      `resolved d1:healing-stopped ${at(5)}`,
+    ]);
+  });
+
+  it('that it differs otherwise while healing is stopped', () => {
+    const one = { ...drift, stopped };
+    expect(story(receiver(), one, { ...one, digest: 'd2' })).toEqual([
+      `healing-stopped d1:healing-stopped ${at(2)}`,
+      'changed d2',
+    ]);
+  });
+
+  it('that it fails, or that the write is refused, also of edits of the file, and that this is over', () => {
+    const pending = watchState({ found: 'pending', digest: 'p', settings: HEAL });
+    const unsent = { ...healFailed, isRefused: false, code: 'guard-refused' };
+    expect(
+      story(
+        receiver(),
+        pending,
+        { ...pending, healFailed },
+        { ...pending, healFailed: unsent },
+        inSync,
+      ),
+    ).toEqual([
+      '',
+      'write-refused p:write-refused settings-refused',
+      'heal-failed p:heal-failed guard-refused',
+      'resolved p:heal-failed guard-refused',
+    ]);
+  });
+});
+
+describe('an end is told', () => {
+  it('of an environment that is gone, once, and of nothing that was not told', () => {
+    const told = new ToldStates();
+    take(told, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
+    const gone = { state: DRIFT, end: 'left-files' } as const;
+    const due = () => decide(receiver(), [], told, WATCHED_AT, () => gone);
+    expect(due()).toMatchObject([{ event: 'resolved', digest: 'd1', end: 'left-files' }]);
+    expect(decide(receiver(), [], told, WATCHED_AT, () => null)).toEqual([]);
+    take(told, receiver(), { event: 'resolved', digest: 'd1', at: WATCHED_AT });
+    expect(due()).toEqual([]);
+  });
+
+  it('to a receiver whose patterns do not name the environment any more', () => {
+    const told = new ToldStates();
+    take(told, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
+    const other = receiver({ environments: ['staging'] });
+    expect(decide(other, [DRIFT], told, WATCHED_AT)).toMatchObject([
+      { event: 'resolved', end: 'not-told' },
+    ]);
+  });
+
+  it.each([
+    [IN_SYNC, 'difference', /^is in sync again/],
+    [
+      watchState({ found: 'pending' }),
+      'difference',
+      /^does not differ any more as it did, and has/,
+    ],
+    [watchState({ found: 'drift' }), 'failing', /^can be read again, and was changed on/],
+    [IN_SYNC, 'failing', /^can be read again, and is in sync/],
+    [DRIFT, 'left-files', /^is not in the settings files any more/],
+    [DRIFT, 'not-watched', /^is not watched here any more/],
+    [DRIFT, 'not-told', /^is not among the environments of this receiver/],
+  ] as const)('in words that are true', (state, end, words) => {
+    expect(wordsOf({ state, event: 'resolved', digest: 'd', end })).toMatch(words);
   });
 });
 
