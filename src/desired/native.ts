@@ -1,6 +1,6 @@
 import { fields, nativeField, fieldAtNative, type Field } from '../model/field.ts';
 import { faultsIn } from '../model/json-schema.ts';
-import { listsOf } from '../model/mcp-map.ts';
+import { declaredLists } from '../model/mcp-map.ts';
 import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
 import { isPart, isSecretPlace } from '../model/native-schema.ts';
 import { samePath, type Path } from '../model/path.ts';
@@ -99,7 +99,7 @@ export function resolveServers(node: Node, source: ReferenceSource): Value {
   const servers = [...node.members.values()].map(
     ({ key, node: server }) => [key, resolveServer(server, source)] as const,
   );
-  return listsOf(recordOf(servers));
+  return declaredLists(recordOf(servers));
 }
 
 function resolveServer(node: Node, source: ReferenceSource): Value {

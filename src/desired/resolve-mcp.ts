@@ -1,6 +1,7 @@
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
 import { Identity } from '../model/identity.ts';
 import { faultsIn } from '../model/json-schema.ts';
+import { declaredEntry } from '../model/mcp-map.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -43,8 +44,8 @@ function resolveEntry(list: McpList, entry: Node, source: ReferenceSource): Valu
     entry.kind === 'map'
       ? [...entry.members.values()].map((m) => [m.key, m.node] as const)
       : [['url', entry]];
-  return recordOf(
-    nodes.map(([key, node]) => [key, resolveMember(list, key, node, source)] as const),
+  return declaredEntry(
+    recordOf(nodes.map(([key, node]) => [key, resolveMember(list, key, node, source)] as const)),
   );
 }
 
@@ -120,7 +121,9 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
   const members = node.kind === 'map' ? [...node.members.values()] : [];
   const pairs =
     line === undefined
-      ? members.map(({ key, node: value }) => [key, textOf(value) ?? ''] as const)
+      ? members.flatMap(({ key, node: value }) =>
+          isNull(value) ? [] : [[key, textOf(value) ?? ''] as const],
+        )
       : envPairs(line).map(({ name, text }) => [name, text ?? ''] as const);
   return recordOf(
     pairs.map(([name, text]) => [
@@ -128,6 +131,11 @@ function resolveEnv(node: Node, line: string | undefined, source: ReferenceSourc
       resolveLiteral(text, shownVariable(name, text) !== text, source),
     ]),
   );
+}
+
+/** Null takes a variable away; a key with nothing after it is an empty one. */
+function isNull(node: Node): boolean {
+  return node.kind === 'scalar' && node.value === null;
 }
 
 /** A text of a program. A literal of the committed file is not a secret, unless its name, flag or form is that of one. */

@@ -1,6 +1,14 @@
-import { MCP_LISTS, type McpList } from './mcp.ts';
+import { entriesOf, MCP_LISTS, type McpList } from './mcp.ts';
 import { Secret } from './secret.ts';
-import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from './value.ts';
+import {
+  isEmpty,
+  isRecord,
+  mapRecord,
+  membersOf,
+  recordOf,
+  type Value,
+  type ValueRecord,
+} from './value.ts';
 
 /** Members of a config that are no list of the specification: servers of which nobody can tell how they are reached. */
 export const OTHERS = 'other_servers';
@@ -47,25 +55,105 @@ function isStream(url: Value | undefined): boolean {
     : typeof url === 'string' && fits(url) === 'yes';
 }
 
+/** How the servers of a list are reached if they do not say it otherwise. */
+export const USUAL_TRANSPORT: Readonly<Record<McpList, string>> = {
+  sse_servers: 'sse',
+  stdio_servers: 'stdio',
+  shttp_servers: 'http',
+};
+
 function entryOf(list: McpList, name: string, server: ValueRecord): ValueRecord {
   const { transport = null, auth, ...rest } = server;
-  const usual = { sse_servers: 'sse', stdio_servers: 'stdio', shttp_servers: 'http' }[list];
   return recordOf([
     ['name', name],
     ...Object.entries(rest).filter(([, value]) => value !== null),
-    ...(transport === null || transport === usual ? [] : [['transport', transport] as const]),
+    ...(transport === null || transport === USUAL_TRANSPORT[list]
+      ? []
+      : [['transport', transport] as const]),
     ...authMembers(auth),
   ]);
 }
 
 function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   if (!isRecord(auth)) return isEmpty(auth) ? [] : [['auth', auth ?? null]];
-  const { value = null, ...how } = auth;
-  if (auth['strategy'] === 'none') return [];
-  if (!KEYED.has(auth['strategy'] ?? null)) return [['auth', auth]];
-  const isUsual = Object.keys(how).length === 1 && auth['strategy'] === 'api_key';
+  const { value = null, ...how } = withoutNulls(auth);
+  if (how['strategy'] === 'none') return [];
+  if (!KEYED.has(how['strategy'] ?? null)) return [['auth', auth]];
+  const isUsual = Object.keys(how).length === 1 && how['strategy'] === 'api_key';
   return [
     ['api_key', value],
     ...(isUsual ? [] : [['auth', recordOf(Object.entries(how))] as const]),
   ];
+}
+
+/** How an entry of a service authenticates: a key alone is sent in the usual way. Null if it does not. */
+export function authOf({ api_key: key, auth }: ValueRecord): Value {
+  return auth ?? (key === undefined ? null : USUAL_AUTH);
+}
+
+const USUAL_AUTH = recordOf([['strategy', 'api_key']]);
+
+/** The servers that a file declares by their names, as entries of the lists: null is kept, for it takes a member away. */
+export function declaredLists(servers: ValueRecord): ValueRecord {
+  const lists = listsOf(servers);
+  const entries = MCP_LISTS.map(
+    (list) =>
+      [
+        list,
+        entriesOf(lists[list]).map(({ name = null }) => {
+          const server = typeof name === 'string' ? servers[name] : undefined;
+          const { transport, ...rest } = isRecord(server) ? server : recordOf([]);
+          return declaredEntry(
+            recordOf([
+              ['name', name],
+              ...Object.entries(rest),
+              ...(transport === undefined
+                ? []
+                : [['transport', transport ?? USUAL_TRANSPORT[list]] as const]),
+            ]),
+          );
+        }),
+      ] as const,
+  );
+  return recordOf([...Object.entries(lists), ...entries]);
+}
+
+/**
+ * A declared entry with one form for how it authenticates: `auth` says how a key is sent, which is `api_key`; any other way has all of it in
+ * `auth` and no key, and null is no way at all. What takes a member out of a map is not in the map.
+ */
+export function declaredEntry(entry: ValueRecord): ValueRecord {
+  const { auth, headers, ...rest } = entry;
+  return recordOf([
+    ...Object.entries(rest),
+    ...(headers === undefined
+      ? []
+      : [['headers', isRecord(headers) ? withoutNulls(headers) : headers] as const]),
+    ...(auth === undefined ? [] : declaredAuth(auth, entry)),
+  ]);
+}
+
+function declaredAuth(auth: Value, { api_key: key }: ValueRecord): (readonly [string, Value])[] {
+  const { value, ...how } = isRecord(auth) ? withoutNulls(auth) : recordOf([]);
+  if (isRecord(auth) && KEYED.has(how['strategy'] ?? null)) {
+    const own = auth['value'] === undefined ? key : (value ?? null);
+    return [
+      ...(own === undefined ? [] : [['api_key', own] as const]),
+      ['auth', recordOf(Object.entries(how))],
+    ];
+  }
+  const isNone = isEmpty(how['strategy']) || how['strategy'] === 'none';
+  const other = isRecord(auth) ? (isNone ? null : withoutNulls(auth)) : auth;
+  return [
+    ['api_key', key ?? null],
+    ['auth', other],
+  ];
+}
+
+/** A map without its nulls, at any depth. */
+function withoutNulls(map: ValueRecord): ValueRecord {
+  return mapRecord(
+    membersOf(map, (_, value) => value !== null),
+    (value) => (isRecord(value) ? withoutNulls(value) : value),
+  );
 }

@@ -19,6 +19,13 @@ export const MCP_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
   shttp_servers: { api_key: null, timeout: 60 },
 };
 
+/** What an entry that leaves a member out has on services that name their servers. */
+export const NAMED_DEFAULTS: Readonly<Record<McpList, ValueRecord>> = {
+  sse_servers: { transport: 'sse', enabled: true },
+  stdio_servers: { transport: 'stdio', enabled: true },
+  shttp_servers: { transport: 'http', enabled: true },
+};
+
 /** What paths call an entry that has no name or url. */
 export const UNNAMED = '(unnamed)';
 

@@ -41,8 +41,8 @@ function problemOf(
   const servers = serversWith(place);
   if (own !== undefined || schema === null || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
-  // A strategy that stands beside api_key has its value there.
-  if (member === 'auth') return null;
+  // A strategy that stands beside api_key has its value there, and null takes a member away.
+  if (member === 'auth' || value === null) return null;
   const [fault] = faultsIn(value, { anyOf: nodes }, schema.$defs, path);
   return fault === undefined
     ? null

@@ -4,9 +4,12 @@ import {
   identityOf,
   isMaskedMember,
   MCP_DEFAULTS,
+  NAMED_DEFAULTS,
   unmaskedEntry,
   type McpList,
 } from '../model/mcp.ts';
+import { authOf } from '../model/mcp-map.ts';
+import type { Dialect } from '../model/dialect.ts';
 import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -30,16 +33,45 @@ export interface Hiding {
   readonly kept: boolean;
   /** Why a mask cannot be compared. */
   readonly reason: string;
+  /** What a member is that an entry leaves out. */
+  readonly defaults: Readonly<Record<McpList, ValueRecord>>;
 }
 
-export const PLAIN_ANSWER: Hiding = { nulls: false, kept: false, reason: 'cannot be read back' };
+export const PLAIN_ANSWER: Hiding = {
+  nulls: false,
+  kept: false,
+  reason: 'cannot be read back',
+  defaults: MCP_DEFAULTS,
+};
 
 /** How the mcp secrets of an answer are hidden. In a snapshot the masks are setpoint's own: a null there is a null. */
 export function hidingIn({ values, dialect, saved = false }: ObservedState): Hiding {
   const kept = dialect.mcp === 'entries';
+  const defaults = defaultsIn(dialect);
   return saved
-    ? { nulls: false, kept, reason: 'masked, cannot be compared' }
-    : { ...PLAIN_ANSWER, kept, nulls: dialect.nullsMayHide && holdsMask(values['mcp_config']) };
+    ? { nulls: false, kept, reason: 'masked, cannot be compared', defaults }
+    : {
+        ...PLAIN_ANSWER,
+        kept,
+        defaults,
+        nulls: dialect.nullsMayHide && holdsMask(values['mcp_config']),
+      };
+}
+
+/** What the entries of a dialect have for the members that they leave out. */
+export function defaultsIn({ entryMembers }: Dialect): Hiding['defaults'] {
+  return entryMembers === undefined ? NAMED_DEFAULTS : MCP_DEFAULTS;
+}
+
+/** What an observed entry has for a member, said or not. */
+export function memberOf(
+  list: McpList,
+  name: string,
+  entry: ValueRecord,
+  defaults: Hiding['defaults'],
+): Value {
+  if (name === 'auth') return authOf(entry);
+  return entry[name] ?? defaults[list][name] ?? null;
 }
 
 /** The members the file declares, compared by meaning; a member the service leaves out has its default. */
@@ -52,10 +84,11 @@ export function compareEntry(
   const differing: string[] = [];
   const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
-    const found = actual[name] ?? MCP_DEFAULTS[list][name] ?? null;
+    const found = memberOf(list, name, actual, hiding.defaults);
+    const wanted = value ?? hiding.defaults[list][name] ?? null;
     const compared = isOtherPlace(list, name, declared, actual)
       ? 'differs'
-      : compareValue([name], value, found, hiding);
+      : compareValue([name], wanted, found, hiding);
     if (compared === 'differs') differing.push(name);
     // A reference without a value is named whether its member is known to differ or not.
     unknown.push(...(compared === 'differs' ? missingIn([name], value) : compared));
@@ -154,12 +187,16 @@ function compareRecord(
   return unknown;
 }
 
-/** null equals an empty list, an empty map and an empty text: the service reads them alike. */
+/** null is as good as an empty list, an empty map and an empty text: the service reads them alike. */
 function isSameMember(declared: Value, actual: Value): boolean {
-  if (isEmpty(declared) && isEmpty(actual)) return true;
-  if (declared === null && isList(actual)) return actual.length === 0;
-  if (declared === null && isRecord(actual)) return Object.keys(actual).length === 0;
-  return sameValue(declared, actual);
+  if (declared === null) return isNothing(actual);
+  if (actual === null) return isNothing(declared);
+  return (isEmpty(declared) && isEmpty(actual)) || sameValue(declared, actual);
+}
+
+function isNothing(value: Value): boolean {
+  if (isList(value)) return value.length === 0;
+  return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }
 
 /** Whether an empty value may hide a secret, because the service masks others. */

@@ -5,7 +5,7 @@ import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import { membersOf, recordOf, secretsIn, type ValueRecord } from '../model/value.ts';
+import { isEmpty, membersOf, recordOf, secretsIn, type ValueRecord } from '../model/value.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
@@ -127,7 +127,12 @@ function pairedEntry(
   const source = desired.source([list, String(pair.declared)]);
   const stays = stayingIn(list, declared, actual);
   const hidden = hiddenSecrets(list, stays, hiding);
-  const undeclared = hidden.filter((name) => declared[name.split('.')[0] ?? ''] === undefined);
+  const undeclared = hidden.filter(
+    (name) =>
+      declared[name.split('.')[0] ?? ''] === undefined &&
+      // A key takes the place of every other way to authenticate.
+      (name !== 'auth' || isEmpty(declared['api_key'])),
+  );
   return {
     changes:
       differs || rotated

@@ -2,7 +2,6 @@ import {
   entriesOf,
   identityOf,
   isMcpList,
-  MCP_DEFAULTS,
   MCP_LISTS,
   keyOf,
   segmentsIn,
@@ -26,6 +25,7 @@ import {
 } from '../model/value.ts';
 import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
+import { defaultsIn } from './mcp-entry.ts';
 import { isCleared, isShownAsNull } from './plan-plain.ts';
 import { isReset } from './reset-agent.ts';
 
@@ -94,7 +94,8 @@ function touchedMcp(
     managesEntry(desired, list, entry) || moved(list, entry);
   const members = Object.entries(before).flatMap(([name, value]): Touched[] => {
     const now = config[name] ?? null;
-    if (isMcpList(name) && isList(value)) return touchedEntries(name, value, now, isManaged);
+    if (isMcpList(name) && isList(value))
+      return touchedEntries(name, value, now, isManaged, defaultsIn(dialect)[name]);
     return managed || sameValue(value, now)
       ? []
       : [{ path: ['mcp_config', name], before: value, after: now }];
@@ -118,6 +119,7 @@ function touchedEntries(
   before: Value,
   after: Value,
   isManaged: (list: McpList, entry: ValueRecord) => boolean,
+  defaults: ValueRecord,
 ): Touched[] {
   const [was, is] = [entriesOf(before), entriesOf(after)];
   const [earlier, later] = [segmentsIn(list, was, is), segmentsIn(list, is, was)];
@@ -129,15 +131,13 @@ function touchedEntries(
   return [
     ...pairs.flatMap((pair) => {
       const [entry, now] = [was[pair.declared] ?? {}, is[pair.actual] ?? {}];
-      return sameEntry(list, entry, now) ? [] : touched(earlier[pair.declared] ?? '', entry, now);
+      return sameValue({ ...defaults, ...entry }, { ...defaults, ...now })
+        ? []
+        : touched(earlier[pair.declared] ?? '', entry, now);
     }),
     ...added.flatMap((index) => touched(earlier[index] ?? '', was[index] ?? {}, null)),
     ...removed.flatMap(({ actual }) => touched(later[actual] ?? '', null, is[actual] ?? {})),
   ];
-}
-
-function sameEntry(list: McpList, before: ValueRecord, after: ValueRecord): boolean {
-  return sameValue({ ...MCP_DEFAULTS[list], ...before }, { ...MCP_DEFAULTS[list], ...after });
 }
 
 /**

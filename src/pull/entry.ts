@@ -1,6 +1,12 @@
 import { member, type Node, plainValue } from '../desired/node.ts';
 import { settingsNodes } from '../desired/schema-lookup.ts';
-import { identityMember, identityOf, MCP_DEFAULTS, type McpList } from '../model/mcp.ts';
+import {
+  identityMember,
+  identityOf,
+  MCP_DEFAULTS,
+  NAMED_DEFAULTS,
+  type McpList,
+} from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
 import type { LeftAlone } from '../model/pulled.ts';
 import { Secret } from '../model/secret.ts';
@@ -14,6 +20,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { memberOf } from '../plan/mcp-entry.ts';
 import { isObject, type JsonObject } from '../yaml-edit/json.ts';
 import {
   markerOf,
@@ -128,6 +135,10 @@ function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, nam
   };
 }
 
+function defaultsOf({ members }: ObservedEntry) {
+  return members === null ? NAMED_DEFAULTS : MCP_DEFAULTS;
+}
+
 /** Whether a member need not be written: it is empty, or what the service fills in by itself. */
 function isDefault({ list, members }: ObservedEntry, name: string, value: Value): boolean {
   if (name === identityMember(list) || name === 'command') return false;
@@ -160,7 +171,7 @@ export function pulledEntry(
   const left: LeftAlone[] = [];
   const path = ['mcp_config', list, segment];
   for (const name of differing) {
-    const found = entry[name] ?? MCP_DEFAULTS[list][name] ?? null;
+    const found = memberOf(list, name, entry, defaultsOf(observed));
     const leave = (reason: string, ref: string | null = null, inner: readonly string[] = []) =>
       left.push({ path: [...path, name, ...inner], reason, ref });
     if (name === 'args' || name === 'env' || name === 'headers') {

@@ -11,7 +11,7 @@ import { SetpointError } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
-import { compareEntry } from '../plan/mcp-entry.ts';
+import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
@@ -63,11 +63,13 @@ export function pulledTarget(
   const state = comparableState(target, source);
   const { desired } = state;
   const { changes, unknown } = planOf(desired, observed);
+  const hiding = { ...PLAIN_ANSWER, defaults: defaultsIn(observed.dialect) };
+  const compare: CompareEntry = (...entry) => compareEntry(...entry, hiding);
   const rules: PullRules = {
     unmanaged: desired.unmanaged,
     changes,
     entryMembers: observed.dialect.entryMembers,
-    compare: options.ownLayer ? comparingWhatIsSet(state) : compareEntry,
+    compare: options.ownLayer ? comparingWhatIsSet(state, compare) : compare,
     excluded: options.excluded,
     overReferences: options.ownLayer,
     hidden: [...hiddenIn(state, options.hidden), ...secretsOf(observed.values)],
@@ -117,9 +119,9 @@ function isUnknown({ ref }: LeftAlone, state: ComparableState): boolean {
 }
 
 /** A member that reads something without a value does not differ. */
-function comparingWhatIsSet({ isUnset }: ComparableState): CompareEntry {
+function comparingWhatIsSet({ isUnset }: ComparableState, compare: CompareEntry): CompareEntry {
   return (list, declared, actual) => ({
-    differing: compareEntry(list, declared, actual).differing.filter((name) =>
+    differing: compare(list, declared, actual).differing.filter((name) =>
       secretsIn(declared[name]).every(({ ref }) => ref === null || !isUnset(ref)),
     ),
   });

@@ -1,4 +1,4 @@
-import { KEYED, listsOf, OTHERS } from '../model/mcp-map.ts';
+import { KEYED, listsOf, OTHERS, USUAL_TRANSPORT } from '../model/mcp-map.ts';
 import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Secret } from '../model/secret.ts';
 import { isEmpty, isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
@@ -53,16 +53,16 @@ function unusedName(name: string, servers: ReadonlyMap<string, Value>): string {
 }
 
 function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
-  const { name: _, api_key: key = null, auth, transport, ...rest } = entry;
+  const { name: _, api_key: key, auth, transport, ...rest } = entry;
   const members = Object.entries(rest).filter(([, value]) => !isNothing(value));
-  if (list === 'stdio_servers') return recordOf(members);
   const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
-  const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key]]);
-  // A key takes the place of any other way to authenticate.
-  const sent = keyed ?? (how === auth ? null : (auth ?? null));
+  const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key ?? null]]);
+  // A key takes the place of any other way to authenticate; without its key a way to send one is none.
+  const sent = keyed ?? (how === auth && key !== undefined ? null : (auth ?? null));
+  const reached = transport ?? (list === 'stdio_servers' ? null : USUAL_TRANSPORT[list]);
   return recordOf([
     ...members,
-    ['transport', transport ?? (list === 'sse_servers' ? 'sse' : 'http')],
+    ...(reached === null ? [] : [['transport', reached] as const]),
     ...(sent === null ? [] : [['auth', sent] as const]),
   ]);
 }
