@@ -2,6 +2,7 @@ import { fieldNamed } from './field.ts';
 import { isMcpList } from './mcp.ts';
 import { NATIVE_SERVERS } from './native-parts.ts';
 import { isWithin, type Path } from './path.ts';
+import { isSecretText } from './secret-words.ts';
 import type { Json } from './value.ts';
 
 /** What is known of a place of the settings besides its type, whichever service has it and however it is spelled. */
@@ -14,8 +15,8 @@ export interface Facts {
   readonly safety: Safety | null;
   /** What travels to a value there; null if it is no address. */
   readonly address: Address | null;
-  /** Whether the names of what is inside may be shown. Nobody but their owner has chosen them, so that a secret may be one. */
-  readonly names: 'shown' | 'masked';
+  /** Whether the names of what is inside may be shown whatever they look like: somebody has named a variable, a header or a server. */
+  readonly names: 'shown' | 'judged';
 }
 
 /** What the service runs. */
@@ -171,7 +172,7 @@ export function factsAt(path: Path): Facts {
     runs: around.find((row) => row.runs !== undefined)?.runs ?? null,
     safety: own.find((row) => row.safety !== undefined)?.safety ?? null,
     address: own.find((row) => row.address !== undefined)?.address ?? null,
-    names: own.some((row) => row.names === names) ? 'shown' : 'masked',
+    names: own.some((row) => row.names === names) ? names : 'judged',
   };
 }
 
@@ -191,4 +192,12 @@ export function placesWithin(path: Path): readonly Path[] {
   return PLACED.map((row) => row.path).filter(
     (place) => place.length > whole.length && isWithin(place, whole) && !place.includes('*'),
   );
+}
+
+/** A path as far as it may be shown: free JSON may have a secret for a key. */
+export function shownPath(path: Path): Path {
+  const hidden = path.findIndex(
+    (name, index) => isSecretText(name) && factsAt(path.slice(0, index)).names === 'judged',
+  );
+  return hidden < 1 ? path : path.slice(0, hidden);
 }

@@ -1,5 +1,6 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
+import { factsAt } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -47,7 +48,7 @@ const NO_SANDBOXES =
 function unstorableIn({ field, value }: DesiredField, { unstorable }: Dialect): readonly string[] {
   if (unstorable === undefined) return NONE;
   const secrets = textsIn(value, field.path).filter(
-    ({ path }) => field.secret || isStoredAsSecret(path),
+    ({ path }) => field.secret || factsAt(path).secret,
   );
   return unstorable.flatMap(({ form, because }) =>
     secrets
@@ -69,11 +70,6 @@ function textsIn(value: Value, path: Path): Text[] {
   if (isList(value)) return value.flatMap((item, index) => textsIn(item, [...path, String(index)]));
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => textsIn(member, [...path, key]));
-}
-
-/** The key of an mcp entry, or a variable of a program. */
-function isStoredAsSecret([name, , , member]: Path): boolean {
-  return name === 'mcp_config' && (member === 'api_key' || member === 'env');
 }
 
 function matches(form: RegExp, text: string | Secret): boolean {

@@ -2,10 +2,12 @@ import { fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
 import { onceFor } from '../model/once.ts';
+import { shownPath } from '../model/path-facts.ts';
 import {
   formatPath,
   isUnmanaged,
   isWithin,
+  pathKey,
   pathNamed,
   samePath,
   type Path,
@@ -207,7 +209,13 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const isDeclared = (name: string): boolean =>
     declared.has(name) || maps.some((path) => isWithin(pathNamed(name), path));
   const names = heldBy(observed).filter((name) => !isDeclared(name));
-  return [...names.map(pathNamed), ...desired.unmanaged];
+  const shown = new Map(
+    names
+      .map(pathNamed)
+      .map(shownPath)
+      .map((path) => [pathKey(path), path]),
+  );
+  return [...shown.values(), ...desired.unmanaged];
 }
 
 /** What the service holds that is not as it would be by itself: names in the order of the specification. */

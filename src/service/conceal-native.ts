@@ -1,6 +1,7 @@
 import type { DialectName } from '../model/dialect.ts';
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import { isSecretPlace, nativeSchema, nodesAt, type NativeSchema } from '../model/native-schema.ts';
+import { factsAt } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';
 import { isList, isRecord, mapRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { concealPlace, concealServers, sealed } from './conceal.ts';
@@ -8,8 +9,6 @@ import { concealPlace, concealServers, sealed } from './conceal.ts';
 /** What a dialect says of its answers besides its schema. */
 export interface NativeSecrets {
   readonly dialect: DialectName;
-  /** Members that hold nothing but secrets, wherever they are. */
-  readonly secrets: ReadonlySet<string>;
   /** Whether a member at the top of the record is a secret because of what else is in it. */
   readonly isSecret?: (record: ValueRecord, name: string) => boolean;
   /** Members at the top of the record of which nothing is a secret. */
@@ -29,11 +28,11 @@ interface Terms extends NativeSecrets {
 }
 
 function concealed(record: ValueRecord, above: Path, terms: Terms): ValueRecord {
-  const { secrets, isSecret, harmless } = terms;
+  const { isSecret, harmless } = terms;
   const atTop = above.length === 0;
   return mapRecord(record, (value, name): Value => {
     if (atTop && harmless?.has(name) === true) return value;
-    if (secrets.has(name) || (atTop && isSecret?.(record, name) === true)) return sealed(value);
+    if (atTop && isSecret?.(record, name) === true) return sealed(value);
     return concealedAt([...above, name], value, terms);
   });
 }
@@ -42,7 +41,7 @@ function concealedAt(path: Path, value: Value, terms: Terms): Value {
   const { schema } = terms;
   if (samePath(path, NATIVE_SERVERS) || isOfSkill(path)) return concealServers(value);
   const nodes = schema === null ? [] : nodesAt(schema, path);
-  if (isSecretPlace(nodes)) return sealed(value);
+  if (factsAt(path).secret || isSecretPlace(nodes)) return sealed(value);
   if (isRecord(value)) return concealed(value, path, terms);
   if (isList(value))
     return value.map((item, index) => concealedAt([...path, String(index)], item, terms));

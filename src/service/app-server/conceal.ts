@@ -4,7 +4,6 @@ import { TOKEN_NAMES } from './dialect.ts';
 
 const TERMS = {
   dialect: 'app-server',
-  secrets: new Set(['search_api_key', 'sandbox_api_key', 'secrets_store', 'extra_headers']),
   // A flag reports whether a secret is stored.
   isSecret: (record: ValueRecord, name: string) => typeof record[`${name}_set`] === 'boolean',
   harmless: new Set([TOKEN_NAMES]),
