@@ -2,7 +2,7 @@ import type { Dialect, DialectName } from './dialect.ts';
 import type { AnyField } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
-import type { Warning } from './plan.ts';
+import type { SettingsWrite, Warning } from './plan.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
 import type { SchemaLock } from './schema-lock.ts';
 import type { Secret } from './secret.ts';
@@ -88,6 +88,8 @@ export interface ObservedState {
   readonly cautions?: readonly Caution[];
   /** What the declared pointers name, by their fields, where they name something else than the service does; absent if it was not asked. */
   readonly pointed?: ReadonlyMap<string, Pointed>;
+  /** Why a write of these settings must not be sent, in words; null if it may be. Absent if any may. */
+  readonly unwritable?: (write: SettingsWrite) => string | null;
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
   readonly saved?: boolean;
 }

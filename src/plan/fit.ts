@@ -2,9 +2,10 @@ import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import type { SettingsWrite } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { isEmpty, isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
 import { pointerMisfits } from './active-profile.ts';
 import { mcpMisfits } from './fit-mcp.ts';
 import { nativeMisfits } from './fit-native.ts';
@@ -33,6 +34,29 @@ export function misfit(
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
   return new SetpointError('unfit-for-service', message);
+}
+
+/**
+ * Throws if the write of a plan must not be sent: what is wrong of it as a whole is known before. What is not known here, a reference
+ * without a value, is taken to be fine; and a snapshot's masks are setpoint's own.
+ */
+export function requireWritable(write: SettingsWrite | null): void {
+  if (write === null || write.observed.saved === true) return;
+  const fields = Object.entries(write.fields).flatMap(([name, value]): [string, Value][] => {
+    if (!secretsIn(value).some((secret) => secret instanceof UnseenSecret)) return [[name, value]];
+    return name === 'mcp_config' ? [[name, withoutUnseen(value)]] : [];
+  });
+  const problem = write.observed.unwritable?.({ ...write, fields: recordOf(fields) }) ?? null;
+  if (problem === null) return;
+  const message = `This service speaks ${write.observed.dialect.name}, and nothing was sent to it: ${problem}.`;
+  throw new SetpointError('unfit-for-service', message);
+}
+
+function withoutUnseen(value: Value): Value {
+  if (value instanceof UnseenSecret) return new Secret('not known here');
+  if (isList(value)) return value.map(withoutUnseen);
+  if (!isRecord(value)) return value;
+  return recordOf(Object.entries(value).map(([key, one]) => [key, withoutUnseen(one)]));
 }
 
 /** Throws the misfit, if there is one. */

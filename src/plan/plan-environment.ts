@@ -3,7 +3,7 @@ import { samePath } from '../model/path.ts';
 import type { Plan, SandboxPlan, SettingsPlan, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { requireFit } from './fit.ts';
+import { requireFit, requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
@@ -69,6 +69,8 @@ function planObserved(terms: PlanTerms, observed: ObservedState, sandboxes: Sand
   const plan = classifiedBy(base, found, terms, observed);
   const guarded = { plan, observed, guards: desired.guards };
   const refusals = refusalsOf(guarded, allowed);
+  // What the guards refuse is not sent either, and they say more.
+  if (refusals.length === 0) requireWritable(plan.settings.write);
   const isRefused = ({ code, path }: Warning): boolean =>
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));

@@ -11,7 +11,7 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
+import { AGENT_PART, isNamedWithin, NATIVE_PARTS } from '../model/native-parts.ts';
 import { pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
@@ -37,7 +37,7 @@ export interface Touched {
 }
 
 /**
- * What differs between the observations before and after a write, and is not managed. A field may have appeared, and an mcp
+ * What differs between the observations before and after a write, and is not managed. A field of a record may have appeared, and an mcp
  * entry's defaults may have been filled in; every other difference is listed.
  */
 export function touchedBetween(
@@ -46,7 +46,8 @@ export function touchedBetween(
   desired: DesiredState,
 ): Touched[] {
   const reset = isReset(before, after);
-  return Object.entries(before.values).flatMap(([name, value]): Touched[] => {
+  return namesIn(before, after, desired).flatMap((name): Touched[] => {
+    const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
     if (name === 'mcp_config') return touchedMcp(value, now, desired, after.dialect);
@@ -60,6 +61,33 @@ export function touchedBetween(
       : [{ path: pathNamed(name), before: value, after: now }];
   });
 }
+
+/**
+ * What the service showed before a write, and, if it keeps what a write leaves out, what it shows only now: a native value that was its
+ * default. The first write of a store fills in its defaults.
+ */
+function namesIn(
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): readonly string[] {
+  const names = Object.keys(before.values);
+  if (before.dialect.writes === 'record' || !before.stored) return names;
+  const native = Object.keys(after.values).filter((name) => {
+    const leader = FOLLOWS.get(name);
+    const isLed = leader !== undefined && managesField(desired, leader);
+    return NATIVE_PARTS.has(pathNamed(name)[0] ?? '') && !isLed;
+  });
+  return [...new Set([...names, ...native])];
+}
+
+/** Values that a server makes of another one which is written. */
+const FOLLOWS: ReadonlyMap<string, string> = new Map([
+  ['agent_settings.active_meta_profile', 'active_meta_profile'],
+  ['agent_settings.enable_classify_and_switch_llm_tool', 'active_meta_profile'],
+  ['agent_settings.llm.api_version', 'llm_model'],
+  ['agent_settings.llm.stream_idle_timeout', 'agent_settings.llm.timeout'],
+]);
 
 /** The secrets that were stored before a write and are not any more, as far as the service reports it. */
 export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {

@@ -32,6 +32,11 @@ export function serversIn(config: Value): Servers {
   return { servers: recordOf(servers) };
 }
 
+/** That two servers would have one name, which is the key of one server there. */
+export function twiceProblem(name: string): string {
+  return `two servers of mcp_config would have the name ${name}, which names one server there; one of them may be unmanaged, or in a list that the file does not declare`;
+}
+
 /** What a server is called: the name of its entry, without blanks around it. Null if it has none. */
 export function nameOf({ name }: ValueRecord): string | null {
   const text = name instanceof Secret ? String(name.reveal()) : name;

@@ -153,3 +153,89 @@ describe('an empty store of an app-server release that is not spoken', () => {
     },
   );
 });
+
+describe.each(['app-server', 'agent-server'] as const)(
+  'two mcp servers of one name on %s',
+  (dialect) => {
+    const OTHER = { agent_settings_diff: { mcp_config: { x: { command: 'run', args: [] } } } };
+
+    it.each([
+      [
+        'declared twice',
+        'mcp_config: { stdio_servers: [{ name: x, command: run }], shttp_servers: [{ name: x, url: "https://a.example.com/mcp" }] }',
+        '',
+      ],
+      [
+        'declared beside one that is unmanaged',
+        'mcp_config: { stdio_servers: [], shttp_servers: [{ name: x, url: "https://a.example.com/mcp" }] }',
+        'unmanaged: ["mcp_config.stdio_servers[x]"]\n',
+      ],
+    ])(
+      '%s: the plan ends as the apply would, says which name it is, and nothing is sent',
+      async (_, settings, more) => {
+        const fronted = await service(dialect);
+        await store(fronted, dialect, OTHER);
+        const run = runs(fronted.url, settings, more);
+        const ends = [await run('plan'), await run('apply', '--yes')];
+        for (const { code, stdout, stderr } of ends) {
+          expect([code, stdout + stderr]).toEqual([3, expect.stringContaining('the name x')]);
+        }
+        expect(fronted.writes()).toEqual([]);
+      },
+    );
+  },
+);
+
+describe.each(['app-server', 'agent-server'] as const)(
+  'what another client does beside a write on %s',
+  (dialect) => {
+    /** Runs an apply while somebody writes right before, or right after, its write. */
+    async function beside(when: 'before' | 'after', settings: string, body: unknown) {
+      const fronted = await service(dialect);
+      await store(fronted, dialect, { agent_settings_diff: { llm: { num_retries: 4 } } });
+      let isDone = false;
+      fronted.before = async ({ method }) => {
+        const isWrite = method !== 'GET';
+        const isDue = when === 'before' ? isWrite : !isWrite && fronted.writes().length > 0;
+        if (!isDue || isDone) return;
+        isDone = true;
+        await store(fronted, dialect, body);
+      };
+      const { code, stdout, stderr } = await runs(fronted.url, settings)('apply', '--yes');
+      return { code, text: stdout + stderr };
+    }
+
+    it.each(['before', 'after'] as const)(
+      'right %s it to a native value that was its default is named',
+      async (when) => {
+        const body = { agent_settings_diff: { llm: { top_p: 0.3 } } };
+        const { code, text } = await beside(when, 'max_iterations: 7', body);
+        expect(code).toBe(8);
+        expect(text).toContain('agent_settings.llm.top_p');
+        expect(text).not.toContain('does not keep what it is sent');
+      },
+    );
+
+    it('to a declared value that was not sent is not put down to the service', async () => {
+      const body = { agent_settings_diff: { llm: { num_retries: 9 } } };
+      const settings = 'max_iterations: 7\nagent_settings: { llm: { num_retries: 4 } }';
+      const { code, text } = await beside('after', settings, body);
+      expect(code).toBe(8);
+      expect(text).toContain('changed beside the write, which did not carry it');
+      expect(text).not.toContain('does not keep what it is sent');
+    });
+
+    it('that adds an mcp server is foreign, and no advice makes it stay', async () => {
+      const evil = {
+        mcp_config: { evil: { url: 'https://evil.example.net/mcp', transport: 'http' } },
+      };
+      const settings =
+        'max_iterations: 7\nmcp_config: { sse_servers: [], stdio_servers: [], shttp_servers: [] }';
+      const { code, text } = await beside('after', settings, { agent_settings_diff: evil });
+      expect(code).toBe(8);
+      expect(text).toContain('appeared beside the write: something else added it');
+      expect(text).not.toContain('unmanaged');
+      expect(text).not.toContain('by itself');
+    });
+  },
+);

@@ -1,6 +1,6 @@
 import type { Remainder } from '../../model/outcome.ts';
-import { formatPath, type Path } from '../../model/path.ts';
-import type { Change, Unknown } from '../../model/plan.ts';
+import { formatPath, samePath, type Path } from '../../model/path.ts';
+import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { masked } from '../../model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
@@ -24,30 +24,35 @@ export async function verify(
   input: ReconcileInput,
   before: ObservedState,
   expected: ObservedState,
+  made: SettingsPlan,
   between: readonly ObservedState[] = [],
 ): Promise<Verification> {
   const observed = await observePastLag(
     input,
     [before, ...between],
-    (shown) => compare(input, expected, shown).remaining.length === 0,
+    (shown) => compare(input, expected, shown, made).remaining.length === 0,
   );
-  return compare(input, expected, observed);
+  return compare(input, expected, observed, made);
 }
 
 function compare(
   { desired }: ReconcileInput,
   before: ObservedState,
   observed: ObservedState,
+  made: SettingsPlan,
 ): Verification {
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
+  const isWhole = before.dialect.writes === 'record';
   const touched = touchedBetween(before, observed, desired).map(
     ({ path, before: was, after }): Remainder => ({
       resource: 'settings',
       path,
       expected: masked(was),
       actual: masked(after),
-      reason: 'changed by the write though the file does not manage it',
-      hint: 'Check the service: something else writes these settings, or it does not keep what it is sent.',
+      reason: `changed ${isWhole ? 'by' : 'beside'} the write though the file does not manage it`,
+      hint: isWhole
+        ? 'Check the service: something else writes these settings, or it does not keep what it is sent.'
+        : 'Check what else writes these settings: this write did not carry it.',
     }),
   );
   const fallen = lostSecrets(before, observed)
@@ -64,18 +69,22 @@ function compare(
     }));
   return {
     observed,
-    remaining: [...plan.changes.map(remainder), ...touched, ...fallen],
+    remaining: [
+      ...plan.changes.map((change) => remainder(change, made, before)),
+      ...touched,
+      ...fallen,
+    ],
     unknown: plan.unknown,
   };
 }
 
-function remainder(change: Change): Remainder {
+function remainder(change: Change, made: SettingsPlan, before: ObservedState): Remainder {
   return {
     resource: 'settings',
     path: change.path,
     expected: masked(change.after),
     actual: masked(change.before),
-    ...causeOf(change),
+    ...causeOf(change, made, before),
   };
 }
 
@@ -87,12 +96,32 @@ export function unmanagedLine(entries: readonly Path[]): string {
   return `unmanaged: ${JSON.stringify([...new Set(names)])}`;
 }
 
-function causeOf(change: Change): { reason: string; hint: string } {
-  if (change.action === 'remove') {
+/**
+ * Why a change is left after the write. Only what was removed can have come back, and only what was sent can have been dropped: anything
+ * else was changed by somebody else. Of servers that keep what a write leaves out none adds an entry by itself.
+ */
+function causeOf(
+  change: Change,
+  made: SettingsPlan,
+  { dialect }: ObservedState,
+): { reason: string; hint: string } {
+  const isMade = made.changes.some(({ path }) => samePath(path, change.path));
+  const isWhole = dialect.writes === 'record';
+  if (change.action === 'remove' && isMade && isWhole) {
     return {
       reason: CAME_BACK,
       hint: `Leave it to the server: ${unmanagedLine([change.path])}`,
     };
+  }
+  const isSent = isMade || (isWhole && (change.path[0] ?? '') in (made.write?.fields ?? {}));
+  if (change.action === 'remove' || !isSent) {
+    const reason =
+      change.action !== 'remove'
+        ? 'changed beside the write, which did not carry it: something else writes these settings'
+        : isMade
+          ? 'is there again after its removal: something else writes these settings'
+          : 'appeared beside the write: something else added it';
+    return { reason, hint: 'Find out who writes there, then run setpoint plan and apply again.' };
   }
   return {
     reason: 'the service does not keep what it is sent',

@@ -58,10 +58,10 @@ async function writeAndVerify(
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
     const expected = withBrought(before, broughtBy(write.fields, before));
-    const first = await verify(input, before, expected);
+    const first = await verify(input, before, expected, plan);
     const mended = await mend(input, plan, expected, first.observed);
     const verification = mended.sent
-      ? await verify(input, before, expected, [first.observed])
+      ? await verify(input, before, expected, plan, [first.observed])
       : first;
     const end = concluded(input, plan, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);

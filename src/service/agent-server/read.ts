@@ -26,6 +26,7 @@ import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
 import { recordProblem } from './form.ts';
 import { withoutClock } from './clock.ts';
 import { newerThanKnown, releaseOf } from './release.ts';
+import { unwritable } from './write.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -84,6 +85,7 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
   const newer = newerThanKnown(answer);
   return {
     dialect,
+    unwritable,
     release: releaseOf(answer),
     ...(newer === null ? {} : { newer }),
     stored: true,

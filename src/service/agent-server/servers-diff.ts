@@ -8,7 +8,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { nameOf, serversIn } from '../mcp-servers.ts';
+import { nameOf, serversIn, twiceProblem } from '../mcp-servers.ts';
 
 /** What a PATCH says of mcp servers by their names: null resets the map; null for a name removes that server. */
 export type ServersDiff = { readonly servers: Value } | { readonly problem: string };
@@ -23,10 +23,8 @@ export function serversDiff(config: Value, observed: Value): ServersDiff {
   const lists = isRecord(observed) ? observed : recordOf([]);
   const before = serversIn(lists);
   const after = serversIn(isRecord(config) ? withKept(config, lists) : config);
-  if ('twice' in before || 'twice' in after)
-    return {
-      problem: 'two servers of mcp_config have the same name, which names one server there',
-    };
+  if ('twice' in before) return { problem: twiceProblem(before.twice) };
+  if ('twice' in after) return { problem: twiceProblem(after.twice) };
   const removed = Object.keys(before.servers)
     .filter((name) => after.servers[name] === undefined)
     .map((name) => [name, null] as const);

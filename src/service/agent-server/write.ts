@@ -73,6 +73,12 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
   [MISC, 'misc_settings_diff'],
 ]);
 
+/** Why a write must not be sent; null if it may be. */
+export function unwritable(write: SettingsWrite): string | null {
+  const body = bodyToStore(write);
+  return 'problem' in body ? body.problem : null;
+}
+
 /** The body of a write: each field in its place, or why the server must not be sent it. */
 export function bodyToStore({
   fields,

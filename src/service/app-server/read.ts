@@ -24,6 +24,7 @@ import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
 import { namedRelease, OPENAPI } from '../named-release.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
+import { unwritable } from './write.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -162,6 +163,7 @@ function flat(record: ValueRecord, masked?: ValueRecord): ValueRecord {
 
 export const EMPTY_STORE: ObservedState = {
   dialect: APP_SERVER,
+  unwritable,
   release: null,
   stored: false,
   values: recordOf([]),
@@ -193,6 +195,7 @@ export function observedState(
   const newer = newerThanKnown(answer);
   return {
     dialect,
+    unwritable,
     release: releaseOf(answer),
     stored: true,
     cautions: cautionsOf(answer),

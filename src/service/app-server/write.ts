@@ -14,7 +14,7 @@ import { ServiceError } from '../service-error.ts';
 import { storeBody } from '../store-body.ts';
 import { nativeChanges } from '../native.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
-import { serversIn } from '../mcp-servers.ts';
+import { serversIn, twiceProblem } from '../mcp-servers.ts';
 
 /**
  * Sends one POST of the fields that a plan changes, and of nothing else: the service keeps the rest. It stores what it is sent
@@ -48,6 +48,12 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
   ['agent_settings', 'agent_settings_diff'],
   ['conversation_settings', 'conversation_settings_diff'],
 ]);
+
+/** Why a write must not be sent; null if it may be. */
+export function unwritable(write: SettingsWrite): string | null {
+  const body = bodyToStore(write);
+  return 'problem' in body ? body.problem : null;
+}
 
 /** The body of a write: each field in its place, or why the service must not be sent it. */
 export function bodyToStore(
@@ -95,9 +101,7 @@ function valueToSend(
   if (field.name === 'mcp_config') {
     const found = serversIn(value);
     if (!('twice' in found)) return { value: found.servers };
-    return {
-      problem: `two servers of mcp_config have the same name, which names one server there`,
-    };
+    return { problem: twiceProblem(found.twice) };
   }
   return isStorable(field, value)
     ? { value }
