@@ -7,7 +7,6 @@ import { errorHtml } from '../render/html/section.ts';
 import { markup, type MarkupPart } from '../render/html/markup.ts';
 import type { Watching } from '../watch/watching.ts';
 import type { Access, Visitor } from './access.ts';
-import type { Changes } from './changes.ts';
 import { framed, noticeHtml, type FrameParts } from './frame.ts';
 import type { Streams } from './streams.ts';
 
@@ -16,7 +15,6 @@ export interface Served {
   readonly watching: Watching;
   readonly access: Access;
   readonly clock: Clock;
-  readonly changes: Changes;
   readonly streams: Streams;
   /** Of this start: a version of another one means nothing. */
   readonly boot: string;

@@ -5,7 +5,6 @@ import { chipHtml } from '../render/html/parts.ts';
 import { ageText } from '../render/values.ts';
 import { notCompared } from '../render/wording.ts';
 import type { Watching } from '../watch/watching.ts';
-import type { Changes } from './changes.ts';
 import { controllerPart } from './controller-part.ts';
 import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
 import { changesIn } from './listing.ts';
@@ -17,7 +16,6 @@ import { extraLabels, stateLabel, unknownIn } from './watch-label.ts';
 /** The live parts of an environment's page. `records` are its latest records. */
 export function environmentView(
   watching: Watching,
-  changes: Changes,
   state: WatchState,
   records: readonly JournalRecord[],
   now: number,
@@ -38,7 +36,7 @@ export function environmentView(
       },
       {
         id: 'history',
-        key: keyOf(changes.historyCountOf(state.name), records.length),
+        key: keyOf(records.length, records[0]),
         html: () => historySectionHtml(records, watching.health.commits, now),
       },
     ],

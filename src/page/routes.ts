@@ -26,8 +26,6 @@ import { EVENT_HEADERS, type Source } from './streams.ts';
 
 /** How many records of the history the API shows. */
 const RECORDS = 50;
-/** How many a page asks for: several of them may be one row. */
-const RECORDS_OF_PAGE = 4 * RECORDS;
 
 /** All routes of the page. Those that need no login come first; all others are behind the checks. */
 export function routes(served: Served): Hono<Binding> {
@@ -153,7 +151,7 @@ function readingRoutes(app: Hono<Binding>, served: Served): void {
   app.get('/api/environments/:name', async (call) => {
     const state = stateOf(served, call);
     if (state === undefined) return missing(served, call);
-    const history = await watching.history(state.name, RECORDS);
+    const history = (await watching.history(state.name)).slice(0, RECORDS);
     return call.json(watchedDocument(watching, [wholeReport(state, history)], clock.now()));
   });
 
@@ -183,9 +181,9 @@ function liveFrom(
   return { events, version: versionOf(view, boot) };
 }
 
-async function viewOf({ watching, changes, clock }: Served, state: WatchState): Promise<LiveView> {
-  const records = await watching.history(state.name, RECORDS_OF_PAGE);
-  return environmentView(watching, changes, state, records, clock.now());
+async function viewOf({ watching, clock }: Served, state: WatchState): Promise<LiveView> {
+  const records = await watching.history(state.name);
+  return environmentView(watching, state, records, clock.now());
 }
 
 /** What a stream shows: an environment, or the list that a query asks for. */

@@ -7,7 +7,6 @@ import type { Clock } from '../model/ports.ts';
 import type { Watching } from '../watch/watching.ts';
 import { Access, inUrl } from './access.ts';
 import type { Served } from './answers.ts';
-import { Changes } from './changes.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { routes } from './routes.ts';
 import { Streams } from './streams.ts';
@@ -50,12 +49,10 @@ const CLOSE_WITHIN = 1000;
 export async function servePage(watching: Watching, options: PageOptions): Promise<Page> {
   const { clock, host, port, tls, metrics, failed, bounds = {} } = options;
   const boot = randomBytes(9).toString('base64url');
-  const changes = new Changes(watching);
-  const streams = new Streams(changes, boot, (thrown) => failed(asSetpointError(thrown)));
+  const streams = new Streams(watching, boot, (thrown) => failed(asSetpointError(thrown)));
   const app = routes({
     watching,
     clock,
-    changes,
     streams,
     boot,
     metrics,
@@ -65,10 +62,6 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
   }) as RequestListener;
-  const stopListening = (): void => {
-    streams.close();
-    changes.close();
-  };
   try {
     const server = serverOf(tls, listener, { ...BOUNDS, silence: SILENCE, ...bounds });
     await listening(server, host, port);
@@ -77,12 +70,12 @@ export async function servePage(watching: Watching, options: PageOptions): Promi
     return {
       url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${bound}`,
       close: async () => {
-        stopListening();
+        streams.close();
         await closed(server);
       },
     };
   } catch (thrown) {
-    stopListening();
+    streams.close();
     throw thrown;
   }
 }

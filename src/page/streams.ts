@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Changes } from './changes.ts';
+import type { Watching } from '../watch/watching.ts';
 import { SAFE_HEADERS } from './headers.ts';
 import { sources, versionOf, type LiveView } from './parts.ts';
 
@@ -49,10 +49,14 @@ export class Streams {
   #turnedAt = Number.NEGATIVE_INFINITY;
   #changed = false;
 
-  constructor(changes: Changes, boot: string, failed: (thrown: unknown) => void) {
+  constructor(
+    watching: Pick<Watching, 'subscribe'>,
+    boot: string,
+    failed: (thrown: unknown) => void,
+  ) {
     this.#boot = boot;
     this.#failed = failed;
-    this.#silence = changes.listen(() => {
+    this.#silence = watching.subscribe(() => {
       this.#changed = true;
       this.#wake();
     });

@@ -10,7 +10,6 @@ import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
-import { isAbout } from './journal/journal-lines.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
 import { lockProblems } from './lock-problems.ts';
@@ -193,8 +192,8 @@ export class Controller implements Watching {
     return this.#keeper.notices(this.#roster, departed);
   }
 
-  history(name: string, limit: number): Promise<readonly JournalRecord[]> {
-    return this.#options.journal.history(isAbout(name), limit);
+  history(name: string): Promise<readonly JournalRecord[]> {
+    return this.#options.journal.about(name);
   }
 
   async readNow(name: string): Promise<void> {

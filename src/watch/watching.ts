@@ -14,8 +14,8 @@ export interface Watching {
   readonly requests: readonly RequestCount[];
   /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
   subscribe(listener: Listener): () => void;
-  /** The records of the journal about an environment, the latest first. */
-  history(name: string, limit: number): Promise<readonly JournalRecord[]>;
+  /** The last 200 records of the journal about an environment, the latest first. Asked again it reads what was added since. */
+  history(name: string): Promise<readonly JournalRecord[]>;
   /** Reads an environment at its next turn, before others. Throws a SetpointError if it is not known. */
   readNow(name: string): Promise<void>;
   /** A plan as it is now, nothing written. */

@@ -723,9 +723,9 @@ describe('events', () => {
     const { ask, post, logIn, watching } = await far();
     const { cookie } = await logIn();
     const history = watching.history.bind(watching);
-    watching.history = async (name, limit) => {
+    watching.history = async (name) => {
       await post('/logout', {}, { cookie });
-      return history(name, limit);
+      return history(name);
     };
     const { status, text } = await ask('/events?environment=canary', { headers: { cookie } });
     expect([status, text]).toEqual([204, '']);

@@ -68,7 +68,7 @@ export interface FileLine {
 
 /** The lines of a file from a byte on, without those that are empty. */
 export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLine> {
-  const file = await open(path, READING);
+  const file = await openToRead(path);
   const input = file.createReadStream({ start: from });
   let parts: Buffer[] = [];
   let end = from;
@@ -80,7 +80,6 @@ export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLin
     return { text, end, isWhole };
   };
   try {
-    if (!(await file.stat()).isFile()) throw new Error('it is no file');
     for await (const chunk of input as AsyncIterable<Buffer>) {
       let begin = 0;
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {
@@ -96,6 +95,59 @@ export async function* fileLines(path: string, from = 0): AsyncGenerator<FileLin
     if (rest.text !== '') yield rest;
   } finally {
     input.destroy();
+  }
+}
+
+async function openToRead(path: string): Promise<FileHandle> {
+  const file = await open(path, READING);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Error('it is no file');
+}
+
+/** The bytes of a line, without its end. */
+export type Span = readonly [from: number, to: number];
+
+const CHUNK = 1024 * 1024;
+
+/** The whole lines of a file, from a byte on, that have a text in them; and the byte after the last whole line. */
+export async function linesWith(
+  path: string,
+  text: Uint8Array,
+  from: number,
+): Promise<{ readonly spans: readonly Span[]; readonly end: number }> {
+  const file = await openToRead(path);
+  const spans: Span[] = [];
+  let end = from;
+  let room = Buffer.allocUnsafe(CHUNK);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(room, 0, room.length, end);
+      const lines = room.subarray(0, room.subarray(0, bytesRead).lastIndexOf(NEWLINE) + 1);
+      if (lines.length === 0 && bytesRead < room.length) return { spans, end };
+      // A line that is longer than there is room.
+      if (lines.length === 0) room = Buffer.allocUnsafe(2 * room.length);
+      for (let at = lines.indexOf(text); at >= 0;) {
+        const stop = lines.indexOf(NEWLINE, at);
+        spans.push([end + lines.lastIndexOf(NEWLINE, at) + 1, end + stop]);
+        at = lines.indexOf(text, stop);
+      }
+      end += lines.length;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The lines of a file at some places. */
+export async function textsAt(path: string, spans: readonly Span[]): Promise<readonly string[]> {
+  const file = await openToRead(path);
+  try {
+    const texts: string[] = [];
+    for (const [from, to] of spans) texts.push((await bytesOf(file, from, to)).toString());
+    return texts;
+  } finally {
+    await file.close();
   }
 }
 

@@ -83,10 +83,14 @@ export function parsedLine(line: string): JournalLine | null {
   }
 }
 
-/** A line as it is written. Line separators of Unicode would end a line for some readers. */
+/** A line as it is written. */
 export function lineOf(line: JournalLine): string {
-  const text = JSON.stringify(line);
-  return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+  return `${quoted(line)}\n`;
+}
+
+/** A value as lines have it. Line separators of Unicode would end a line for some readers. */
+export function quoted(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** Lines that are not about one environment. */

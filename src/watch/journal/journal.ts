@@ -16,6 +16,7 @@ import {
 } from './journal-files.ts';
 import { lineOf, type AgreedLine } from './journal-lines.ts';
 import { JournalReader, type Reading } from './journal-reader.ts';
+import { RecentRecords } from './recent-records.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -40,6 +41,7 @@ export const JOURNAL_LIMITS: JournalLimits = {
 export class Journal {
   readonly #folder: string;
   readonly #reader: JournalReader;
+  readonly #recent: RecentRecords;
   /** When a new file is begun; null if this process begins none. */
   readonly #limits: JournalLimits | null;
   readonly #now: () => number;
@@ -54,6 +56,7 @@ export class Journal {
   constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
     this.#folder = folder;
     this.#reader = new JournalReader(folder);
+    this.#recent = new RecentRecords(folder);
     this.#now = now;
     this.#limits = limits;
   }
@@ -98,6 +101,11 @@ export class Journal {
     limit: number,
   ): Promise<readonly JournalRecord[]> {
     return this.#reader.history(isAskedFor, limit);
+  }
+
+  /** The latest records about an environment, MOST_RECORDS at most, the latest first. Throws file-unreadable if it cannot be read. */
+  about(name: string): Promise<readonly JournalRecord[]> {
+    return this.#recent.of(name);
   }
 
   /** Takes that what it says by now is known. */

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import type { JournalRecord, WatchState } from '../../../src/model/watch.ts';
 import { planPageHtml } from '../../../src/page/action-forms.ts';
 import { badgeSvg } from '../../../src/page/badge.ts';
-import { Changes } from '../../../src/page/changes.ts';
 import { environmentHtml, environmentView } from '../../../src/page/environment-page.ts';
 import { framed } from '../../../src/page/frame.ts';
 import { listHtml, listView, sortedStates } from '../../../src/page/list-page.ts';
@@ -59,15 +58,12 @@ function withOurWords(filled: Known, original: Known): Known {
 /** Every page about an environment, and all of its live parts. */
 function pagesOf({ states, records }: Known): string[] {
   const watching = new MadeUpWatching(...states);
-  const changes = new Changes(watching);
   const query = { text: '', state: 'any', page: 1 } as const;
   const session = { id: 'i', formToken: 't', endsAt: 0, said: null };
   const page = (main: Markup, title: string): string =>
     framed({ title, main, live: null, now: WATCHED_AT, session, canLogIn: true, here: '/' });
   const list = listView(watching, sortedStates(watching), query, WATCHED_AT);
-  const views = states.map((state) =>
-    environmentView(watching, changes, state, records, WATCHED_AT),
-  );
+  const views = states.map((state) => environmentView(watching, state, records, WATCHED_AT));
   return [
     page(listHtml(list, query), 'Environments'),
     ...views.map((view, index) =>

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Changes } from '../../../src/page/changes.ts';
 import { versionOf, type LiveView } from '../../../src/page/parts.ts';
 import { Streams } from '../../../src/page/streams.ts';
 import { markup } from '../../../src/render/html/markup.ts';
@@ -53,7 +52,7 @@ beforeEach(() => {
   failures = [];
   content = 'first';
   computed = 0;
-  streams = new Streams(new Changes(watching), 'boot', (thrown) => failures.push(thrown));
+  streams = new Streams(watching, 'boot', (thrown) => failures.push(thrown));
 });
 afterEach(() => {
   streams.close();
