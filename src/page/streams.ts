@@ -89,7 +89,7 @@ export class Streams {
     response.on('error', () => this.#streams.delete(stream));
     response.write('retry: 3000\n\n');
     if (version === versionOf(view, this.#boot)) remember(stream, view);
-    else this.#send(stream, view);
+    else this.#trySend(stream, view);
   }
 
   /** Ends the streams whose readers may not have them any more. */
@@ -133,14 +133,22 @@ export class Streams {
       const known = views.get(source.key);
       const computed = known ?? source.view();
       if (known === undefined) views.set(source.key, computed);
-      try {
-        const view = await computed;
-        if (view === null || !stream.isAllowed()) this.#end(stream);
-        else if (this.#streams.has(stream)) this.#send(stream, view);
-      } catch (thrown) {
+      const view = await computed.catch((thrown: unknown) => {
         this.#failed(thrown);
-        this.#end(stream);
-      }
+        return null;
+      });
+      if (view === null || !stream.isAllowed()) this.#end(stream);
+      else if (this.#streams.has(stream)) this.#trySend(stream, view);
+    }
+  }
+
+  /** What cannot be shown ends the stream alone: its head is sent. */
+  #trySend(stream: Stream, view: LiveView): void {
+    try {
+      this.#send(stream, view);
+    } catch (thrown) {
+      this.#failed(thrown);
+      this.#end(stream);
     }
   }
 

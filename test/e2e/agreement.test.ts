@@ -119,7 +119,7 @@ describe.each(SPELLINGS)(
       expect(measured).toContain(`setpoint_target_unknowns{environment="default"} ${count}\n`);
       metrics.close();
       await watch.stop();
-      const [record] = await watch.controller.history('default', 1);
+      const [record] = await watch.controller.history('default');
       expect(record).toMatchObject({ kind: 'state', status: 'in-sync' });
       expect(record && logLine(record, 'text')).toMatch(/ info .*could not be compared/);
 

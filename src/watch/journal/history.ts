@@ -28,13 +28,13 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
     (record) =>
       (environments === null ||
         ('environment' in record && matches(record.environment, environments))) &&
-      (path === null || isAbout(record, path)),
+      (path === null || isAboutPath(record, path)),
     limit,
   );
   return { format_version: FORMAT_VERSION, kind: 'history', tool: TOOL, path, records };
 }
 
-function isAbout(record: JournalRecord, path: Path): boolean {
+export function isAboutPath(record: JournalRecord, path: Path): boolean {
   return pathsOf(record).some((one) => isWithin(one, path));
 }
 

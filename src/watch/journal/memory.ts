@@ -155,8 +155,8 @@ export class Memory implements Restored {
     place: number | null | undefined,
     address: string | null,
   ): AgreementWith | null {
-    const agreement = agreements?.[place ?? Number.NaN];
-    return agreement === undefined ? null : { address, agreement: this.#agreements.of(agreement) };
+    const agreement = agreements?.[place ?? Number.NaN] ?? null;
+    return agreement === null ? null : { address, agreement: this.#agreements.of(agreement) };
   }
 
   #healsOf(name: string): readonly Heal[] {

@@ -23,8 +23,8 @@ interface Searched {
 
 /** What is known of the records of one environment. */
 interface Known {
-  /** By the number of the file in its file system: its name changes when it is put away. */
-  files: ReadonlyMap<number, Searched>;
+  /** By the number of the file in its file system and when it was made: its name changes when it is put away, and its number is used again. */
+  files: ReadonlyMap<string, Searched>;
   /** Null if they have to be read again. */
   records: readonly JournalRecord[] | null;
   reading: Promise<unknown>;
@@ -81,18 +81,19 @@ export class RecentRecords {
   /** Searches what was appended since it was searched before. */
   async #search(name: string, known: Known, names: readonly string[]): Promise<void> {
     const needle = Buffer.from(quoted(name));
-    const files = new Map<number, Searched>();
+    const files = new Map<string, Searched>();
     for (const file of names) {
       const path = join(this.#folder, file);
-      const { ino, size } = await lstat(path);
-      const before = known.files.get(ino);
-      // A number may be that of another file once its own was removed.
+      const { ino, birthtimeMs, size } = await lstat(path);
+      const key = `${ino} ${birthtimeMs}`;
+      const before = known.files.get(key);
+      // Not every file system knows when a file was made.
       const isSame = before?.name === file || before?.name === CURRENT;
       const searched = isSame && before.end <= size ? before : { end: 0, spans: [] };
-      if (searched.end === size) files.set(ino, { ...searched, name: file });
+      if (searched.end === size) files.set(key, { ...searched, name: file });
       else {
         const { end, spans } = await linesWith(path, needle, searched.end);
-        files.set(ino, { name: file, end, spans: [...searched.spans, ...spans] });
+        files.set(key, { name: file, end, spans: [...searched.spans, ...spans] });
       }
     }
     if (stampOf(files) !== stampOf(known.files)) known.records = null;
@@ -103,7 +104,7 @@ export class RecentRecords {
     const isAsked = isAbout(name);
     const records: JournalRecord[] = [];
     const files = new Map(known.files);
-    for (const [ino, { name: file, end, spans }] of [...files].toReversed()) {
+    for (const [key, { name: file, end, spans }] of [...files].toReversed()) {
       const left = [...spans];
       const good: Span[] = [];
       while (left.length > 0 && records.length < MOST_RECORDS) {
@@ -117,7 +118,7 @@ export class RecentRecords {
           records.push(line);
         }
       }
-      files.set(ino, { name: file, end, spans: [...left, ...good] });
+      files.set(key, { name: file, end, spans: [...left, ...good] });
     }
     known.files = files;
     return records.slice(0, MOST_RECORDS);
@@ -128,6 +129,6 @@ export class RecentRecords {
 function stampOf(files: Known['files']): string {
   return [...files]
     .filter(([, { spans }]) => spans.length > 0)
-    .map(([ino, { spans }]) => `${ino} ${spans.length} ${spans.at(-1)?.join('-')}`)
+    .map(([key, { spans }]) => `${key} ${spans.length} ${spans.at(-1)?.join('-')}`)
     .join('/');
 }

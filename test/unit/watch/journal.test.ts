@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/model/watch.ts';
 import { Journal } from '../../../src/watch/journal/journal.ts';
-import type { JournalLine } from '../../../src/watch/journal/journal-lines.ts';
+import { MOST_RECORDS } from '../../../src/watch/journal/recent-records.ts';
+import { isAbout, type JournalLine } from '../../../src/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
@@ -331,6 +332,67 @@ describe('a journal to which nobody else has appended', () => {
   });
 });
 
+describe('the records about an environment', () => {
+  it('are those of the history, whoever appends, and however many files are begun', async () => {
+    const path = folder();
+    const journal = new Journal(path, () => T0, { bytes: 3_000, age: 60 * MINUTE, files: 3 });
+    const other = new Journal(path, () => T0);
+    const names = ['a', 'quiet', '"', 'ü\u2028', 'kind', '__proto__'];
+    const same = async (): Promise<void> => {
+      for (const name of names) {
+        const asked = await journal.history(isAbout(name), MOST_RECORDS);
+        expect(await journal.about(name)).toEqual(asked);
+      }
+    };
+    await same();
+    for (let index = 0; index < 60; index += 1) {
+      const name = index % 9 === 0 ? (names[(index / 9) % names.length] ?? '') : 'a';
+      await (index % 4 === 0 ? other : journal).append(state(name, 'drift', `d${index}`));
+      if (index % 10 === 0) appendFileSync(join(path, 'journal.jsonl'), '{"v":1,"at":"');
+      if (index % 7 === 0) await same();
+    }
+    await same();
+    expect(await journal.about('nobody')).toEqual([]);
+  });
+
+  it('are the latest ones, and kept until there are others', async () => {
+    const { journal, path } = await journalOf(
+      Array.from({ length: 3 }, () => state('b', 'drift')),
+      null,
+    );
+    const lines = Array.from({ length: MOST_RECORDS + 50 }, (_, index) =>
+      JSON.stringify({ v: 1, at: iso(T0 + index), ...writing('a', `${index}`) }),
+    );
+    appendFileSync(join(path, 'journal.jsonl'), `${lines.join('\n')}\n`);
+    const first = await journal.about('a');
+    expect([first.length, first[0]?.at]).toEqual([MOST_RECORDS, iso(T0 + MOST_RECORDS + 49)]);
+    await journal.append(state('b', 'in-sync'));
+    expect(await journal.about('a')).toBe(first);
+    await journal.append(state('a', 'drift', 'latest'));
+    expect((await journal.about('a'))[0]).toMatchObject({ digest: 'latest' });
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'cost what was appended since, not the journal',
+    async () => {
+      const { journal, path } = await journalOf([state('a', 'drift')]);
+      const line = `${JSON.stringify({ v: 1, at: iso(T0), ...state('noisy', 'drift') })}\n`;
+      const size = 16 * 1024 * 1024;
+      appendFileSync(join(path, 'journal.jsonl'), line.repeat(size / line.length));
+      const bytesRead = (): number =>
+        Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+      expect(await journal.about('a')).toHaveLength(1);
+      const before = bytesRead();
+      for (let index = 0; index < 10; index += 1) {
+        await journal.append(state(index % 2 === 0 ? 'noisy' : 'a', 'drift', `d${index}`));
+        await journal.about('a');
+      }
+      expect(bytesRead() - before).toBeLessThan(size / 4);
+      expect(await journal.about('a')).toHaveLength(6);
+    },
+  );
+});
+
 describe('a journal that is long', () => {
   it('begins new files, removes the oldest, and forgets no state', async () => {
     const events = Array.from({ length: 60 }, (_, index) =>
@@ -473,8 +535,6 @@ describe('a journal that somebody else has written into', () => {
     { kind: 'clock-set', environment: 'a', by: 'x' },
     { kind: 'notice', environment: 'a' },
     { kind: 'checkpoint', environments: [null], notices: [], inFlight: [] },
-    { kind: 'checkpoint', environments: [{ name: 'a' }], notices: [], inFlight: [] },
-    { kind: 'checkpoint', environments: [], notices: [{ kind: 'write' }], inFlight: [] },
     { kind: 'started' },
     { kind: 'files' },
     { kind: '__proto__' },
