@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/unit/{desired,edit,model,operations,plan,reconcile,service}/**/*.test.ts',
       'test/golden/**/*.test.ts',
-      'test/e2e/{faults,guards,missing-reference,nothing-lost,sandbox-knobs,server-mcp,stores}.test.ts',
+      'test/e2e/{faults,guards,path-facts,policy,missing-reference,nothing-lost,sandbox-knobs,server-mcp,stores}.test.ts',
     ],
     isolate: false,
     testTimeout: 60_000,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fields } from '../../../src/model/field.ts';
 import { nativeSchema, secretPaths } from '../../../src/model/native-schema.ts';
-import { factsAt, normalPath } from '../../../src/model/path-facts.ts';
+import { factsAt, normalPath, placesWithin, shownPath } from '../../../src/model/path-facts.ts';
 import { formatPath, parsePath, type Path } from '../../../src/model/path.ts';
 
 function at(text: string): Path {
@@ -32,5 +32,74 @@ describe('what is known of a path', () => {
     ['search_api_key', 'search_api_key'],
   ])('an entry has one form whatever list it is in: %s', (flat, native) => {
     expect(normalPath(at(flat))).toEqual(at(native));
+  });
+});
+
+describe('a place shares what is known of the place around it', () => {
+  it('whether it is a secret and what it runs, and no more', () => {
+    expect(factsAt(at('secrets_store.provider_tokens.github.token')).secret).toBe(true);
+    expect(factsAt(at('mcp_config.stdio_servers[files].env.TOKEN'))).toMatchObject({
+      secret: true,
+      runs: { what: 'a program' },
+    });
+    expect(factsAt(at('mcp_config.shttp_servers[https://x/mcp].headers.X'))).toMatchObject({
+      secret: true,
+      runs: null,
+    });
+    expect(factsAt(at('agent_settings.mcp_config.files.command')).runs).toMatchObject({
+      what: 'a program',
+    });
+    expect(factsAt(at('agent_settings.llm'))).toEqual({
+      secret: false,
+      runs: null,
+      safety: null,
+      address: null,
+      names: 'judged',
+    });
+    expect(factsAt(at('llm_base_url.x'))).toMatchObject({ address: null });
+    expect(factsAt(at('confirmation_mode.x'))).toMatchObject({ safety: null });
+    expect(factsAt(at('mcp_config')).runs).toBeNull();
+    expect(factsAt(at('mcp_config.stdio_servers')).runs).toBeNull();
+  });
+
+  it('what is sent to an address', () => {
+    const sent = (path: string) =>
+      factsAt(at(path)).address?.sends.map((group) => group.map(formatPath));
+    expect(sent('llm_base_url')).toEqual([
+      ['agent_settings.llm.api_key'],
+      ['agent_settings.llm.extra_headers'],
+    ]);
+    expect(sent('agent_settings.verification.critic_server_url')).toEqual([
+      ['agent_settings.verification.critic_api_key', 'agent_settings.llm.api_key'],
+    ]);
+  });
+
+  it('places inside a part, each as rows have them, and none that means any name', () => {
+    const inside = placesWithin(at('agent_settings.verification')).map(formatPath);
+    expect(inside.toSorted()).toEqual([
+      'agent_settings.verification.critic_api_key',
+      'agent_settings.verification.critic_server_url',
+    ]);
+    expect(placesWithin(at('mcp_config'))).toEqual([]);
+    expect(placesWithin(at('confirmation_mode'))).toEqual([]);
+  });
+});
+
+describe('a path is shown as far as no name in it has the form of a secret', () => {
+  it.each([
+    ['misc_settings.theme', 'misc_settings.theme'],
+    ['misc_settings.ghp_0123456789abcdefghij', 'misc_settings'],
+    ['misc_settings.a.sk-live-0123456789.b', 'misc_settings.a'],
+    ['ghp_0123456789abcdefghij', 'ghp_0123456789abcdefghij'],
+    [
+      'agent_settings.agent_context.secrets.ghp_0123456789abcdefghij',
+      'agent_settings.agent_context.secrets.ghp_0123456789abcdefghij',
+    ],
+    [
+      'agent_settings.llm.extra_headers["sk-live-0123456789"]',
+      'agent_settings.llm.extra_headers["sk-live-0123456789"]',
+    ],
+  ])('%s', (path, shown) => {
+    expect(shownPath(at(path))).toEqual(at(shown));
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change, SettingsPlan } from '../../../src/model/plan.ts';
 import { Identity } from '../../../src/model/identity.ts';
 import { Secret } from '../../../src/model/secret.ts';
+import type { SecretState } from '../../../src/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/model/value.ts';
 import { clearedSecrets, removedEntries } from '../../../src/plan/cleared-secrets.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
@@ -33,6 +34,50 @@ describe('a secret field', () => {
   it('is not one that holds no secret', () => {
     expect(cleared([change(['agent'], { action: 'clear', before: 'A' })])).toEqual([]);
     expect(cleared([change([], { action: 'clear', before: 'A' })])).toEqual([]);
+  });
+});
+
+describe('a secret of a native part', () => {
+  const SECRETS = ['agent_settings', 'agent_context', 'secrets'];
+  const AWS = ['agent_settings', 'llm', 'aws_secret_access_key'];
+  const paths = (one: Change, stored: readonly (readonly [string, SecretState])[] = []) =>
+    clearedSecrets(settingsPlan([one]), { ...observed({}), secrets: new Map(stored) }).map(
+      ({ path }) => path.join('.'),
+    );
+
+  it('is cleared by null, whether the service reports it or not', () => {
+    for (const path of [AWS, [...SECRETS, 'TOKEN']]) {
+      const cleared = change(path, { action: 'clear', before: new Secret('') });
+      expect(paths(cleared)).toEqual([path.join('.')]);
+      expect(paths(cleared, [[path.join('.'), 'stored']])).toEqual([path.join('.')]);
+      expect(paths(change(path, { action: 'rotate', before: new Secret('') }))).toEqual([]);
+    }
+  });
+
+  it('goes with what is around it, unless it is written with that', () => {
+    const stored = [
+      [`${SECRETS.join('.')}.A`, 'stored'],
+      [`${SECRETS.join('.')}.B`, 'not-stored'],
+      ['llm_api_key', 'stored'],
+    ] as const;
+    for (const path of [SECRETS, SECRETS.slice(0, -1)]) {
+      expect(paths(change(path, { action: 'clear' }), stored)).toEqual([
+        'agent_settings.agent_context.secrets.A',
+      ]);
+    }
+    expect(paths(change(SECRETS, { after: { A: new Secret('new') } }), stored)).toEqual([]);
+    expect(paths(change(SECRETS, { after: { A: '' } }), stored)).toHaveLength(1);
+    expect(paths(change(SECRETS, { action: 'clear' }))).toEqual([SECRETS.join('.')]);
+    expect(paths(change(['agent_settings', 'llm'], { action: 'clear' }), stored)).toEqual([
+      'llm_api_key',
+    ]);
+    expect(paths(change(['misc_settings'], { action: 'clear' }), stored)).toEqual([]);
+  });
+
+  it('is named once, also if it is shown', () => {
+    const before = { A: new Secret('a-stored-one') };
+    const stored = [[`${SECRETS.join('.')}.A`, 'stored']] as const;
+    expect(paths(change(SECRETS, { action: 'clear', before }), stored)).toHaveLength(1);
   });
 });
 

@@ -174,6 +174,35 @@ describe('run-code', () => {
     expect(sentences(change(url, { action: 'set' }), EDIT)).toEqual([]);
   });
 
+  it.each<[string, Value, string | null]>([
+    ['acp_command', ['sh'], 'adds agent_settings.acp_command, a program'],
+    ['acp_command', [], 'adds agent_settings.acp_command, a program'],
+    ['acp_server', 'custom', 'adds agent_settings.acp_server, a program'],
+    ['acp_server', new Secret('custom', '${env:A}'), 'adds agent_settings.acp_server, a program'],
+    ['acp_server', 'codex', null],
+    [
+      'acp_file_secrets',
+      [{ filename: 'a' }],
+      'adds agent_settings.acp_file_secrets, the environment of a program',
+    ],
+    ['acp_file_secrets', [], null],
+    ['acp_env', {}, null],
+    ['acp_env', null, null],
+    ['acp_env', { A: 'b' }, 'adds agent_settings.acp_env, the environment of a program'],
+  ])('agent_settings.%s: %j', (name, after, expected) => {
+    const one = change(['agent_settings', name], { action: 'set', after });
+    expect(sentences(one)).toEqual(expected === null ? [] : [`run-code: The plan ${expected}.`]);
+  });
+
+  it('what a part has in it, if it is written as a whole', () => {
+    const part = (after: Value) =>
+      sentences(change(['agent_settings', 'agent_context'], { action: 'change', after }));
+    expect(part({ load_user_skills: true })).toEqual([
+      'run-code: The plan changes agent_settings.agent_context.load_user_skills, skills that the agent runs.',
+      'run-code: The plan changes agent_settings.agent_context.marketplace_path, where plugins and skills come from.',
+    ]);
+  });
+
   it('says where', () => {
     const paths = [['sandbox_base_container_image'], PROGRAM];
     expect(
@@ -218,6 +247,29 @@ describe('disable-safety', () => {
     [null, '', []],
   ])('security_analyzer from %j to %j', (before, after, expected) => {
     expect(sentences(change(['security_analyzer'], { before, after }))).toEqual(expected);
+  });
+
+  it.each<[string[], Value, Value, boolean]>([
+    [['conversation_settings', 'default_runtime'], 'docker', 'local', true],
+    [['conversation_settings', 'default_runtime'], 'docker', null, true],
+    [['conversation_settings', 'default_runtime'], 'worktree', 'local', false],
+    [['conversation_settings', 'default_runtime'], 'local', 'docker', false],
+    [['agent_settings', 'acp_session_mode'], 'plan', 'bypassPermissions', true],
+    [['agent_settings', 'acp_session_mode'], 'plan', null, true],
+    [['agent_settings', 'acp_session_mode'], 'plan', 'default', false],
+    [['agent_settings', 'acp_session_mode'], 'full-access', 'yolo', false],
+  ])('%j from %j to %j', (path, before, after, lowers) => {
+    expect(sentences(change(path, { before, after }))).toEqual(
+      lowers ? [`disable-safety: The plan loosens ${path.join('.')}.`] : [],
+    );
+  });
+
+  it('a part that is reset with it inside', () => {
+    const part = change(['conversation_settings'], { action: 'clear', before: {}, after: null });
+    const state = { ...observed({}), values: { confirmation_mode: true } };
+    expect(guardRules(planOf([part]), state, NO_GUARDS).map(({ path }) => path)).toEqual([
+      ['confirmation_mode'],
+    ]);
   });
 
   it('other fields of the same values are none of it, and the path is that of the field', () => {
