@@ -67,15 +67,18 @@ export const WATCH_COMMANDS = {
   suspend: {
     summary: 'Stop setpoint watch from healing an environment and from telling anybody of it',
     example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
-    flags: ['--env', '--data', '--reason', '--until', '--quiet'],
-    about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
-    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid' },
+    flags: ['--env', '--data', '--reason', '--until', '--force', '--quiet'],
+    about: {
+      '--data': 'folder of the controller (default: .setpoint/watch)',
+      '--force': 'suspend a name that no controller has read, too',
+    },
+    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or a name is not known' },
   },
   resume: {
     summary: 'End a suspension, and let setpoint watch heal again where it had stopped',
     example: 'setpoint resume -e production',
     flags: ['--env', '--data', '--quiet'],
     about: { '--data': 'folder of the controller (default: .setpoint/watch)' },
-    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid' },
+    exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or a name is not known' },
   },
 } as const;

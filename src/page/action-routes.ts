@@ -147,8 +147,13 @@ async function done(
       return said(call, name, 'It is suspended.');
     }
     case 'resume':
-      await watching.resume(name);
-      return said(call, name, 'It is watched again.');
+      return said(
+        call,
+        name,
+        (await watching.resume(name))
+          ? 'It is watched again.'
+          : 'It is not suspended; nothing to resume.',
+      );
     case 'plan':
       return planAnswer(served, call, await planToShow(watching, name), null);
     case 'apply': {

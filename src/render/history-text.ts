@@ -9,10 +9,15 @@ import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
 import { notCompared } from './wording.ts';
 
-/** The records of a journal, the latest first: what was found or written, between which reads, and the former values. */
-export function historyText({ records, path }: HistoryDocument, style: Style): string {
+/** The latest rows of records, the latest first: what was found or written, between which reads, and the former values. */
+export function historyText(
+  { records, path }: HistoryDocument,
+  style: Style,
+  rows = Number.POSITIVE_INFINITY,
+): string {
   if (records.length === 0) return 'Nothing is recorded.\n';
   return historyRows(records)
+    .slice(0, rows)
     .map((row) => `${rowLines(row, path, style).join('\n')}\n`)
     .join('\n');
 }

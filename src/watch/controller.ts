@@ -228,9 +228,10 @@ export class Controller implements Watching {
     this.#pause.end();
   }
 
-  async resume(name: string): Promise<void> {
-    await this.#suspensions.resume(this.#roster.named(name).environment);
+  async resume(name: string): Promise<boolean> {
+    const isResumed = await this.#suspensions.resume(this.#roster.named(name).environment);
     this.#pause.end();
+    return isResumed;
   }
 
   #moment(): Moment {

@@ -1,6 +1,6 @@
 import { usageError } from '../model/error.ts';
 import { globMatcher } from '../model/glob.ts';
-import { choicesHint } from '../model/wording.ts';
+import { choicesHint, namesListed } from '../model/wording.ts';
 import { Journal } from './journal/journal.ts';
 import { SuspensionFile } from './suspension-file.ts';
 
@@ -11,6 +11,8 @@ export interface Chosen {
   readonly unknown: readonly string[];
   /** What to do about them. */
   readonly hint: string;
+  /** Those of the names that are suspended, or in which healing has stopped. */
+  readonly resumable: readonly string[];
 }
 
 /**
@@ -18,7 +20,8 @@ export interface Chosen {
  * not know it. Throws a usage error for a pattern that fits nothing.
  */
 export async function chosenNames(data: string, asked: readonly string[]): Promise<Chosen> {
-  const known = await knownNames(data);
+  const held = await knownNames(data);
+  const known = [...held.keys()].toSorted();
   const names = asked.flatMap((name) => {
     if (!name.includes('*')) return [name];
     const found = known.filter(globMatcher(name));
@@ -28,21 +31,39 @@ export async function chosenNames(data: string, asked: readonly string[]): Promi
       known.length === 0 ? NOTHING : choicesHint(name, known),
     );
   });
-  const unknown = names.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !held.has(name));
   const [first = ''] = unknown;
   const hint = known.length === 0 ? NOTHING : choicesHint(first, known);
-  return { names: [...new Set(names)], unknown, hint };
+  const all = [...new Set(names)];
+  return { names: all, unknown, hint, resumable: all.filter((name) => held.get(name) === true) };
+}
+
+/** The same for who is about to change them. Throws a usage error for a name that is unknown where others are known, unless it is forced. */
+export async function namesToChange(
+  data: string,
+  asked: readonly string[],
+  { force, also }: { readonly force: boolean; readonly also: string },
+): Promise<Chosen> {
+  const chosen = await chosenNames(data, asked);
+  const { unknown, hint } = chosen;
+  if (unknown.length === 0 || hint === NOTHING || force) return chosen;
+  throw usageError(
+    `No controller of ${data} has read ${namesListed(unknown)}.`,
+    `${hint}${also} Nothing was changed.`,
+  );
 }
 
 const NOTHING = 'The folder knows no environment. Name the folder of the controller with --data.';
 
-/** The environments that were read, written or suspended, in the order of their names. */
-async function knownNames(data: string): Promise<readonly string[]> {
+/** The environments that were read, written or suspended, and whether each is suspended or healing has stopped in it. */
+async function knownNames(data: string): Promise<ReadonlyMap<string, boolean>> {
   const { memory } = await new Journal(data, Date.now).remember();
   const suspensions = new SuspensionFile(data);
   await suspensions.refresh();
-  const seen = [...memory.environments.values()]
-    .filter(({ lastRead, lastApply }) => lastRead !== null || lastApply !== null)
-    .map(({ name }) => name);
-  return [...new Set([...seen, ...suspensions.names])].toSorted();
+  const known = new Map<string, boolean>();
+  for (const { name, lastRead, lastApply, stopped } of memory.environments.values())
+    if (lastRead !== null || lastApply !== null) known.set(name, stopped !== null);
+  for (const name of suspensions.names)
+    known.set(name, known.get(name) === true || suspensions.of(name, Date.now()) !== null);
+  return known;
 }

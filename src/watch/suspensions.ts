@@ -38,14 +38,18 @@ export class Suspensions {
     await this.#keeper.keep(environment, event, now);
   }
 
-  async resume(environment: Environment): Promise<void> {
+  /** False if it is neither suspended nor stopped; then nothing is written. */
+  async resume(environment: Environment): Promise<boolean> {
     const { name } = environment;
+    await this.look();
+    if (environment.suspended === null && environment.stopped === null) return false;
     const now = this.#options.clock.now();
     await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
     await this.#options.suspensions.change([name], null, now);
     this.#known = this.#inFile();
     environment.suspended = null;
     environment.resume();
+    return true;
   }
 
   /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */

@@ -26,7 +26,8 @@ export interface Watching {
    */
   applyNow(name: string, digest: string): Promise<string>;
   suspend(name: string, reason: string, until: string | null): Promise<void>;
-  resume(name: string): Promise<void>;
+  /** False if it is neither suspended nor stopped. */
+  resume(name: string): Promise<boolean>;
 }
 
 export type Listener = (state: WatchState, event: ReadEnd | JournalRecord) => void;

@@ -606,6 +606,14 @@ describe('an action', () => {
     expect(watching.asked).toEqual([]);
   });
 
+  it('resume says so where nothing is suspended', async () => {
+    const { ask, watching } = await startPage([watchState({ name: 'canary' })]);
+    const resume = { method: 'POST', headers: BEARER };
+    const { status, text } = await ask('/environments/canary/resume', resume);
+    expect([status, text]).toEqual([200, expect.stringContaining('not suspended')]);
+    expect(watching.asked).toEqual([]);
+  });
+
   it('of a tool answers as JSON', async () => {
     const { ask, watching } = await near();
     const { status, text } = await ask('/environments/canary/read', {

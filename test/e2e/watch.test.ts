@@ -171,16 +171,36 @@ describe('setpoint watch', () => {
     await (
       await watching(() => journal().includes('"kind":"state"'))
     )('SIGTERM');
-    const misspelled = await run('suspend', '-e', 'defualt', '--reason', 'moving');
-    expect([misspelled.code, misspelled.stderr]).toEqual([
+    const before = journal();
+    for (const names of ['defualt', 'default,defualt']) {
+      const misspelled = await run('suspend', '-e', names, '--reason', 'moving');
+      expect([misspelled.code, misspelled.stdout]).toEqual([3, '']);
+      expect(misspelled.stderr).toContain('No controller of .setpoint/watch has read defualt.');
+      expect(misspelled.stderr).toContain('Did you mean default?');
+      expect(misspelled.stderr).toContain('--force');
+    }
+    const unknown = await run('resume', '-e', 'defualt');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      3,
+      expect.stringContaining('Did you mean default?'),
+    ]);
+    const idle = await run('resume', '-e', 'def*');
+    expect([idle.code, idle.stdout]).toEqual([0, 'default is not suspended; nothing to resume.\n']);
+    expect(journal()).toBe(before);
+    expect(existsSync(join(folder.path, '.setpoint/watch/suspensions'))).toBe(false);
+    const forced = await run('suspend', '-e', 'defualt', '--reason', 'moving', '--force');
+    expect([forced.code, forced.stderr]).toEqual([
       0,
       'setpoint: No controller of .setpoint/watch has read defualt yet.\n  Did you mean default?\n',
     ]);
+    expect((await run('resume', '-e', 'defualt')).stdout).toBe('Resumed defualt.\n');
     const none = await run('suspend', '-e', 'prod-*', '--reason', 'moving');
     expect([none.code, none.stderr]).toEqual([
       3,
       expect.stringContaining('No environment in .setpoint/watch matches "prod-*".'),
     ]);
+    const rows = (await run('history', '--limit', '2')).stdout.split('\n\n');
+    expect(rows).toHaveLength(2);
     expect((await run('history', '-e', 'defautl')).stderr).toBe(
       'setpoint: The journal in .setpoint/watch has nothing of "defautl".\n  Did you mean default?\n',
     );

@@ -26,9 +26,11 @@ export async function historyCommand(
     const data = flags.data ?? DEFAULT_DATA;
     const limit = flags.limit === undefined ? 50 : countOf('--limit', flags.limit);
     const asked = namesIn(flags.env);
-    const document = await history({ data, environments: asked ?? null, path, limit });
-    if (document.records.length === 0) await explainNothing(data, asked, text, io);
-    return await reporterFor(flags, io).data(document, (style) => historyText(document, style));
+    const found = await history({ data, environments: asked ?? null, path, limit });
+    if (found.records.length === 0) await explainNothing(data, asked, text, io);
+    // A row of text may be several records.
+    const document = { ...found, records: found.records.slice(0, limit) };
+    return await reporterFor(flags, io).data(document, (style) => historyText(found, style, limit));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }

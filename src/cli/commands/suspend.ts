@@ -1,11 +1,11 @@
 import { usageError } from '../../model/error.ts';
-import type { JournalEvent, Suspension } from '../../model/watch.ts';
+import type { JournalEvent } from '../../model/watch.ts';
 import { namesListed } from '../../model/wording.ts';
 import { SYSTEM_CLOCK } from '../../host/system-clock.ts';
 import { visible } from '../../render/visible.ts';
 import { Journal } from '../../watch/journal/journal.ts';
 import { SuspensionFile } from '../../watch/suspension-file.ts';
-import { chosenNames } from '../../watch/known-names.ts';
+import { namesToChange } from '../../watch/known-names.ts';
 import type { Flags } from '../command-table.ts';
 import { namesIn, untilOf } from '../flags.ts';
 import { write, type Io } from '../io.ts';
@@ -16,17 +16,29 @@ import { DEFAULT_DATA } from '../watch-log.ts';
 export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<number> {
   try {
     const now = SYSTEM_CLOCK.now();
-    const { reason = '' } = flags;
+    const { reason = '', force = false } = flags;
     if (reason.trim() === '')
       throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
     const until = flags.until === undefined ? null : untilOf(flags.until, now);
+    const data = flags.data ?? DEFAULT_DATA;
+    const also = ' Add --force to suspend one that no controller has read.';
+    const { names, unknown, hint } = await namesToChange(data, asked(flags), { force, also });
+    // Nothing is healed that should not be, also if the journal cannot be written.
     const suspension = { at: new Date(now).toISOString(), reason, until };
-    return await change(
-      flags,
-      io,
-      suspension,
-      until === null ? 'until it is resumed' : `until ${until}`,
-    );
+    await new SuspensionFile(data).change(names, suspension, now);
+    await keep(data, now, names, (environment) => ({
+      kind: 'suspended',
+      environment,
+      reason,
+      until,
+    }));
+    const end = until === null ? 'until it is resumed' : `until ${until}`;
+    await say(flags, io, `Suspended ${namesListed(names)} ${end}.`);
+    if (unknown.length > 0) {
+      const about = `No controller of ${data} has read ${namesListed(unknown)} yet.`;
+      await write(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
+    }
+    return 0;
   } catch (thrown) {
     return reportFailure(thrown, {}, io);
   }
@@ -35,40 +47,42 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
 /** `setpoint resume`: also lets a controller heal again that had stopped healing. */
 export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<number> {
   try {
-    return await change(flags, io, null, '');
+    const now = SYSTEM_CLOCK.now();
+    const data = flags.data ?? DEFAULT_DATA;
+    const chosen = await namesToChange(data, asked(flags), { force: false, also: '' });
+    const { names, resumable } = chosen;
+    if (resumable.length > 0) {
+      await keep(data, now, resumable, (environment) => ({ kind: 'resumed', environment }));
+      await new SuspensionFile(data).change(resumable, null, now);
+      await say(flags, io, `Resumed ${namesListed(resumable)}.`);
+    }
+    const others = names.filter((name) => !resumable.includes(name));
+    if (others.length > 0) {
+      const verb = others.length === 1 ? 'is' : 'are';
+      await say(flags, io, `${namesListed(others)} ${verb} not suspended; nothing to resume.`);
+    }
+    return 0;
   } catch (thrown) {
     return reportFailure(thrown, {}, io);
   }
 }
 
-async function change(
-  flags: Flags<'resume'>,
-  io: Io,
-  suspension: Suspension | null,
-  until: string,
-): Promise<number> {
-  const asked = namesIn(flags.env) ?? [];
-  if (asked.length === 0) throw usageError('Which environment?', 'Name it with -e.');
-  const data = flags.data ?? DEFAULT_DATA;
-  const { names, unknown, hint } = await chosenNames(data, asked);
-  const now = SYSTEM_CLOCK.now();
+function asked(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
+  const names = namesIn(flags.env) ?? [];
+  if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
+  return names;
+}
+
+async function keep(
+  data: string,
+  now: number,
+  names: readonly string[],
+  event: (environment: string) => JournalEvent,
+): Promise<void> {
   const journal = new Journal(data, () => now);
-  const events = names.map((environment): JournalEvent =>
-    suspension === null
-      ? { kind: 'resumed', environment }
-      : { kind: 'suspended', environment, reason: suspension.reason, until: suspension.until },
-  );
-  const keep = (): Promise<unknown> => Promise.all(events.map((event) => journal.append(event)));
-  // Nothing is healed that should not be, also if the journal cannot be written.
-  if (suspension === null) await keep();
-  await new SuspensionFile(data).change(names, suspension, now);
-  if (suspension !== null) await keep();
-  const listed = visible(namesListed(names));
-  const done = suspension === null ? `Resumed ${listed}.` : `Suspended ${listed} ${until}.`;
-  if (flags.quiet !== true) await write(io.stdout, `${done}\n`);
-  if (unknown.length > 0) {
-    const about = `No controller of ${data} has read ${namesListed(unknown)} yet.`;
-    await write(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
-  }
-  return 0;
+  await Promise.all(names.map((name) => journal.append(event(name))));
+}
+
+async function say({ quiet }: Pick<Flags<'resume'>, 'quiet'>, io: Io, text: string): Promise<void> {
+  if (quiet !== true) await write(io.stdout, `${visible(text)}\n`);
 }

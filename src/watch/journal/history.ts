@@ -5,6 +5,7 @@ import { isWithin, parsePath, type Path } from '../../model/path.ts';
 import { FORMAT_VERSION } from '../../model/plan.ts';
 import { TOOL } from '../../model/version.ts';
 import type { HistoryDocument, JournalRecord } from '../../model/watch.ts';
+import { historyRows } from '../../render/history-rows.ts';
 import { Journal } from './journal.ts';
 
 /** What is asked of a journal, environments by names or patterns; null is any environment, any path. */
@@ -15,7 +16,9 @@ export interface HistoryRequest {
   readonly limit: number;
 }
 
-/** The latest records of a journal. Throws file-unreadable if there is none. */
+const SEVERAL = 4;
+
+/** The records of the latest rows of a journal, and perhaps more. Throws file-unreadable if there is none. */
 export async function history(request: HistoryRequest): Promise<HistoryDocument> {
   const { data, environments, path, limit } = request;
   const folder = await stat(data).catch(() => null);
@@ -24,13 +27,18 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
       hint: 'Name the folder of setpoint watch, or of apply --journal, with --data.',
     });
   }
-  const records = await new Journal(data, Date.now).history(
-    (record) =>
-      (environments === null ||
-        ('environment' in record && matches(record.environment, environments))) &&
-      (path === null || isAboutPath(record, path)),
-    limit,
-  );
+  const journal = new Journal(data, Date.now);
+  const isAskedFor = (record: JournalRecord): boolean =>
+    (environments === null ||
+      ('environment' in record && matches(record.environment, environments))) &&
+    (path === null || isAboutPath(record, path));
+  let records: readonly JournalRecord[];
+  let count = SEVERAL * limit;
+  // Several records may be one row, which is whole once there is another; one that began is none once it is known how it ended.
+  for (; ; count *= SEVERAL) {
+    records = await journal.history(isAskedFor, count);
+    if (records.length < count || historyRows(records).length > limit) break;
+  }
   return { format_version: FORMAT_VERSION, kind: 'history', tool: TOOL, path, records };
 }
 
