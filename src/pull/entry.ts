@@ -122,7 +122,7 @@ function newMember(observed: ObservedEntry, name: string, value: Value): Written
 const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'command', 'api_key', 'timeout']);
 
 function memberPlace({ list, index, segment, entry, hidden }: ObservedEntry, name: string) {
-  const [host, address] = ownersOf(list, entry);
+  const [host, address] = ownersOf(list, segment, entry);
   return {
     schema: ['mcp_config', list, '0', name],
     path: ['mcp_config', list, segment, name],
@@ -227,9 +227,8 @@ function memberPlaceholder(
   name: 'api_key' | 'url',
   secret: Value,
 ): Placeholder {
-  const { shown } = identityOf(list, entry);
-  const [host, address] = ownersOf(list, entry);
-  const marker = markerOf(list, shown, name);
+  const [host, address] = ownersOf(list, segment, entry);
+  const marker = markerOf(list, segment, name);
   return {
     marker,
     path: ['mcp_config', list, segment, name],
@@ -241,8 +240,12 @@ function memberPlaceholder(
 }
 
 /** What the variables of an entry are named after: the host of its address and all of it, or the name of its program. */
-function ownersOf(list: McpList, entry: ValueRecord): readonly [string, string] {
+function ownersOf(list: McpList, segment: string, entry: ValueRecord): readonly [string, string] {
   const { shown } = identityOf(list, entry);
   const address = shown.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-  return [list === 'stdio_servers' ? shown : (address.split('/')[0] ?? ''), address];
+  const host = list === 'stdio_servers' ? shown : (address.split('/')[0] ?? '');
+  // Of two at one address each is called by its name, too.
+  return segment === shown || segment !== entry['name']
+    ? [host, address]
+    : [`${host}_${segment}`, `${address}_${segment}`];
 }

@@ -184,8 +184,14 @@ interface ProgramPart {
   readonly value: Value;
 }
 
+/** What an entry's variables are named after: its address or its name; of two at one address, both. */
+function ownerOf({ list, segment, entry }: ObservedEntry): string {
+  const { shown } = identityOf(list, entry);
+  return segment === shown || segment !== entry['name'] ? shown : `${shown}/${segment}`;
+}
+
 function argumentsOf(observed: ObservedEntry, args: readonly Value[]): ProgramPart[] {
-  const owner = identityOf(observed.list, observed.entry).shown;
+  const owner = ownerOf(observed);
   return args.map((value, index) => {
     const text = writtenArgument(owner, args, index, observed.hidden);
     return partOf(observed, ['args', String(index)], text, value);
@@ -197,7 +203,7 @@ function textsOf(
   member: 'env' | 'headers',
   texts: ValueRecord,
 ): ProgramPart[] {
-  const owner = identityOf(observed.list, observed.entry).shown;
+  const owner = ownerOf(observed);
   return Object.entries(texts).map(([name, value]) => {
     const text =
       member === 'env'

@@ -1,6 +1,6 @@
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
-import { formatPath, samePath, type Path } from '../../model/path.ts';
+import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { broughtBy, withBrought } from '../../plan/active-profile.ts';
@@ -167,7 +167,12 @@ function resultOf(change: Change, { remaining, unknown, observed }: Verification
   if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
   if (!isShown(change, observed) && isConfirmedStored(change, observed)) return 'set';
   const isBlind =
-    unknown.some(({ path }) => samePath(path, change.path)) ||
+    unknown.some(
+      ({ path }) =>
+        samePath(path, change.path) ||
+        // Of a rotated entry nothing is new but its secrets.
+        (change.action === 'rotate' && isWithin(path, change.path)),
+    ) ||
     isNeverReported(change, observed) ||
     (!isShown(change, observed) && observed.secrets.get(formatPath(change.path)) === 'stored');
   return isBlind ? 'unverifiable' : 'verified';
