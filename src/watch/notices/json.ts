@@ -2,7 +2,7 @@ import { formatPath } from '../../model/path.ts';
 import { TOOL } from '../../model/version.ts';
 import type { WatchState } from '../../model/watch.ts';
 import { stateDigest, type Due } from './decide.ts';
-import { countsOf, messageOf } from './message.ts';
+import { countsOf, messageOf, OVER } from './message.ts';
 
 /** Changes that are named of each environment. */
 const MOST_PATHS = 100;
@@ -43,7 +43,7 @@ function noticeOf(due: Due, page: string | null): unknown {
     unknown: plan?.unknown.length ?? 0,
     rules: [...new Set((plan?.refusals ?? []).map(({ rule }) => rule))],
     error: error === null ? null : { code: error.code, message: error.message },
-    healing: healingOf(state),
+    healing: OVER.has(event) ? null : healingOf(state),
     link: item?.link ?? null,
   };
 }

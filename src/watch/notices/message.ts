@@ -48,7 +48,7 @@ export function messageOf(all: readonly Due[], page: string | null): Message {
 }
 
 /** What is over comes last. */
-const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
+export const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
 
 function gravity({ event, state }: Due): number {
   return OVER.has(event) ? -1 : verdictGravity(state.found);
