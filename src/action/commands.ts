@@ -63,6 +63,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
     summary: validationMarkdown(document),
     comments,
     changes: 0,
+    unknown: 0,
     planPath: null,
     drift: null,
     readForPulls: null,
@@ -92,6 +93,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     summary: planMarkdown(document, LONGEST_SUMMARY),
     comments: [...comments, failureComment(null, inputs.environments ?? [], setting.commit)],
     changes: environments.flatMap(({ changes }) => changes).length,
+    unknown: document.summary.unknown,
     planPath: path,
     drift: null,
     readForPulls: null,
@@ -127,6 +129,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     summary: outcomeMarkdown(document, LONGEST_SUMMARY),
     comments,
     changes: sent.length,
+    unknown: document.summary.unknown,
     planPath: inputs.plan,
     drift: null,
     readForPulls: null,
@@ -141,12 +144,17 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
   await saveSnapshot(inputs, options);
   const { environments } = document;
   return {
-    code: worstExitCode(environments.map((one) => (hasDrifted(one) ? 2 : exitCodeOf(one.error)))),
+    code: worstExitCode(
+      environments.map((one) =>
+        hasDrifted(one) || (inputs.strict && one.unknown.length > 0) ? 2 : exitCodeOf(one.error),
+      ),
+    ),
     text: planText(document, PLAIN, 'drift') + errorLog(environments),
     annotations: driftAnnotations(planAtRoot(document)),
     summary: driftMarkdown(document, LONGEST_SUMMARY),
     comments: [],
     changes: environments.flatMap(({ changes }) => changes).length,
+    unknown: document.summary.unknown,
     planPath: null,
     drift: document,
     readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
@@ -155,7 +163,7 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
 
 /** The inputs as operations take them. */
 function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, selector, shard, base, policy, rotate } = inputs;
+  const { files, environments, selector, shard, base, policy, rotate, strict } = inputs;
   return {
     file: files,
     env,
@@ -170,6 +178,7 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
     base: base ?? undefined,
     policy: policy ?? undefined,
     rotate,
+    strict,
     signal,
   };
 }

@@ -26,6 +26,7 @@ export function failureResult(
     summary: failureMarkdown(document),
     comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
     changes: 0,
+    unknown: 0,
     planPath: null,
     drift: null,
     readForPulls: null,

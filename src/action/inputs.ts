@@ -27,6 +27,8 @@ export interface Inputs {
   readonly policy: string | null;
   readonly rotate: readonly string[] | undefined;
   readonly allow: readonly string[] | undefined;
+  /** plan, drift: what could not be compared counts. */
+  readonly strict: boolean;
   readonly failOnDrift: boolean;
   /** drift: `dry-run` only prints what pull requests would write. */
   readonly openPullRequest: boolean | 'dry-run';
@@ -49,6 +51,7 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   policy: ['plan', 'apply', 'drift'],
   rotate: ['plan', 'apply'],
   allow: ['apply'],
+  strict: ['plan', 'drift'],
   'fail-on-drift': ['drift'],
   'open-pull-request': ['drift'],
 };
@@ -88,6 +91,7 @@ export function readInputs(): Inputs {
     policy: text('policy'),
     rotate: list('rotate'),
     allow: list('allow'),
+    strict: flag('strict'),
     failOnDrift: flag('fail-on-drift'),
     openPullRequest:
       getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flag('open-pull-request'),
@@ -142,7 +146,7 @@ export function inInputs(text: string): string {
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
     .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
     .replaceAll(
-      /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate)(?![\w-])/g,
+      /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate|strict)(?![\w-])/g,
       'the input $1',
     );
   return named.replace(/^the input/, 'The input');

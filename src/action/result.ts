@@ -15,6 +15,8 @@ export interface StepResult {
   readonly summary: string;
   readonly comments: readonly StickyComment[];
   readonly changes: number;
+  /** How many values could not be compared. */
+  readonly unknown: number;
   readonly planPath: string | null;
   /** The plan of `drift`; null for other commands. */
   readonly drift: PlanDocument | null;

@@ -39,11 +39,15 @@ export async function step(signals: Signals): Promise<boolean> {
   const code = worstExitCode([result.code, published, pulls.code]);
   const drifted = result.drift?.environments.some(hasDrifted) === true;
   setOutput('changes', result.changes);
+  setOutput('unknown', result.unknown);
   setOutput('exit_code', code);
   setOutput('plan_path', result.planPath ?? '');
   setOutput('drift', drifted);
   setOutput('pull_requests', pulls.numbers.join(','));
-  if (drifted && inputs?.failOnDrift === true) errorLine('Drift found.', { title: 'setpoint' });
+  if ((drifted || code === 2) && inputs?.failOnDrift === true) {
+    const what = drifted ? 'Drift found.' : 'Some values could not be compared.';
+    errorLine(what, { title: 'setpoint' });
+  }
   return code === 0 || (code === 2 && inputs?.failOnDrift === false);
 }
 

@@ -177,9 +177,13 @@ function unchanged(unknown: readonly Unknown[], strict = false): Sentence {
 
 /** What could not be compared, behind a sentence; empty if all was. */
 function notComparedNames(unknown: readonly Unknown[], counts = ''): string {
-  if (unknown.length === 0) return '';
+  return unknown.length === 0 ? '' : ` ${notComparedText(unknown, counts)}`;
+}
+
+/** `1 value could not be compared: llm_api_key` */
+export function notComparedText(unknown: readonly Unknown[], counts = ''): string {
   const names = unknown.map(({ path }) => formatPath(path)).join(', ');
-  return ` ${notCompared(unknown.length)}${counts}: ${names}`;
+  return `${notCompared(unknown.length)}${counts}: ${names}`;
 }
 
 /** `2 values could not be compared` */

@@ -19,6 +19,7 @@ it('applies, verifies, and reports the result', async () => {
   expect(code).toBe(0);
   expect(outputs).toEqual({
     changes: '1',
+    unknown: '0',
     exit_code: '0',
     plan_path: '',
     drift: 'false',

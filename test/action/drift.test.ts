@@ -84,6 +84,32 @@ it('leaves an issue that a person closed closed, until something else drifts, or
   expect(states()).toEqual(['closed', 'closed', 'closed']);
 });
 
+it('counts what could not be compared in an output of its own, and with strict as a difference', async () => {
+  on.commit({
+    'settings.yaml': settingsFor(on.store.url, '  language: en\n  llm_api_key: ${env:LLM}'),
+  });
+  on.store.stored = { ...on.store.stored, llm_api_key: 'sk-stored' };
+  const env = { LLM: 'sk-of-the-test' };
+  const usual = await on.step({ inputs: DRIFT, env });
+  expect(usual.outputs).toMatchObject({
+    changes: '0',
+    unknown: '1',
+    exit_code: '0',
+    drift: 'false',
+  });
+  expect(usual.commands).toMatchObject([
+    { name: 'notice', message: '1 value could not be compared: llm_api_key' },
+  ]);
+  const strict = await on.step({ inputs: { ...DRIFT, strict: 'true' }, env });
+  expect(strict.code).toBe(0);
+  expect(strict.outputs).toMatchObject({ unknown: '1', exit_code: '2', drift: 'false' });
+  expect(strict.commands).toMatchObject([{ name: 'warning' }]);
+  const red = await on.step({ inputs: { ...DRIFT, strict: 'true', 'fail-on-drift': 'true' }, env });
+  expect(red.code).toBe(1);
+  expect(red.log).toContain('Some values could not be compared.');
+  expect(on.github.issues).toEqual([]);
+});
+
 it('with fail-on-drift is red, and the issue is open too', async () => {
   commitInSync();
   change('fr');

@@ -44,6 +44,7 @@ it.each([
   expect(code).toBe(1);
   expect(outputs).toEqual({
     changes: '0',
+    unknown: '0',
     exit_code: '3',
     plan_path: '',
     drift: 'false',

@@ -9,12 +9,12 @@ import { outcomeSections, planSections, type Section } from '../section.ts';
 import { PLAIN } from '../style.ts';
 import { inlineValue } from '../values.ts';
 import { weightOf } from '../warning-order.ts';
-import { refusalSentence, refusalTitle } from '../wording.ts';
+import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
 import { commands, type Annotation } from './command.ts';
 
 // Each document as annotations on the lines of the settings files, in the commands of GitHub's runner.
 
-/** What could not be compared has no annotation. */
+/** What could not be compared is one notice, or a warning if it counts. */
 export function planAnnotations(document: PlanDocument): string {
   return sectionCommands(planSections(document, 'plan'), 'Plan', {
     refusal: 'error',
@@ -70,7 +70,8 @@ function sectionCommands(sections: readonly Section[], what: string, levels: Lev
 
 /** What has no line of its own is put on the file that the environment's changes are in. */
 function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 'title'>[] {
-  const { error, refusals, remaining, warnings, changes } = section;
+  const { error, refusals, remaining, warnings, changes, unknown, attention } = section;
+  const counts = attention.verdict === 'unknown';
   const file = changes.find(({ change }) => change.source !== null)?.change.source?.file;
   const elsewhere = file === undefined ? null : { file };
   const placeOf = (isAbout: (path: Path) => boolean): Annotation['place'] =>
@@ -89,6 +90,9 @@ function sectionAnnotations(section: Section, levels: Levels): Omit<Annotation, 
     ...warnings.map(({ code, message }) =>
       annotation('warning', weightOf(code), [message], elsewhere),
     ),
+    ...(unknown.length === 0
+      ? []
+      : [annotation(counts ? 'warning' : 'notice', 3, [notComparedText(unknown)], elsewhere)]),
     ...changes.map((shown) => {
       const { change, result } = shown;
       const lines = changeText(shown, PLAIN).map((line) => line.slice(2));
