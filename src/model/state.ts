@@ -104,7 +104,7 @@ export interface Pointed {
 /** The values and secrets of the llm of a profile, by the names that plans have for them. */
 export type Brought = Pick<ObservedState, 'values' | 'secrets'>;
 
-/** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan. */
+/** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan with a change. */
 export interface Caution {
   readonly warning: Warning;
   readonly about: readonly string[] | null;

@@ -1,10 +1,10 @@
 import { faultsIn, inWords, type Fault, type SchemaNode } from '../model/json-schema.ts';
 import { isPart, kindMember, nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
-import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
 import { lockedNodes } from '../model/schema-lock.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isRecord, valueAt, type Value } from '../model/value.ts';
-import { kindsOf, nativeDialectField, placeOf } from './native-fields.ts';
+import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
+import { kindsOf, nativeDialectField, placeOf, shownAt } from './native-fields.ts';
 
 /**
  * Why a service cannot hold the native values that a file declares: it has no such member, or not in its release, or would refuse the
@@ -16,7 +16,23 @@ export function nativeMisfits(desired: DesiredState, observed: ObservedState): s
     .flatMap((declared) => problemOf(declared, desired, observed) ?? []);
   const lacking = found.filter((problem) => typeof problem !== 'string');
   const others = found.filter((problem) => typeof problem === 'string');
-  return [...together(lacking), ...others];
+  return [...together(lacking), ...others, ...contradictions(desired, observed)];
+}
+
+const BASE: Path = ['conversation_settings', 'worktree_base'];
+const BASE_REF: Path = ['conversation_settings', 'worktree_base_ref'];
+
+/** Values that fit each by itself, and that the service refuses together. */
+function contradictions(desired: DesiredState, observed: ObservedState): string[] {
+  const declaredAt = (path: Path) =>
+    desired.fields.find(
+      ({ field }) => samePath(field.path, path) && !isUnmanaged(desired.unmanaged, path),
+    );
+  const after = (path: Path): Value =>
+    (declaredAt(path) ?? { value: shownAt(observed, path) ?? null }).value;
+  const isDeclared = [BASE, BASE_REF].some((path) => declaredAt(path) !== undefined);
+  if (!isDeclared || !sameValue(after(BASE), 'ref') || after(BASE_REF) !== null) return [];
+  return [`${formatPath(BASE_REF)} must be set there while ${formatPath(BASE)} is ref.`];
 }
 
 /** A member that the service does not have, and the servers that have it, in words. */

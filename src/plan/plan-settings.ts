@@ -177,6 +177,7 @@ function cautionsFor(changes: readonly Change[], { cautions = [] }: ObservedStat
     changes.some(
       ({ path }) => path[0] === name || isNamedWithin(formatPath(path), pathNamed(name)),
     );
+  if (changes.length === 0) return [];
   return cautions
     .filter(({ about }) => about === null || about.some(isAbout))
     .map(({ warning }) => warning);

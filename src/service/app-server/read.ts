@@ -209,14 +209,19 @@ export function observedState(
   };
 }
 
-/** What a plan on this answer must warn of: the active profile is none as soon as the model's settings differ from it. */
+/**
+ * What a plan on this answer must warn of: the active profile is none as soon as the model's settings differ from it, which those of a
+ * profile without an address do after any write.
+ */
 function cautionsOf(answer: ValueRecord): Caution[] {
   const active = valueAt(answer, ['llm_profiles', 'active']);
   if (typeof active !== 'string') return [];
-  const message =
-    "The service has an active LLM profile: it is none any more once the model's settings differ from it.";
+  const isBare = isEmpty(valueAt(answer, ['llm_profiles', 'profiles', active, 'base_url']) ?? null);
+  const message = isBare
+    ? 'The service has an active LLM profile without a base_url: any write of settings makes it inactive, because the service fills in an address that the profile does not have. Activate it again after this write, or give it a base_url.'
+    : "The service has an active LLM profile: it is none any more once the model's settings differ from it.";
   const warning = { code: 'active-profile', message, path: ['llm_profiles'] } as const;
-  return [{ warning, about: ['agent_settings.llm'] }];
+  return [{ warning, about: isBare ? null : ['agent_settings.llm'] }];
 }
 
 /** What the server keeps by itself: profiles follow the model of the settings, and others are computed. A write may change them. */
