@@ -64,7 +64,7 @@ function membersOf(node, shared, before = '') {
     const inner = innerOf(member);
     if (inner === null) return [row];
     const suffix = inner === member || inner.type?.includes?.('null') ? '.' : '[].';
-    return [row, ...membersOf(inner, shared, `${path}${member.items === inner ? '[].' : suffix}`)];
+    return [row, ...membersOf(inner, shared, `${path}${member.items === undefined ? suffix : '[].'}`)];
   });
 }
 
@@ -72,6 +72,8 @@ function membersOf(node, shared, before = '') {
 function innerOf(member) {
   if (member.properties !== undefined) return member;
   if (member.items?.properties !== undefined) return member.items;
+  // Of items of several forms, the first has most of them.
+  if (member.items?.anyOf !== undefined) return member.items.anyOf[0];
   return member.anyOf?.find(({ properties }) => properties !== undefined) ?? null;
 }
 

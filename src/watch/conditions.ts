@@ -41,7 +41,7 @@ export class Conditions {
     const held = this.#held.get(key);
     if (problem === null) {
       if (!this.#held.delete(key)) return;
-      const message = OVER[kind](part);
+      const message = overText(kind, part);
       if (kind === 'receiver' || !this.has(kind)) this.#report({ severity: 'info', message });
       return;
     }
@@ -73,6 +73,11 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string) => string>> = {
 
 function keptFiles(problem: string): string {
   return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
+}
+
+/** That something is right again. */
+export function overText(kind: ConditionKind, receiver: string): string {
+  return OVER[kind](receiver);
 }
 
 const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {

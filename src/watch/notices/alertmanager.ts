@@ -1,7 +1,7 @@
 import { visible } from '../../render/visible.ts';
 import type { NoticeKind, WatchState } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
-import { troubleOf } from './decide.ts';
+import { troubleOf, type Due } from './decide.ts';
 import type { Item } from './message.ts';
 
 /** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */
@@ -30,8 +30,11 @@ const OF_TROUBLE: Readonly<Partial<Record<NoticeKind, string>>> = {
 };
 
 /** An alert that fires until `endsAt` unless it is sent again before. */
-export function alertOf({ name, words, details, link, due }: Item, endsAt: number): Alert {
-  const { state, event } = due;
+export function alertOf(
+  { name, words, details, link }: Item,
+  { state, event }: Due,
+  endsAt: number,
+): Alert {
   const since = event in OF_TROUBLE ? (troubleOf(state)?.since ?? state.since) : state.since;
   return {
     labels: labelsOf(state, OF_TROUBLE[event] ?? NAMES[state.found] ?? 'Setpoint'),

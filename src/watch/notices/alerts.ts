@@ -8,7 +8,7 @@ import type { NoticeJournal } from './told.ts';
 /** How often alerts that fire are sent again, in milliseconds: Alertmanager forgets those that are not. */
 export const RESEND = 60_000;
 /** How long an alert fires if nobody sends it again: as Prometheus does it, four times that. */
-const LASTS = 4 * RESEND;
+export const LASTS = 4 * RESEND;
 
 /** What Alertmanager was sent of an environment. */
 interface Sent {
@@ -106,11 +106,10 @@ function madeOf(
     ...(isOpen ? [state.found === 'error' ? ('failing' as const) : ('opened' as const)] : []),
     ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
   ];
-  return kinds.flatMap((event) =>
-    messageOf([{ state, event, digest: state.digest, end: null }], page).items.map((item) =>
-      alertOf(item, now + LASTS),
-    ),
-  );
+  return kinds.flatMap((event) => {
+    const due: Due = { state, event, digest: state.digest, end: null };
+    return messageOf([due], page).items.map((item) => alertOf(item, due, now + LASTS));
+  });
 }
 
 function isAmong(alerts: readonly Alert[], one: Alert): boolean {

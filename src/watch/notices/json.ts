@@ -9,12 +9,19 @@ const MOST_PATHS = 100;
 
 /** All notices as JSON; schemas/notices.schema.json is its schema. It has no values of settings. */
 export function jsonPayload(all: readonly Due[], page: string | null, at: number): unknown {
+  return jsonDocument(
+    all.map((due) => noticeOf(due, page)),
+    at,
+  );
+}
+
+export function jsonDocument(notices: readonly unknown[], at: number): unknown {
   return {
     format_version: '1.0',
     kind: 'notices',
     tool: TOOL,
     sent_at: new Date(at).toISOString(),
-    notices: all.map((due) => noticeOf(due, page)),
+    notices,
   };
 }
 

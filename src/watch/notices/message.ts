@@ -6,9 +6,8 @@ import { shownChange } from '../../render/change.ts';
 import { notCompared } from '../../render/wording.ts';
 import type { Due, End } from './decide.ts';
 
-/** What is said of one environment. Names, paths and errors are foreign text: each form makes them inert in its own way. */
+/** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
 export interface Item {
-  readonly due: Due;
   readonly name: string;
   /** What follows the name, in words of our own. */
   readonly words: string;
@@ -80,7 +79,7 @@ const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
 function itemOf(due: Due, page: string | null): Item {
   const { state } = due;
   const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
-  return { due, name: state.name, words: wordsOf(due), details: detailsOf(due), link };
+  return { name: state.name, words: wordsOf(due), details: detailsOf(due), link };
 }
 
 const SENTENCES: Readonly<Record<WatchStatus, string>> = {

@@ -4,11 +4,11 @@ import { counted } from '../../model/wording.ts';
 import type { NoticeEvent, WatchState } from '../../model/watch.ts';
 import type { ControllerNote } from '../controller.ts';
 import type { Watching } from '../watching.ts';
-import { alertsNow, RESEND } from './alerts.ts';
+import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { keepsWatch } from './heartbeat.ts';
 import { wordsOf } from './message.ts';
-import { payloadOf, requestTo } from './payload.ts';
+import { newsPayload, payloadOf, requestTo } from './payload.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
@@ -106,7 +106,23 @@ export class Notices {
   async #turn(turns: Turns): Promise<void> {
     const { to } = turns.receiver;
     if (to.form === 'alertmanager') await this.#alert(turns, to);
-    else await this.#tell(turns, to);
+    else if (to.form === 'github-issue' || !(await this.#tellOfController(turns, to)))
+      await this.#tell(turns, to);
+  }
+
+  /** Tells what is wrong with the controller itself; false if there is nothing to tell now. */
+  async #tellOfController(turns: Turns, to: Webhook): Promise<boolean> {
+    const { watching, clock, settings, sender } = this.#options;
+    const news = turns.news.due(watching.conditions.list(), clock.now());
+    if (news.length === 0 || clock.monotonic() < turns.notBefore) return false;
+    turns.news.told(news);
+    const payload = newsPayload(to.form, news, settings.page, clock.now());
+    const result = await sender.send(requestTo(to, payload));
+    // What is refused is not tried again: it must not keep notices of environments back.
+    if (result.kind === 'not-taken' && result.again) turns.news.told(news, { undo: true });
+    turns.ended([], result, clock.monotonic());
+    this.#reportOn(turns, result, news.length);
+    return true;
   }
 
   async #tell(turns: Turns, to: Webhook | Issues): Promise<void> {
@@ -177,16 +193,25 @@ export class Notices {
     const now = clock.now();
     const states = watching.states();
     const all = alertsNow(receiver, states, journal, turns.sent, settings.page, now);
-    const { alerts, taken, untaken, due } = all;
+    const { taken, untaken, due } = all;
+    const own = turns.news.alerts(watching.conditions.list(), {
+      now,
+      endsAt: now + LASTS,
+      page: settings.page,
+    });
+    const alerts = [...all.alerts, ...own.alerts];
     turns.sent = untaken;
     const news = turns.toSend(due, clock.monotonic());
     const isTime = clock.monotonic() >= turns.resendAt && clock.monotonic() >= turns.notBefore;
-    if (news.length === 0 && (!isTime || alerts.length === 0)) return;
+    if (news.length === 0 && (!isTime || alerts.length === 0)) {
+      if (!own.isNews || clock.monotonic() < turns.notBefore) return;
+    }
     const result = alerts.length === 0 ? SENT : await sender.send(requestTo(to, alerts));
     turns.ended(news, result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
     if (result.kind !== 'sent') return;
     turns.sent = taken;
+    own.taken();
     turns.resendAt = clock.monotonic() + RESEND;
     await Promise.all(due.map((one) => this.#keep(receiver, one, 'sent')));
   }

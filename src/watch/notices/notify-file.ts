@@ -11,7 +11,13 @@ import type { WatchStatus } from '../../model/verdict.ts';
 import { counted } from '../../model/wording.ts';
 import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
 import { NotifyNodes } from './notify-nodes.ts';
-import type { Destination, Heartbeat, NotifySettings, Receiver } from './receiver.ts';
+import type {
+  Destination,
+  Heartbeat,
+  NotifySettings,
+  Receiver,
+  ReceiverEvent,
+} from './receiver.ts';
 
 /** A file of --notify that is not valid: every problem. */
 export class NotifyInvalid extends SetpointError {
@@ -43,9 +49,10 @@ export function parseNotify(path: string, text: string, source: ReferenceSource)
   return settings;
 }
 
-const EVENTS = NOTICE_KINDS.filter((kind) => kind !== 'reminder');
+const EVENTS = [...NOTICE_KINDS.filter((kind) => kind !== 'reminder'), 'controller'] as const;
 /** A receiver that hears of none of them would never hear of a problem. */
-const PROBLEMS: readonly NoticeKind[] = [
+const PROBLEMS: readonly ReceiverEvent[] = [
+  'controller',
   'opened',
   'failing',
   'heal-failed',
@@ -53,8 +60,8 @@ const PROBLEMS: readonly NoticeKind[] = [
   'healing-stopped',
 ];
 /** An issue is about drift, and an alert about what lasts. */
-const NOT_TAKEN: Readonly<Partial<Record<Destination['form'], readonly NoticeKind[]>>> = {
-  'github-issue': ['healed', 'heal-failed', 'write-refused', 'healing-stopped'],
+const NOT_TAKEN: Readonly<Partial<Record<Destination['form'], readonly ReceiverEvent[]>>> = {
+  'github-issue': ['controller', 'healed', 'heal-failed', 'write-refused', 'healing-stopped'],
   alertmanager: ['healed'],
 };
 const STATUSES = [
@@ -131,7 +138,7 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
             ),
     selector: selectorOf(member(map, 'selector'), nodes),
     statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
-    events: new Set<NoticeKind>(
+    events: new Set<ReceiverEvent>(
       [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
         (event) => to === null || NOT_TAKEN[to.form]?.includes(event) !== true,
       ),

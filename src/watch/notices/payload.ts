@@ -1,4 +1,5 @@
-import { jsonPayload } from './json.ts';
+import { newsItem, newsMessage, type News } from './controller-news.ts';
+import { jsonDocument, jsonPayload } from './json.ts';
 import { messageOf } from './message.ts';
 import type { Due } from './decide.ts';
 import type { Alertmanager, Webhook } from './receiver.ts';
@@ -20,6 +21,26 @@ export function payloadOf(
       return teamsPayload(messageOf(due, page));
     case 'json':
       return jsonPayload(due, page, at);
+  }
+}
+
+/** What a receiver of messages gets of the controller itself. */
+export function newsPayload(
+  form: Webhook['form'],
+  news: readonly News[],
+  page: string | null,
+  at: number,
+): unknown {
+  switch (form) {
+    case 'slack':
+      return slackPayload(newsMessage(news, page));
+    case 'teams':
+      return teamsPayload(newsMessage(news, page));
+    case 'json':
+      return jsonDocument(
+        news.map((one) => newsItem(one, page)),
+        at,
+      );
   }
 }
 

@@ -3,6 +3,9 @@ import type { Secret } from '../../model/secret.ts';
 import type { NoticeKind, Window } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
 
+/** What a receiver may be told of; `controller` is about the controller itself. */
+export type ReceiverEvent = NoticeKind | 'controller';
+
 /** Somebody who is told: where, of what and when. */
 export interface Receiver {
   readonly name: string;
@@ -11,7 +14,7 @@ export interface Receiver {
   readonly environments: readonly string[] | null;
   readonly selector: readonly Requirement[];
   readonly statuses: ReadonlySet<WatchStatus>;
-  readonly events: ReadonlySet<NoticeKind>;
+  readonly events: ReadonlySet<ReceiverEvent>;
   /** Milliseconds between two notices of the same state; null if it is told once. */
   readonly reminder: number | null;
   /** When nothing is told. */

@@ -1,5 +1,6 @@
 import { LONGEST_KEPT } from '../../service/service-error.ts';
 import type { SentAlerts } from './alerts.ts';
+import { ControllerNews } from './controller-news.ts';
 import type { Due } from './decide.ts';
 import type { Receiver } from './receiver.ts';
 import type { SendResult } from './send.ts';
@@ -20,6 +21,8 @@ const REFUSED_PAUSE = LONGEST_PAUSE;
 export class Turns {
   readonly receiver: Receiver;
   busy = false;
+  /** What it is told of the controller itself. */
+  readonly news: ControllerNews;
   notBefore = Number.NEGATIVE_INFINITY;
   /** Of Alertmanager: what it was sent of each environment, and when that is sent again. */
   sent: SentAlerts = new Map();
@@ -31,6 +34,7 @@ export class Turns {
 
   constructor(receiver: Receiver) {
     this.receiver = receiver;
+    this.news = new ControllerNews(receiver);
   }
 
   /**
