@@ -64,7 +64,10 @@ function membersOf(node, shared, before = '') {
     const inner = innerOf(member);
     if (inner === null) return [row];
     const suffix = inner === member || inner.type?.includes?.('null') ? '.' : '[].';
-    return [row, ...membersOf(inner, shared, `${path}${member.items === undefined ? suffix : '[].'}`)];
+    return [
+      row,
+      ...membersOf(inner, shared, `${path}${member.items === undefined ? suffix : '[].'}`),
+    ];
   });
 }
 

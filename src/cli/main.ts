@@ -8,14 +8,43 @@ import { run } from './run.ts';
 const stop = new AbortController();
 const abandon = new AbortController();
 const GRACE = 15_000;
+/** How long is waited after that, in milliseconds. */
+const LAST_GRACE = 5_000;
 /** How long this process is kept by others when its own work is done, in milliseconds. */
 const LAST = 2_000;
 
-function onSignal(name: 'SIGINT' | 'SIGTERM'): void {
-  if (stop.signal.aborted) abandon.abort(name);
+type Signal = 'SIGINT' | 'SIGTERM';
+
+function onSignal(name: Signal): void {
+  if (stop.signal.aborted) giveUp(name);
   else {
     stop.abort(name);
-    setTimeout(() => abandon.abort(name), GRACE).unref();
+    setTimeout(() => giveUp(name), GRACE).unref();
+  }
+}
+
+/** Gives up what is being sent. What then still waits, such as for a disk that hangs, is not waited for any longer. */
+function giveUp(name: Signal): void {
+  if (abandon.signal.aborted) return;
+  abandon.abort(name);
+  setTimeout(() => dieOf(name), LAST_GRACE).unref();
+}
+
+/** Ends this process at once, as the signal does by itself: its own end would wait for every file that is being opened or read. */
+function dieOf(name: Signal): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+}
+
+/** Resolves once no file is being opened or read. If one hangs, this process dies of the signal that stopped it. */
+async function diskIsDone(): Promise<void> {
+  const isBusy = (): boolean =>
+    process.getActiveResourcesInfo().some((one) => one.startsWith('FSReq'));
+  for (let left = 20; isBusy(); left -= 1) {
+    if (left === 0) dieOf(stop.signal.reason as Signal);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
   }
 }
 
@@ -60,6 +89,7 @@ async function main(): Promise<void> {
     setTimeout(() => process.exit(), LAST).unref();
     return;
   }
+  if (stop.signal.aborted) await diskIsDone();
   // Nothing is left to do: an abandoned request, or a socket that closes, need not be waited for. A terminal may still be written to.
   if (abandon.signal.aborted || [...outputs.values()].every(isWritten)) process.exit();
 }

@@ -81,7 +81,11 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Gi
       if (ended !== null) return;
       ended = answer;
       kill('SIGTERM');
-      killing = setTimeout(() => kill('SIGKILL'), LAST_GRACE);
+      killing = setTimeout(() => {
+        kill('SIGKILL');
+        // On a disk that hangs it may not end even so, and is not waited for.
+        killing = setTimeout(() => finish(answer), LAST_GRACE);
+      }, LAST_GRACE);
     };
     const late = setTimeout(() => end({ kind: 'late' }), timeout);
     const stop = (): void => end({ kind: 'stopped' });

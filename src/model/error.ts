@@ -116,6 +116,10 @@ export const ERRORS = {
     exit: 1,
     hint: 'Restore the branch; if it was rewritten on purpose, start again with --git-from COMMIT, a commit of the new history that you trust.',
   },
+  'not-listening': {
+    exit: 1,
+    hint: 'Choose another address with --listen; port 0 takes a free one.',
+  },
   'output-failed': { exit: 1, hint: 'Check that the path can be written.' },
   'report-incomplete': {
     exit: 1,

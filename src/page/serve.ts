@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
-import { SetpointError, asSetpointError } from '../model/error.ts';
+import { asSetpointError, ERRORS, SetpointError, usageError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Watching } from '../watch/watching.ts';
 import { Access, inUrl } from './access.ts';
@@ -116,10 +116,12 @@ function tlsServer(
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = REASONS[cause.code ?? ''] ?? '';
+      const { code = '' } = cause;
+      const why = REASONS[code] ?? '';
       const message = `The page cannot be served on ${inUrl(host)}:${port}${why}.`;
-      const hint = 'Choose another address with --listen; port 0 takes a free one.';
-      reject(new SetpointError('usage', message, { hint, cause }));
+      // What else is in the way may be gone a moment later: another process that has the port, an address that is not there yet.
+      if (code === 'EACCES') reject(usageError(message, ERRORS['not-listening'].hint));
+      else reject(new SetpointError('not-listening', message, { cause }));
     });
     server.listen(port, host, resolve);
   });

@@ -45,7 +45,7 @@ export class Conditions {
       if (kind === 'receiver' || !this.has(kind)) this.#report({ severity: 'info', message });
       return;
     }
-    const message = WORDS[kind](problem);
+    const message = WORDS[kind](problem, part);
     const logged = held?.logged ?? new Set();
     const since = held?.condition.since ?? new Date(this.#now()).toISOString();
     const receiver = kind === 'receiver' ? part : null;
@@ -60,9 +60,11 @@ function placeOf({ kind }: Condition): number {
   return CONDITION_KINDS.indexOf(kind);
 }
 
-const WORDS: Readonly<Record<ConditionKind, (problem: string) => string>> = {
-  journal: (problem) =>
-    `${problem} Nothing is healed, and nobody is told of an environment, until it can be written again.`,
+const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => string>> = {
+  journal: (problem, part) =>
+    part === 'history'
+      ? `${problem} What happened before is not shown.`
+      : `${problem} Nothing is healed, and nobody is told of an environment, until it can be written again.`,
   locks: (problem) => `${problem} Nothing is healed without a lock.`,
   suspensions: (problem) =>
     `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,

@@ -193,7 +193,7 @@ export class Controller implements Watching {
   }
 
   history(name: string): Promise<readonly JournalRecord[]> {
-    return this.#options.journal.about(name);
+    return this.#keeper.history(name);
   }
 
   async readNow(name: string): Promise<void> {

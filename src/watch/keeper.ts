@@ -21,6 +21,8 @@ export class Keeper {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
   readonly #conditions: Conditions;
+  /** Whether the journal could be written last. */
+  #isWritten = true;
   readonly #listeners = new Set<Listener>();
   /** What receivers were told. */
   readonly told = new ToldStates();
@@ -106,8 +108,19 @@ export class Keeper {
 
   /** Finds out whether the journal can be written, if it may be otherwise than is known. */
   async lookAtJournal(): Promise<void> {
-    const well = !this.#conditions.has('journal');
-    await this.#kept(() => this.#journal.check({ well })).catch(() => {});
+    await this.#kept(() => this.#journal.check({ well: this.#isWritten })).catch(() => {});
+  }
+
+  /** The latest records about an environment; none while the journal cannot be read, which is a condition. */
+  async history(name: string): Promise<readonly JournalRecord[]> {
+    try {
+      const records = await this.#journal.about(name);
+      this.#conditions.set('journal', null, 'history');
+      return records;
+    } catch (thrown) {
+      this.#conditions.set('journal', asSetpointError(thrown).message, 'history');
+      return [];
+    }
   }
 
   /** Reports each other controller that holds locks, once. */
@@ -135,9 +148,11 @@ export class Keeper {
   async #kept<T>(append: () => Promise<T>): Promise<T> {
     try {
       const kept = await append();
+      this.#isWritten = true;
       this.#conditions.set('journal', null);
       return kept;
     } catch (thrown) {
+      this.#isWritten = false;
       this.#conditions.set('journal', asSetpointError(thrown).message);
       throw thrown;
     }

@@ -14,7 +14,10 @@ export interface Watching {
   readonly requests: readonly RequestCount[];
   /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
   subscribe(listener: Listener): () => void;
-  /** The last 200 records of the journal about an environment, the latest first. Asked again it reads what was added since. */
+  /**
+   * The last 200 records of the journal about an environment, the latest first. Asked again it reads what was added since. There are none while it cannot
+   * be read, which is a condition.
+   */
   history(name: string): Promise<readonly JournalRecord[]>;
   /** Reads an environment at its next turn, before others. Throws a SetpointError if it is not known. */
   readNow(name: string): Promise<void>;

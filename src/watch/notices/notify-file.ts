@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { ReferenceSource } from '../../model/ports.ts';
 import { parseSelector, type Requirement } from '../../model/selector.ts';
-import { NOTICE_KINDS, type NoticeKind, type Window } from '../../model/watch.ts';
+import { NOTICE_KINDS, type Window } from '../../model/watch.ts';
 import type { WatchStatus } from '../../model/verdict.ts';
 import { counted } from '../../model/wording.ts';
 import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
