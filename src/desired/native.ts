@@ -2,7 +2,7 @@ import { fields, nativeField, fieldAtNative, type Field } from '../model/field.t
 import { faultsIn } from '../model/json-schema.ts';
 import { declaredLists } from '../model/mcp-map.ts';
 import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
-import { isPart, isSecretPlace } from '../model/native-schema.ts';
+import { isOpenMap, isPart, isSecretPlace } from '../model/native-schema.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
@@ -45,7 +45,9 @@ function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
   if (fieldAtNative(path) !== undefined) return [];
   if (node.kind !== 'map') return [{ path, node }];
   const inner = [...node.members.values()].flatMap((one) => leavesIn([...path, one.key], one.node));
-  if (node.members.size > 0 || isPart(settingsNodes(path, node.file.lock))) return inner;
+  const nodes = settingsNodes(path, node.file.lock);
+  // Without a member a part says nothing, unless it is a map that takes any others, too.
+  if (node.members.size > 0 || (isPart(nodes) && !isOpenMap(nodes))) return inner;
   return [{ path, node }];
 }
 

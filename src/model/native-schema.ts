@@ -65,6 +65,11 @@ export function isPart(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ properties }) => properties !== undefined);
 }
 
+/** Whether a path leads to a map that takes any names: it can be emptied. */
+export function isOpenMap(nodes: readonly SchemaNode[]): boolean {
+  return nodes.some(({ additionalProperties: others }) => others !== undefined && others !== false);
+}
+
 /** Whether what is at a path is a secret, of which the server shows at most that it is stored. */
 export function isSecretPlace(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ format }) => format === 'password');

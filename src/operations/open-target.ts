@@ -3,7 +3,8 @@ import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
-import type { ObservedState, ServerSettings } from '../model/state.ts';
+import { factsAt, placesWithin } from '../model/path-facts.ts';
+import type { DesiredField, ObservedState, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
@@ -83,6 +84,11 @@ const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
+/** Whether a native value is a secret, or a map that may have some. */
+function holdsSecret({ field: { isNative, secret, path } }: DesiredField): boolean {
+  return isNative && (secret || [path, ...placesWithin(path)].some((one) => factsAt(one).secret));
+}
+
 async function openTarget(
   { target, server, desired }: Prepared,
   options: Running<Options>,
@@ -100,7 +106,7 @@ async function openTarget(
     clock,
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
-    asksSecrets: asksSecrets || desired.fields.some(({ field }) => field.isNative && field.secret),
+    asksSecrets: asksSecrets || desired.fields.some(holdsSecret),
     ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),

@@ -2,9 +2,11 @@ import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
+import { NATIVE_PARTS } from '../model/native-parts.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, secretsIn, valueAt, type Value } from '../model/value.ts';
@@ -15,7 +17,7 @@ import { plannedPath } from './touched.ts';
  * another takes the place of is not cleared. What a write cannot preserve is the matter of `lose-unreadable`.
  */
 export function clearedSecrets(plan: SettingsPlan, observed: ObservedState): Finding[] {
-  const removed = removedEntries(plan).filter(({ entry }) => holdsSecret(entry));
+  const removed = removedEntries(plan).filter(({ entry, path }) => holdsSecret(entry, path));
   const cleared = plan.changes.flatMap((change) => clearedBy(change, observed));
   const unpreservable = new Set(plan.unpreservable.map(({ path }) => JSON.stringify(path)));
   const lost = ({ path }: Finding) =>
@@ -88,20 +90,29 @@ function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] 
     return Object.entries(before).flatMap(([key, value]) =>
       clearedIn(value, isRecord(after) ? after[key] : undefined, [...path, key]),
     );
-  if (isList(before)) return hasFewerSecrets(before, isList(after) ? after : []) ? [path] : [];
-  if (!(before instanceof Secret) || before.isEmpty()) return [];
+  if (isList(before))
+    return hasFewerSecrets(before, isList(after) ? after : [], path) ? [path] : [];
+  if (!(before instanceof Secret) || before.isEmpty() || !mayBeSecret(path, before)) return [];
   const isUrl = before.identity?.shown.includes('://') === true;
   const gone = isUrl ? losesPart(before, after ?? null) : isEmpty(after);
   return gone ? [path] : [];
 }
 
+/** Whether what is masked counts as a secret: in the nesting of later servers every free value is masked. */
+function mayBeSecret(path: Path, value: Secret): boolean {
+  const [name = ''] = path;
+  if (!NATIVE_PARTS.has(name) || value.identity !== null || factsAt(path).secret) return true;
+  if (path.some((key) => isSensitiveName(key) || /headers?$/i.test(key))) return true;
+  return value.compareWith((text) => (isSecretText(text) ? 'secret' : 'text')) === 'secret';
+}
+
 /** Whether more secrets leave a list than values come into it. */
-function hasFewerSecrets(before: readonly Value[], after: readonly Value[]): boolean {
+function hasFewerSecrets(before: readonly Value[], after: readonly Value[], path: Path): boolean {
   const rest = [...after];
   const gone = before.filter((value) => {
     const at = rest.findIndex((other) => isSameSecret(value, other));
     if (at !== -1) rest.splice(at, 1);
-    return at === -1 && holdsSecret(value);
+    return at === -1 && holdsSecret(value, path);
   });
   return gone.length > rest.length;
 }
@@ -141,6 +152,6 @@ function secretPartNames(url: string): string[] {
   return [...userinfo, ...names, ...(fragment === '' ? [] : ['#'])];
 }
 
-function holdsSecret(value: Value): boolean {
-  return secretsIn(value).some((secret) => !secret.isEmpty());
+function holdsSecret(value: Value, path: Path): boolean {
+  return secretsIn(value).some((secret) => !secret.isEmpty() && mayBeSecret(path, secret));
 }

@@ -98,13 +98,21 @@ function lockedProblem(value: Value, nodes: readonly SchemaNode[], path: Path): 
 /** The service has no such member: because of the kind of agent that it has, or at all. */
 function lacking(path: Path, desired: DesiredState, observed: ObservedState): string | Lacking {
   const name = formatPath(path);
+  const kind = lackingKind(path, desired, observed);
+  return kind === null ? { name, servers: serversWith(path) } : `It has no ${name} while ${kind}.`;
+}
+
+/** The kind of a part that has nothing at a path, while another kind has, in words; null if it is not for its kind. */
+export function lackingKind(
+  path: Path,
+  desired: DesiredState,
+  observed: ObservedState,
+): string | null {
   const schema = nativeSchema(observed.dialect.name);
-  const otherKind = schema !== null && nodesAt(schema, path).length > 0;
-  if (otherKind) {
-    const [at, kind] = kindAbove(path, desired, observed);
-    return `It has no ${name} while ${at} is ${kind}.`;
-  }
-  return { name, servers: serversWith(path) };
+  const isKnown = schema !== null && nodesAt(schema, path).length > 0;
+  if (!isKnown || placeOf(path, observed, desired).length > 0) return null;
+  const [at, kind] = kindAbove(path, desired, observed);
+  return `${at} is ${kind}`;
 }
 
 /** The word that decides that a part has not got a member, and where it is. */

@@ -8,7 +8,7 @@ import type { DesiredField, DesiredState, ObservedState } from '../model/state.t
 import { isEmpty, isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
 import { pointerMisfits } from './active-profile.ts';
 import { mcpMisfits } from './fit-mcp.ts';
-import { nativeMisfits } from './fit-native.ts';
+import { lackingKind, nativeMisfits } from './fit-native.ts';
 import { dialectAfter } from './reset-agent.ts';
 
 /**
@@ -25,6 +25,7 @@ export function misfit(
     if (isUnmanaged(desired.unmanaged, declared.field.path)) continue;
     const problem = declared.field.isNative ? null : problemOf(declared, dialect);
     if (problem !== null) problems.push(problem);
+    else if (observed !== null) problems.push(...ofOtherKind(declared, desired, observed));
     problems.push(...unstorableIn(declared, dialect));
   }
   problems.push(...mcpMisfits(desired, dialect));
@@ -67,6 +68,17 @@ export function requireFit(desired: DesiredState, observed: ObservedState): void
 
 const NO_SANDBOXES =
   'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
+
+/** That a field is in a part of which only another kind has it. */
+function ofOtherKind(
+  { field, value }: DesiredField,
+  desired: DesiredState,
+  observed: ObservedState,
+): readonly string[] {
+  if (field.isNative || field.native === null || value === null) return NONE;
+  const lacks = lackingKind(field.native, desired, observed);
+  return lacks === null ? NONE : [`It has no ${field.name} while ${lacks}.`];
+}
 
 /** The secrets of a value that these services would not keep: each by its path. */
 function unstorableIn({ field, value }: DesiredField, { unstorable }: Dialect): readonly string[] {

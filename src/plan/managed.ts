@@ -7,6 +7,7 @@ import {
   MCP_LISTS,
   type McpList,
 } from '../model/mcp.ts';
+import { fieldNamed } from '../model/field.ts';
 import { isUnmanaged, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, type ValueRecord } from '../model/value.ts';
@@ -14,8 +15,10 @@ import { isRecord, type ValueRecord } from '../model/value.ts';
 /** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
   const path = pathNamed(name);
+  const place = fieldNamed(name)?.native ?? path;
+  // A field of the specification may be in a map that the file declares to be empty.
   const declares = fields.some(
-    ({ field }) => field.name === name || (field.isNative && isWithin(path, field.path)),
+    ({ field }) => field.name === name || (field.isNative && isWithin(place, field.path)),
   );
   return declares && !isUnmanaged(unmanaged, path);
 }

@@ -1,5 +1,5 @@
 import type { DialectField } from '../model/dialect.ts';
-import type { NativeField } from '../model/field.ts';
+import { nativeField, type NativeField } from '../model/field.ts';
 import { variantsOf, type Definitions, type SchemaNode } from '../model/json-schema.ts';
 import {
   isSecretPlace,
@@ -8,11 +8,22 @@ import {
   nodesAt,
   type KindAt,
 } from '../model/native-schema.ts';
-import { formatPath, isWithin, parsePath, type Path } from '../model/path.ts';
-import type { DesiredState, ObservedState } from '../model/state.ts';
+import { AGENT_KIND, fieldsWithin } from '../model/native-parts.ts';
+import {
+  formatPath,
+  isUnmanaged,
+  isWithin,
+  parsePath,
+  pathNamed,
+  samePath,
+  type Path,
+} from '../model/path.ts';
+import { MASK, Secret } from '../model/secret.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import {
   isList,
   isRecord,
+  placed,
   recordOf,
   sameValue,
   type Value,
@@ -38,15 +49,68 @@ export function kindsOf(
   return (path) => {
     const name = formatPath(path);
     const declared = fields.find(({ field }) => field.name === name)?.value;
-    const known = declared ?? values[name];
-    const words = (schema === null ? [] : nodesAt(schema, path.slice(0, -1))).flatMap((node) => {
-      const kind = kindMember(node);
-      return kind === null ? [] : [kind[1]];
-    });
+    const variants = schema === null ? [] : nodesAt(schema, path.slice(0, -1));
+    const words = variants.flatMap((node) => kindMember(node)?.[1] ?? []);
+    const known = declared ?? impliedKind(path, variants, fields) ?? values[name];
     // A word that is none of these, or not known here, rules no variant out.
     if (known !== undefined && known !== null) return words.find((word) => sameValue(known, word));
     return words[0];
   };
+}
+
+/**
+ * The kind that a part must be of for what a file declares in it, if it does not name one: that of the one variant which has all of it. The
+ * kind of agent is never implied: with another one all of its settings are gone.
+ */
+function impliedKind(
+  path: Path,
+  variants: readonly SchemaNode[],
+  fields: DesiredState['fields'],
+): Value | undefined {
+  const part = path.slice(0, -1);
+  if (samePath(path, AGENT_KIND) || variants.length < 2) return undefined;
+  const members = fields.flatMap(({ field, value }) => {
+    const at = field.isNative ? field.path : (field.native ?? []);
+    const isInside = value !== null && at.length > part.length && isWithin(at, part);
+    return isInside ? [at[part.length] ?? ''] : [];
+  });
+  const having = variants.filter(({ properties = {} }) =>
+    members.every((member) => Object.hasOwn(properties, member)),
+  );
+  const [only, ...others] = having;
+  return only === undefined || others.length > 0 ? undefined : kindMember(only)?.[1];
+}
+
+/** The places of the words that tell the variants of the parts around a path apart. */
+export function kindPlaces(path: Path, { dialect }: ObservedState): Path[] {
+  const schema = nativeSchema(dialect.name);
+  return path.flatMap((_, index) => {
+    const above = path.slice(0, index);
+    const kinds = schema === null ? [] : nodesAt(schema, above).map(kindMember);
+    const kind = kinds.find((one) => one !== null);
+    return kind === undefined || kind === null ? [] : [[...above, kind[0]]];
+  });
+}
+
+/** What a file declares, with the kinds of parts that follow from it and that the service does not have. */
+export function withImpliedKinds(desired: DesiredState, observed: ObservedState): DesiredState {
+  if (!observed.stored || nativeSchema(observed.dialect.name) === null) return desired;
+  const names = new Set(desired.fields.map(({ field }) => field.name));
+  const [now, then] = [kindsOf(observed), kindsOf(observed, desired)];
+  const implied = new Map<string, DesiredField>();
+  for (const one of desired.fields) {
+    const at = one.field.isNative ? one.field.path : (one.field.native ?? []);
+    if (one.value === null || isUnmanaged(desired.unmanaged, one.field.path)) continue;
+    for (const place of kindPlaces(at, observed)) {
+      const [name, kind] = [formatPath(place), then(place)];
+      if (names.has(name) || samePath(place, AGENT_KIND) || kind === undefined) continue;
+      if (sameValue(kind, now(place)) || isUnmanaged(desired.unmanaged, place)) continue;
+      implied.set(name, { field: nativeField(place, false), value: kind, source: one.source });
+    }
+  }
+  return implied.size === 0
+    ? desired
+    : { ...desired, fields: [...desired.fields, ...implied.values()] };
 }
 
 /** A native field as the dialect has it: what planning reads of any field. */
@@ -88,6 +152,28 @@ export function shownAt({ values }: ObservedState, path: Path): Value | undefine
       : [];
   });
   return inner.length === 0 ? undefined : nested(inner);
+}
+
+/**
+ * All that the service has at the place of a map: native values, the fields of the specification that are in it, and secrets, as far as it
+ * shows that they are stored.
+ */
+export function heldWithin(path: Path, observed: ObservedState): Value {
+  const { values, secrets } = observed;
+  const own = shownAt(observed, path);
+  if (own !== undefined && !isRecord(own)) return own;
+  const specified = fieldsWithin(path).flatMap(({ name, native }) => {
+    const value = values[name] ?? null;
+    return native === null || value === null ? [] : [[native, value] as const];
+  });
+  const stored = [...secrets].flatMap(([name, state]) => {
+    const at = state === 'stored' ? pathNamed(name) : [];
+    return at.length > path.length && isWithin(at, path) ? [[at, new Secret(MASK)] as const] : [];
+  });
+  return [...specified, ...stored].reduce(
+    (whole, [at, value]) => placed(whole, at.slice(path.length), value),
+    own ?? recordOf([]),
+  );
 }
 
 function nested(entries: readonly (readonly [Path, Value])[]): ValueRecord {

@@ -3,36 +3,53 @@ import { holdsMask } from '../model/mask.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
+import { isOpenMap } from '../model/native-schema.ts';
+import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  secretsIn,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
-import { placeOf, sameNative, shownAt } from './native-fields.ts';
+import { heldWithin, placeOf, sameNative, shownAt } from './native-fields.ts';
 import { dialectField, NOTHING, REASONS, type FieldPlan } from './plan-plain.ts';
 import { isRotated, type Rotation } from './plan-secrets.ts';
 import { shownLike, veiled } from './shown-like.ts';
 
 /**
- * Plans a native value: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
+ * Plans a native value, beside others that the file declares at the places in `kept`: a scalar, a list as a whole, null for the default of the server, or an empty map, which takes every key out.
  * What the service does not show has its default there.
  */
 export function planNative(
   desired: DesiredField,
   observed: ObservedState,
   rotation: Rotation,
+  kept: readonly Path[] = [],
 ): FieldPlan {
   const { value: declared, source } = desired;
   const { path } = desired.field;
-  const { absent } = dialectField(desired, observed);
+  const { absent, onNull } = dialectField(desired, observed);
   const value = veiled(declared);
+  if (isEmptied(value, path, observed)) return planEmptied(desired, kept, observed);
   const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
   const target = value === null ? absent : value;
   const rotated = isRotated(rotation, path) && isRotatedField(desired.field, value);
-  const same = isSame(target, actual, desired, observed);
+  // Where null cannot be had, an empty list means that there is none.
+  const none = onNull === 'refuses' && isNone(target) && isNone(actual);
+  const same = none || isSame(target, actual, desired, observed);
   if (same && !rotated) return NOTHING;
   const unknown = unknownIn(desired, actual);
   if (unknown.length > 0 && !isEmpty(actual)) return { unknown };
-  const before = shownLike(actual, value);
+  const over = scalarAbove(path, observed);
+  const before = over ?? shownLike(actual, value);
   const sensitive = secretsIn(value).length > 0 || secretsIn(before).length > 0;
-  const action = same ? 'rotate' : actionFor(value, actual);
+  const changed = over === undefined ? actionFor(value, actual) : 'change';
+  const action = same ? 'rotate' : changed;
   const change: Change = {
     resource: 'settings',
     path,
@@ -56,6 +73,70 @@ export function isRotatedField(field: AnyField, value: Value): boolean {
   return factsAt(field.path).secret && secretsIn(value).length > 0;
 }
 
+/** What the service has in place of a map around a path: the first member that is written takes its place. */
+function scalarAbove(path: Path, { values }: ObservedState): Value | undefined {
+  for (let length = path.length - 1; length > 0; length -= 1) {
+    const found = values[formatPath(path.slice(0, length))];
+    if (found !== undefined && !isEmpty(found) && !isRecord(found)) return found;
+  }
+  return undefined;
+}
+
+/** Whether a file declares that nothing is in a map of any names. */
+function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
+  if (value === null) return isOpenMap(placeOf(path, observed));
+  return isNothing(value);
+}
+
+/** Takes out every key that the service has there: an empty map, sent as it is, changes none. What is no map is replaced by one. */
+function planEmptied(
+  { field: { path }, value, source }: DesiredField,
+  kept: readonly Path[],
+  observed: ObservedState,
+): FieldPlan {
+  const held = withoutKept(heldWithin(path, observed), path, kept);
+  if (isNothing(held)) return NOTHING;
+  const change: Change = {
+    resource: 'settings',
+    path,
+    action: 'clear',
+    before: held,
+    after: null,
+    sensitive: secretsIn(held).length > 0,
+    ref: null,
+    reason: REASONS.clear,
+    source: source(),
+  };
+  const resets =
+    value === null && placeOf(path, observed).some((node) => node.default !== undefined);
+  if (resets) return { changes: [change], write: null };
+  return { changes: [change], write: isRecord(held) ? removalOf(held, path, kept) : recordOf([]) };
+}
+
+/** What is in a map besides what the file declares itself. */
+function withoutKept(value: Value, path: Path, kept: readonly Path[]): Value {
+  if (!isRecord(value) || !kept.some((one) => isWithin(one, path))) return value;
+  return recordOf(
+    Object.entries(value).flatMap(([key, member]): (readonly [string, Value])[] => {
+      const at = [...path, key];
+      if (kept.some((one) => samePath(one, at))) return [];
+      const rest = withoutKept(member, at, kept);
+      return isNothing(rest) && !isNothing(member) ? [] : [[key, rest]];
+    }),
+  );
+}
+
+/** Null for each key that goes; a map that holds what stays is gone into. */
+function removalOf(held: ValueRecord, path: Path, kept: readonly Path[]): ValueRecord {
+  return recordOf(
+    Object.entries(held).map(([key, member]) => {
+      const at = [...path, key];
+      const stays = kept.some((one) => isWithin(one, at));
+      return [key, stays && isRecord(member) ? removalOf(member, at, kept) : null] as const;
+    }),
+  );
+}
+
 function isSame(
   target: Value,
   actual: Value,
@@ -65,6 +146,10 @@ function isSame(
   if (isNothing(target) && isNothing(actual) && !isList(target) && !isList(actual)) return true;
   if (sameValue(target, actual)) return true;
   return sameNative(target, actual, placeOf(field.path, observed), observed);
+}
+
+function isNone(value: Value): boolean {
+  return value === null || (isList(value) && value.length === 0);
 }
 
 /** No value, or a map without a key: both read back alike. */

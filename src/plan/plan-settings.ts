@@ -1,4 +1,4 @@
-import { fields } from '../model/field.ts';
+import { fieldNamed, fields } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
 import { onceFor } from '../model/once.ts';
@@ -19,6 +19,7 @@ import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
+import { withImpliedKinds } from './native-fields.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planNative } from './plan-native.ts';
 import { planPlain, type FieldPlan } from './plan-plain.ts';
@@ -45,10 +46,11 @@ export const NOTHING_KNOWN: PlanOptions = { rotation: [], fingerprints: { compar
  * cannot be read back, is listed under `unknown` by its own path: it is neither claimed equal nor changed.
  */
 export function planSettings(
-  desired: DesiredState,
+  declared: DesiredState,
   observed: ObservedState,
   options: PlanOptions,
 ): SettingsPlan {
+  const desired = withImpliedKinds(declared, observed);
   const start = startOf(desired, observed);
   const managed = managedFields(desired, start);
   const plans = managed.map((field) => {
@@ -124,6 +126,14 @@ function declaredAs(name: string, managed: readonly DesiredField[]): Value {
   return managed.find(({ field }) => field.name === name)?.value ?? null;
 }
 
+/** The native places of the fields of the specification that are declared beside a native value, too. */
+function keptBeside({ field: own }: DesiredField, managed: readonly DesiredField[]): Path[] {
+  return managed.flatMap(({ field }) => {
+    const native = field.isNative || isEmpty(field.native) ? null : field.native;
+    return native !== null && isWithin(native, own.path) ? [native] : [];
+  });
+}
+
 function planField(
   field: DesiredField,
   managed: readonly DesiredField[],
@@ -135,7 +145,8 @@ function planField(
     const plan = planSecret(field, observed, rotation, fingerprints);
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
-  if (field.field.isNative) return planNative(field, observed, rotation);
+  if (field.field.isNative)
+    return planNative(field, observed, rotation, keptBeside(field, managed));
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
   return planPlain(field, observed, { fields: managed });
@@ -207,8 +218,12 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
   const maps = desired.fields.filter(({ field }) => field.isNative).map(({ field }) => field.path);
-  const isDeclared = (name: string): boolean =>
-    declared.has(name) || maps.some((path) => isWithin(pathNamed(name), path));
+  const isDeclared = (name: string): boolean => {
+    const place = fieldNamed(name)?.native ?? pathNamed(name);
+    return (
+      declared.has(name) || maps.some((path) => isWithin(place, path) || isWithin(path, place))
+    );
+  };
   const names = heldBy(observed).filter((name) => !isDeclared(name));
   const shown = new Map(
     names

@@ -11,10 +11,11 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
+import { fieldNamed } from '../model/field.ts';
 import { AGENT_PART, isNamedWithin, NATIVE_PARTS } from '../model/native-parts.ts';
-import { pathNamed, samePath, type Path } from '../model/path.ts';
+import { isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
-import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
+import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
   isList,
   isRecord,
@@ -26,6 +27,7 @@ import {
 import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { defaultsIn } from './mcp-entry.ts';
+import { kindPlaces, kindsOf } from './native-fields.ts';
 import { isCleared, isShownAsNull } from './plan-plain.ts';
 import { isReset } from './reset-agent.ts';
 
@@ -46,10 +48,12 @@ export function touchedBetween(
   desired: DesiredState,
 ): Touched[] {
   const reset = isReset(before, after);
+  const along = changedAlong(before, after, desired);
   return namesIn(before, after, desired).flatMap((name): Touched[] => {
     const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
+    if (along(name)) return [];
     if (name === 'mcp_config') return touchedMcp(value, now, desired, after.dialect);
     const field = after.dialect.fields.get(name);
     const { shownAsNull } = field ?? {};
@@ -88,6 +92,38 @@ const FOLLOWS: ReadonlyMap<string, string> = new Map([
   ['agent_settings.llm.api_version', 'llm_model'],
   ['agent_settings.llm.stream_idle_timeout', 'agent_settings.llm.timeout'],
 ]);
+
+/** What the server changes along with what the file declares: what a declared map takes the place of, and members of another kind. */
+function changedAlong(
+  before: ObservedState,
+  after: ObservedState,
+  desired: DesiredState,
+): (name: string) => boolean {
+  const [was, is] = [kindsOf(before), kindsOf(after, desired)];
+  const declared = desired.fields.filter(({ field }) => managesField(desired, field.name));
+  return (name) => {
+    const path = fieldNamed(name)?.native ?? pathNamed(name);
+    const isReplaced = declared.some(
+      ({ field, value }) =>
+        field.isNative &&
+        value !== null &&
+        field.path.length > path.length &&
+        isWithin(field.path, path),
+    );
+    const isOfOtherKind = kindPlaces(path, before).some(
+      (place) => !sameValue(was(place), is(place)) && declaresKind(place, declared),
+    );
+    const leader = FOLLOWS.get(name);
+    const isFollowing = leader !== undefined && managesField(desired, leader);
+    return isReplaced || isOfOtherKind || isFollowing;
+  };
+}
+
+/** Whether a file says of which kind a part is: by its word, or by a member that only one kind has. */
+function declaresKind(place: Path, declared: readonly DesiredField[]): boolean {
+  const part = place.slice(0, -1);
+  return declared.some(({ field }) => isNamedWithin(field.name, part));
+}
 
 /** The secrets that were stored before a write and are not any more, as far as the service reports it. */
 export function lostSecrets(before: ObservedState, after: ObservedState): Path[] {

@@ -43,7 +43,8 @@ export function pulledNative(
   const node = nodeAt(target.settings ?? target.root, path);
   const text = textOf(node) ?? '';
   if ((ref !== null || holdsReference(text)) && !overReferences) return leave(REASONS.reference);
-  const written = writtenAt(path, before, rules, target.root.file.lock);
+  const found = before ?? (refusesNull(path, observed) ? [] : null);
+  const written = writtenAt(path, found, rules, target.root.file.lock);
   if (written === null) return leave(unwritten(before));
   if (written.placeholders.length > 0 && !overReferences) {
     const isTainted = textsIn(before).some((one) => isHidden(one, hidden));
@@ -111,6 +112,11 @@ function isDeclarable(path: Path, { value }: WrittenValue, lock?: SchemaLock): b
   const named = withNames(value, () => 'X');
   const settings = path.reduceRight<Json>((inner, key) => ({ [key]: inner }), named);
   return isObject(settings) && isExpressible(settings, lock);
+}
+
+/** Whether null keeps what the service has: an empty list says that there is none. */
+function refusesNull(path: Path, { dialect }: ObservedState): boolean {
+  return dialect.native?.get(formatPath(path))?.onNull === 'refuses';
 }
 
 /** Why a value is not written: a number that is masked has no reference that could take its place. */

@@ -4,7 +4,7 @@ import { member, type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
-import type { SettingsPlan, Unknown } from '../model/plan.ts';
+import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { LeftAlone } from '../model/pulled.ts';
 import { SetpointError } from '../model/error.ts';
@@ -12,6 +12,7 @@ import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
+import { planPlain } from '../plan/plan-plain.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
@@ -62,9 +63,10 @@ export function pulledTarget(
   const { target, edits: freed, paths: freedPaths } = managedAgain(given, options.adopt);
   const state = comparableState(target, source);
   const { desired } = state;
-  const { changes, unknown } = planOf(desired, observed);
+  const { changes: planned, unknown } = planOf(desired, observed);
   const hiding = { ...PLAIN_ANSWER, defaults: defaultsIn(observed.dialect) };
   const compare: CompareEntry = (...entry) => compareEntry(...entry, hiding);
+  const changes = [...planned, ...hiddenBeside(desired, observed, planned)];
   const rules: PullRules = {
     unmanaged: desired.unmanaged,
     changes,
@@ -93,6 +95,25 @@ export function pulledTarget(
       ...added.filter(({ edits }) => edits.length > 0).map(({ path }) => path),
     ].map((path) => ({ path, value: valueAt(observed, path) })),
   };
+}
+
+/**
+ * Changes that follow once the file has the service's value of another field: an address that the provider of the declared model has by
+ * itself is none of the service's model.
+ */
+function hiddenBeside(
+  desired: DesiredState,
+  observed: ObservedState,
+  planned: readonly Change[],
+): Change[] {
+  const differs = new Set(planned.map(({ path }) => path[0]));
+  return desired.fields.flatMap((declared) => {
+    const { name } = declared.field;
+    const { shownAsNull } = observed.dialect.fields.get(name) ?? {};
+    if (shownAsNull === undefined || differs.has(name) || !differs.has(shownAsNull.field))
+      return [];
+    return planPlain(declared, observed).changes ?? [];
+  });
 }
 
 /** The resolved values of a target's references, its keys among them: written nowhere, wherever else a service has them. */

@@ -2,8 +2,14 @@ import { fieldAtNative } from '../model/field.ts';
 import { memberNodes, variantsOf, type SchemaNode } from '../model/json-schema.ts';
 import type { DialectName } from '../model/dialect.ts';
 import { NATIVE_PARTS } from '../model/native-parts.ts';
-import { isPart, isSecretPlace, kindMember, nativeSchema } from '../model/native-schema.ts';
-import { formatPath, isWithin, pathNamed, type Path } from '../model/path.ts';
+import {
+  isOpenMap,
+  isPart,
+  isSecretPlace,
+  kindMember,
+  nativeSchema,
+} from '../model/native-schema.ts';
+import { formatPath, pathNamed, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { SecretState } from '../model/state.ts';
@@ -15,6 +21,8 @@ interface NativeState {
   readonly values: readonly (readonly [string, Value])[];
   /** Every secret that the answer has a place for. */
   readonly secrets: readonly (readonly [string, SecretState])[];
+  /** Whether all of it is what the server makes if nobody has stored anything. */
+  readonly untouched: boolean;
 }
 
 /**
@@ -30,25 +38,32 @@ export function nativeState(
   const values: (readonly [string, Value])[] = [];
   const secrets: (readonly [string, SecretState])[] = [];
   const defs = schema?.$defs ?? {};
+  let untouched = true;
   const visit = (value: Value, path: Path, nodes: readonly SchemaNode[]): void => {
     if (fieldAtNative(path) !== undefined || nodes.some(({ readOnly }) => readOnly === true))
       return;
     if (isSecretPlace(nodes)) {
       secrets.push([formatPath(path), secretState(value, shows)]);
+      untouched &&= value === null;
       return;
     }
     if (isRecord(value) && (Object.keys(value).length > 0 || isPart(nodes))) {
       const applying = nodes.filter((node) => isApplying(node, value));
       const [first] = nodes.map(kindMember);
+      // By itself a map of any names has no key: one was stored, whatever is under it.
+      untouched &&= Object.keys(value).length === 0 || (isPart(nodes) && !isOpenMap(nodes));
       for (const [key, member] of Object.entries(value)) {
         const inner = applying.flatMap((node) => memberNodes(node, key, defs));
         // The word that tells variants apart is by itself that of the first one.
         if (first?.[0] === key) {
-          if (!sameValue(member, first[1])) values.push([formatPath([...path, key]), member]);
+          if (sameValue(member, first[1])) continue;
+          untouched = false;
+          values.push([formatPath([...path, key]), member]);
         } else visit(member, [...path, key], inner);
       }
       return;
     }
+    untouched &&= isMade(value, nodes);
     if (!isAsMade(value, nodes)) values.push([formatPath(path), value]);
   };
   for (const [name, value] of Object.entries(answer)) {
@@ -56,7 +71,7 @@ export function nativeState(
     if (node !== undefined) visit(value, [name], variantsOf(node, defs));
     else if (NATIVE_PARTS.has(name)) visit(value, [name], []);
   }
-  return { values, secrets };
+  return { values, secrets, untouched };
 }
 
 function secretState(value: Value, shows: boolean): SecretState {
@@ -70,30 +85,26 @@ function isApplying(node: SchemaNode, value: ValueRecord): boolean {
   return kind === null || sameValue(value[kind[0]] ?? null, kind[1]);
 }
 
-/** Whether a value is what the server makes of a member that nobody has set. */
+/** Whether a value is exactly what the server makes: of a member that may be null and is not by itself, null was stored. */
+function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
+  const otherwise = nodes.find((node) => node.default !== undefined)?.default as Value | undefined;
+  if (otherwise !== undefined) return sameValue(value, otherwise);
+  return value === null || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** Whether a value means what the server makes of a member that nobody has set. */
 function isAsMade(value: Value, nodes: readonly SchemaNode[]): boolean {
   const otherwise = nodes.find((node) => node.default !== undefined)?.default as Value | undefined;
   if (sameValue(value, otherwise ?? null)) return true;
   return value === null || (isRecord(value) && otherwise === undefined);
 }
 
-/**
- * The native values of a write, each with its place in the server's nesting. An empty map takes every key out of the map that the
- * service has: sent as it is, it would change nothing.
- */
+/** The native values of a write, each with its place in the server's nesting. */
 export function nativeChanges({
   fields,
-  observed,
-}: Pick<SettingsWrite, 'fields' | 'observed'>): readonly (readonly [Path, Value])[] {
-  return Object.entries(fields).flatMap(([name, value]): (readonly [Path, Value])[] => {
+}: Pick<SettingsWrite, 'fields'>): readonly (readonly [Path, Value])[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
     const path = pathNamed(name);
-    if (!NATIVE_PARTS.has(path[0] ?? '')) return [];
-    if (!isRecord(value) || Object.keys(value).length > 0) return [[path, value]];
-    return keysUnder(path, Object.keys(observed.values)).map((key) => [[...path, key], null]);
+    return NATIVE_PARTS.has(path[0] ?? '') ? [[path, value] as const] : [];
   });
-}
-
-function keysUnder(path: Path, names: readonly string[]): string[] {
-  const inner = names.map(pathNamed).filter((at) => at.length > path.length && isWithin(at, path));
-  return [...new Set(inner.map((at) => at[path.length] ?? ''))];
 }

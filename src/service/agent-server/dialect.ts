@@ -98,7 +98,7 @@ export const AGENT_SERVER: Dialect = {
   mcp: 'entries',
   sandboxes: false,
   nullsMayHide: false,
-  ofKind: (kind) => agentServerWith({ acp: kind === 'acp', bareCondenser: false }),
+  ofKind: (kind) => agentServerWith(kind === 'acp'),
   unstorable: UNSTORABLE,
   undecryptable:
     "Look at the server's OH_SECRET_KEY: its secrets may be encrypted with another key, and releases before 1.57 lose them by the next write.",
@@ -115,20 +115,11 @@ function fieldHere({ name, secret }: Field): DialectField {
   return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
 }
 
-/** The kinds of settings that lack some of the fields, with what lacks them. */
-export interface Kinds {
-  /** `agent_settings.agent_kind` is acp: an agent of another make, which brings its own model. */
-  readonly acp: boolean;
-  /** The condenser is of a kind that has no settings but whether it is enabled. */
-  readonly bareCondenser: boolean;
-}
-
-/** What a server with settings of these kinds can do: the server drops what they do not have without a word. */
-export function agentServerWith({ acp, bareCondenser }: Kinds): Dialect {
+/** What a server can do whose agent is of another make, and brings its own model: the members of the usual one are dropped. */
+export function agentServerWith(acp: boolean): Dialect {
+  if (!acp) return AGENT_SERVER;
   const lacks = new Map<string, string>(AGENT_SERVER.lacks);
-  if (bareCondenser && !acp) lacks.set('condenser_max_size', BARE_CONDENSER);
-  if (acp) for (const name of OF_OPENHANDS) lacks.set(name, ACP);
-  if (lacks.size === AGENT_SERVER.lacks.size) return AGENT_SERVER;
+  for (const name of OF_OPENHANDS) lacks.set(name, ACP);
   const own = [...AGENT_SERVER.fields].filter(([name]) => !lacks.has(name));
   return { ...AGENT_SERVER, lacks, fields: new Map(own) };
 }
@@ -142,5 +133,3 @@ const OF_OPENHANDS: readonly FieldName[] = [
   'condenser_max_size',
 ];
 const ACP = 'agent_settings.agent_kind is acp on this server, and only openhands has it';
-const BARE_CONDENSER =
-  'agent_settings.condenser.condenser_kind is no_op on this server, and only llm_summarizing has it';

@@ -1,3 +1,4 @@
+import type { DialectField } from '../../model/dialect.ts';
 import { fieldNamed } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../../model/mcp.ts';
@@ -62,11 +63,7 @@ export function recordIn(body: ValueRecord): ValueRecord {
 /** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
 export function observedState(answer: ValueRecord, saved = false): ObservedState {
   const settings = isRecord(answer[AGENT]) ? answer[AGENT] : recordOf([]);
-  const condenser = isRecord(settings['condenser']) ? settings['condenser'] : recordOf([]);
-  const dialect = agentServerWith({
-    acp: settings['agent_kind'] === 'acp',
-    bareCondenser: condenser['condenser_kind'] === 'no_op',
-  });
+  const dialect = agentServerWith(settings['agent_kind'] === 'acp');
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = dialect.fields.get(name);
     if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
@@ -79,8 +76,8 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
     ...native.secrets,
   ]);
   const isUntouched =
-    native.values.length === 0 &&
-    values.every(([name, value]) => isAsMade(dialect.fields.get(name)?.absent, value)) &&
+    native.untouched &&
+    values.every(([name, value]) => isAsMade(dialect.fields.get(name), value)) &&
     [...secrets.values()].every((state) => state !== 'stored');
   const newer = newerThanKnown(answer);
   return {
@@ -101,8 +98,8 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
   };
 }
 
-function isAsMade(absent: Value | undefined, value: Value): boolean {
-  return value === null || sameValue(value, absent);
+function isAsMade(field: DialectField | undefined, value: Value): boolean {
+  return sameValue(value, field?.absent) || (value === null && field?.storesNull !== true);
 }
 
 /** The mcp servers that have a way to authenticate and no secret for it. */

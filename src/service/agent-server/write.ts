@@ -85,7 +85,7 @@ export function bodyToStore({
   observed,
 }: SettingsWrite): { readonly record: ValueRecord } | { readonly problem: string } {
   let record: ValueRecord = recordOf([]);
-  for (const [[first = '', ...inner], value] of nativeChanges({ fields, observed }))
+  for (const [[first = '', ...inner], value] of nativeChanges({ fields }))
     record = placed(
       record,
       [DIFFS.get(first) ?? first, ...inner],
