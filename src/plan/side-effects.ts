@@ -11,11 +11,10 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { fieldNamed } from '../model/field.ts';
 import { AGENT_PART, isNamedWithin, NATIVE_PARTS } from '../model/native-parts.ts';
-import { isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
+import { pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
-import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
+import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import {
   isList,
   isRecord,
@@ -24,10 +23,10 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { changedAlong, FOLLOWS } from './changed-along.ts';
 import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { defaultsIn } from './mcp-entry.ts';
-import { kindPlaces, kindsOf } from './native-fields.ts';
 import { isCleared, isShownAsNull } from './plan-plain.ts';
 import { isReset } from './reset-agent.ts';
 
@@ -83,46 +82,6 @@ function namesIn(
     return NATIVE_PARTS.has(pathNamed(name)[0] ?? '') && !isLed;
   });
   return [...new Set([...names, ...native])];
-}
-
-/** Values that a server makes of another one which is written. */
-const FOLLOWS: ReadonlyMap<string, string> = new Map([
-  ['agent_settings.active_meta_profile', 'active_meta_profile'],
-  ['agent_settings.enable_classify_and_switch_llm_tool', 'active_meta_profile'],
-  ['agent_settings.llm.api_version', 'llm_model'],
-  ['agent_settings.llm.stream_idle_timeout', 'agent_settings.llm.timeout'],
-]);
-
-/** What the server changes along with what the file declares: what a declared map takes the place of, and members of another kind. */
-function changedAlong(
-  before: ObservedState,
-  after: ObservedState,
-  desired: DesiredState,
-): (name: string) => boolean {
-  const [was, is] = [kindsOf(before), kindsOf(after, desired)];
-  const declared = desired.fields.filter(({ field }) => managesField(desired, field.name));
-  return (name) => {
-    const path = fieldNamed(name)?.native ?? pathNamed(name);
-    const isReplaced = declared.some(
-      ({ field, value }) =>
-        field.isNative &&
-        value !== null &&
-        field.path.length > path.length &&
-        isWithin(field.path, path),
-    );
-    const isOfOtherKind = kindPlaces(path, before).some(
-      (place) => !sameValue(was(place), is(place)) && declaresKind(place, declared),
-    );
-    const leader = FOLLOWS.get(name);
-    const isFollowing = leader !== undefined && managesField(desired, leader);
-    return isReplaced || isOfOtherKind || isFollowing;
-  };
-}
-
-/** Whether a file says of which kind a part is: by its word, or by a member that only one kind has. */
-function declaresKind(place: Path, declared: readonly DesiredField[]): boolean {
-  const part = place.slice(0, -1);
-  return declared.some(({ field }) => isNamedWithin(field.name, part));
 }
 
 /** The secrets that were stored before a write and are not any more, as far as the service reports it. */
