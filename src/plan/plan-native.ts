@@ -4,7 +4,7 @@ import { factsAt } from '../model/path-facts.ts';
 import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { isOpenMap } from '../model/native-schema.ts';
-import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
+import { isWithin, samePath, type Path } from '../model/path.ts';
 import {
   isEmpty,
   isList,
@@ -45,11 +45,9 @@ export function planNative(
   if (same && !rotated) return NOTHING;
   const unknown = unknownIn(desired, actual);
   if (unknown.length > 0 && !isEmpty(actual)) return { unknown };
-  const over = scalarAbove(path, observed);
-  const before = over ?? shownLike(actual, value);
+  const before = shownLike(actual, value);
   const sensitive = secretsIn(value).length > 0 || secretsIn(before).length > 0;
-  const changed = over === undefined ? actionFor(value, actual) : 'change';
-  const action = same ? 'rotate' : changed;
+  const action = same ? 'rotate' : actionFor(value, actual);
   const change: Change = {
     resource: 'settings',
     path,
@@ -71,15 +69,6 @@ const ROTATED = 'set, will be rotated';
 export function isRotatedField(field: AnyField, value: Value): boolean {
   if (field.secret) return true;
   return factsAt(field.path).secret && secretsIn(value).length > 0;
-}
-
-/** What the service has in place of a map around a path: the first member that is written takes its place. */
-function scalarAbove(path: Path, { values }: ObservedState): Value | undefined {
-  for (let length = path.length - 1; length > 0; length -= 1) {
-    const found = values[formatPath(path.slice(0, length))];
-    if (found !== undefined && !isEmpty(found) && !isRecord(found)) return found;
-  }
-  return undefined;
 }
 
 /** Whether a file declares that nothing is in a map of any names. */

@@ -220,9 +220,7 @@ function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
   const maps = desired.fields.filter(({ field }) => field.isNative).map(({ field }) => field.path);
   const isDeclared = (name: string): boolean => {
     const place = fieldNamed(name)?.native ?? pathNamed(name);
-    return (
-      declared.has(name) || maps.some((path) => isWithin(place, path) || isWithin(path, place))
-    );
+    return declared.has(name) || maps.some((path) => isWithin(place, path));
   };
   const names = heldBy(observed).filter((name) => !isDeclared(name));
   const shown = new Map(

@@ -550,10 +550,10 @@ describe('what the server cannot hold', () => {
   });
 
   it('A6: a condenser without a size is not sent one, which the server would drop', async () => {
-    const condenser = { condenser_kind: 'no_op' };
-    const server = await serverWith({ agent_settings_diff: { condenser } });
-    const { environments } = await apply(asked(server, 'condenser_max_size: 90\n'));
-    expect(environments[0]?.error?.message).toContain('condenser_kind is no_op');
+    const server = await serverWith({ agent_settings_diff: {} });
+    const kind = 'agent_settings: { condenser: { condenser_kind: no_op } }\n';
+    const { environments } = await apply(asked(server, `condenser_max_size: 90\n${kind}`));
+    expect(environments[0]?.error?.message).toContain('condenser_kind is "no_op"');
     expect(server.patches()).toEqual([]);
   });
 });
