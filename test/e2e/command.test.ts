@@ -13,7 +13,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/model/plan.ts';
 import { folderWith, setpoint, type Ended } from '../fixture/command.ts';
-import { startStore, type StoreServer } from '../fixture/store-server.ts';
+import { DEFAULTS, startStore, type StoreServer } from '../fixture/store-server.ts';
 
 const KEY = 'canary-session-key-31ab';
 const LLM = 'canary-"llm"\\key/é+1';
@@ -74,6 +74,7 @@ describe('the loop', () => {
     expect(applied).toMatchObject({ code: 0, stderr: '' });
     expect(applied.stdout).toContain('Applied 3 changes.');
     expect(store.stored).toEqual({
+      ...DEFAULTS,
       ...STORED,
       language: 'fr',
       llm_api_key: LLM,
