@@ -32,10 +32,11 @@ export function isMaskedName(text: string): boolean {
   return looksLikeMask(text) && !/^[\w.#-]+$/.test(text.trim());
 }
 
-/** Whether a value is a secret of which the service showed a mask. */
+/** Whether a value is a secret of which the service showed a mask. A value of a reference was judged where it was looked up. */
 export function isMasked(value: Value | undefined): boolean {
   return (
     value instanceof Secret &&
+    value.ref === null &&
     value.compareWith((text) => (holdsMaskText(text) ? 'mask' : 'value')) === 'mask'
   );
 }
