@@ -150,6 +150,8 @@ export class Keeper {
       const kept = await append();
       this.#isWritten = true;
       this.#conditions.set('journal', null);
+      // Whether the records can be read shows when somebody asks for them.
+      this.#conditions.set('journal', null, 'history');
       return kept;
     } catch (thrown) {
       this.#isWritten = false;
