@@ -81,7 +81,8 @@ it('two servers of one name are not sent', () => {
     ],
   ]);
   expect(bodyToStore(writeOf({ mcp_config: config }))).toEqual({
-    problem: 'two servers of mcp_config have the same name, which names one server there',
+    problem:
+      'two servers of mcp_config would have the name x, which names one server there; one of them may be unmanaged, or in a list that the file does not declare',
   });
 });
 

@@ -51,8 +51,8 @@ describe('what is packed', () => {
     expect(files.filter(({ path }) => path.endsWith('.compiled')).length).toBeLessThanOrEqual(3);
   });
 
-  it('takes at most 3 MB', () => {
-    expect(unpackedSize).toBeLessThanOrEqual(3_000_000);
+  it('takes at most 3.2 MB', () => {
+    expect(unpackedSize).toBeLessThanOrEqual(3_200_000);
   });
 
   it('holds every file that package.json names', () => {
