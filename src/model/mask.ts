@@ -32,13 +32,14 @@ export function isMaskedName(text: string): boolean {
   return looksLikeMask(text) && !/^[\w.#-]+$/.test(text.trim());
 }
 
-/** Whether a value is a secret of which the service showed a mask. A value of a reference was judged where it was looked up. */
+/**
+ * Whether a value is a secret of which the service showed a mask. The value of a reference is one only as a whole: inside a key of
+ * one's own the words and signs of a mask mean nothing.
+ */
 export function isMasked(value: Value | undefined): boolean {
-  return (
-    value instanceof Secret &&
-    value.ref === null &&
-    value.compareWith((text) => (holdsMaskText(text) ? 'mask' : 'value')) === 'mask'
-  );
+  if (!(value instanceof Secret)) return false;
+  const isMask = value.ref === null ? holdsMaskText : looksLikeMask;
+  return value.compareWith((text) => (isMask(text) ? 'mask' : 'value')) === 'mask';
 }
 
 /** Whether a value is a mask, or holds one. */
