@@ -71,7 +71,7 @@ const ENTRY_MEMBERS = {
 
 const AUTH_WORDS = {
   description:
-    'How the server is shown who calls. api_key alone is the strategy api_key without a header name.',
+    'How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.',
 };
 
 const TITLES = {

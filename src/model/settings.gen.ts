@@ -77,7 +77,7 @@ export type McpUrl = Template;
  */
 export type McpApiKey = string | null;
 /**
- * How the server is shown who calls. api_key alone is the strategy api_key without a header name.
+ * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
  */
 export type McpAuth = {
   strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
@@ -115,7 +115,7 @@ export type McpAuth = {
   } | null;
 } | null;
 /**
- * How the server is shown who calls. api_key alone is the strategy api_key without a header name.
+ * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
  */
 export type McpAuth1 = {
   strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
@@ -184,7 +184,7 @@ export type ShttpServer =
       enabled?: (boolean | null) | Reference;
     };
 /**
- * How the server is shown who calls. api_key alone is the strategy api_key without a header name.
+ * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
  */
 export type McpAuth2 = {
   strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
@@ -222,7 +222,7 @@ export type McpAuth2 = {
   } | null;
 } | null;
 /**
- * How the server is shown who calls. api_key alone is the strategy api_key without a header name.
+ * How the server is shown who calls. A new entry with api_key alone has the strategy api_key without a header name; one that has another keyed strategy keeps it.
  */
 export type McpAuth3 = {
   strategy: ('none' | 'api_key' | 'bearer' | 'basic' | 'header' | 'oauth2' | null) | Template;
