@@ -106,6 +106,21 @@ describe.each(LATER)('the transport in the native map on %s', (dialect) => {
   });
 });
 
+describe.each(LATER)('a transport that the server has inferred on %s', (dialect) => {
+  it('is said beside an address that another one would be inferred from', async () => {
+    const service = await serviceWith(dialect, { one: { url: URL } });
+    const asked = declaring(
+      service,
+      { one: { url: `${new globalThis.URL(URL).origin}/sse` } },
+      'lists',
+    );
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
+    expect((await service.servers())['one']).toMatchObject({ transport: 'http' });
+    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
+  });
+});
+
 describe('enabled on an Agent Server', () => {
   it.each(SPELLINGS)('null in %s is the default', async (spelling) => {
     const service = await serviceWith('agent-server', { one: { url: URL, enabled: false } });

@@ -30,7 +30,10 @@ export function serversDiff(config: Value, observed: Value): ServersDiff {
     .map((name) => [name, null] as const);
   const changed = Object.entries(after.servers).flatMap(([name, server]) => {
     const was = before.servers[name];
-    const diff = was === undefined ? server : serverDiff(was, withoutSecondKey(was, server));
+    const diff =
+      was === undefined
+        ? server
+        : serverDiff(withoutInferred(was, server), withoutSecondKey(was, server));
     return diff === undefined ? [] : [[name, diff] as const];
   });
   return { servers: recordOf([...removed, ...changed]) };
@@ -63,6 +66,13 @@ function keepingMasked(
       entry[name] === undefined && isMaskedMember(value) && !(isKeyed && name === 'auth'),
   );
   return recordOf([...Object.entries(entry), ...kept]);
+}
+
+/** A server may have inferred its transport from its address: beside another address it is said again. */
+function withoutInferred(before: Value, after: Value): Value {
+  if (!isRecord(before) || !isRecord(after)) return before;
+  if (sameValue(before['url'] ?? null, after['url'] ?? null)) return before;
+  return recordOf(Object.entries(before).filter(([name]) => name !== 'transport'));
 }
 
 /** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
