@@ -70,7 +70,7 @@ function keepingMasked(
 
 /** A server may have inferred its transport from its address: beside another address it is said again. */
 function withoutInferred(before: Value, after: Value): Value {
-  if (!isRecord(before) || !isRecord(after)) return before;
+  if (!isRecord(before) || !isRecord(after) || after['transport'] === undefined) return before;
   if (sameValue(before['url'] ?? null, after['url'] ?? null)) return before;
   return recordOf(Object.entries(before).filter(([name]) => name !== 'transport'));
 }
