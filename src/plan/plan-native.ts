@@ -39,7 +39,7 @@ export function planNative(
   const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
   const target = value === null ? absent : value;
   const rotated = isRotated(rotation, path) && isRotatedField(desired.field, value);
-  // Where null cannot be had, an empty list means that there is none.
+  // If a service has no null here, an empty list means none.
   const none = onNull === 'refuses' && isNone(target) && isNone(actual);
   const same = none || isSame(target, actual, desired, observed);
   if (same && !rotated) return NOTHING;

@@ -129,24 +129,25 @@ function gaugesOf(watching: Watching): readonly Computable[] {
 
 /** Requests as the controller counts them. */
 function requestsOf(watching: Pick<Watching, 'requests'>): Counter {
-  const name = 'setpoint_requests_total';
-  const { help, labels } = WATCH_METRICS[name];
-  return new Counter({
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [],
-    collect(this: Counter) {
-      this.reset();
-      for (const { method, status, count: requests } of watching.requests)
-        this.inc({ method, code: status === null ? 'error' : String(status) }, requests);
-    },
+  return countedElsewhere('setpoint_requests_total', (counter) => {
+    for (const { method, status, count: requests } of watching.requests)
+      counter.inc({ method, code: status === null ? 'error' : String(status) }, requests);
   });
 }
 
 /** Notices as they are counted where they are sent: each receiver has both results from the start, so that the first failure is an increase. */
 function noticesOf(counts: NoticeCounts | null): Counter {
-  const name = 'setpoint_notices_total';
+  return countedElsewhere('setpoint_notices_total', (counter) => {
+    for (const { receiver, result, count: notices } of counts?.list() ?? [])
+      counter.inc({ receiver, result }, notices);
+  });
+}
+
+/** A counter that takes its numbers from where they are counted, at each scrape. */
+function countedElsewhere(
+  name: 'setpoint_requests_total' | 'setpoint_notices_total',
+  count: (counter: Counter) => void,
+): Counter {
   const { help, labels } = WATCH_METRICS[name];
   return new Counter({
     name,
@@ -155,8 +156,7 @@ function noticesOf(counts: NoticeCounts | null): Counter {
     registers: [],
     collect(this: Counter) {
       this.reset();
-      for (const { receiver, result, count: notices } of counts?.list() ?? [])
-        this.inc({ receiver, result }, notices);
+      count(this);
     },
   });
 }
