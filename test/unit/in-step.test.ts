@@ -35,6 +35,17 @@ describe('what is written twice is the same', () => {
     expect(read('CHANGELOG.md')).toContain(`## ${VERSION}`);
   });
 
+  it('the changelog has a line for each change, under what kind of change it is', () => {
+    const lines = read('CHANGELOG.md').split('## Unreleased')[1]?.split('\n').slice(1) ?? [];
+    const odd = lines.filter(
+      (line) =>
+        !/^(|## \d+\.\d+\.\d+|### (Added|Changed|Fixed|Removed)|- .{1,140}\.)$/.test(line) &&
+        !line.startsWith('The first version.'),
+    );
+    expect(odd).toEqual([]);
+    expect(lines.length).toBeGreaterThan(20);
+  });
+
   it('examples/complete names every field of the schema', () => {
     const example = read('examples/complete/settings.yaml');
     for (const { name } of fields()) expect(example).toContain(`${name}:`);
