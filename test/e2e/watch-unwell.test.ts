@@ -1,5 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -30,6 +38,22 @@ server: { url: "${url}", api_key: "\${env:KEY}" }
 settings: { language: ${language} }
 watch: { mode: heal, interval: 10s }
 `;
+}
+
+/** Changes files of a process while it stands still, so that it makes none of them anew in between. */
+async function standing(pid: number | undefined, change: () => void): Promise<void> {
+  expect(pid).toBeDefined();
+  if (pid === undefined) return;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const threads = (): string[] => readdirSync(`/proc/${pid}/task`);
+    const state = (thread: string): string | undefined =>
+      readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.[0];
+    if (existsSync('/proc')) await until(() => threads().every((one) => state(one) === 'T'));
+    change();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
 }
 
 /** The built command with a page, on a time that passes 20 times as fast. */
@@ -127,9 +151,11 @@ heartbeat: { url: "\${env:BEAT}/beat", every: 10s }
 
     const [place, away] = [join(folder, path), join(folder, 'away')];
     const wasThere = existsSync(place);
-    if (wasThere) renameSync(place, away);
-    if (kind === 'journal') mkdirSync(place);
-    else writeFileSync(place, 'in the way');
+    await standing(child.pid, () => {
+      if (wasThere) renameSync(place, away);
+      if (kind === 'journal') mkdirSync(place);
+      else writeFileSync(place, 'in the way');
+    });
     await until(() => problem(kind));
     const silent = pulse;
     store.stored = { language: 'fr' };
@@ -151,8 +177,10 @@ heartbeat: { url: "\${env:BEAT}/beat", every: 10s }
       expect(controller.problems).toContainEqual(expect.objectContaining({ kind, receiver: null }));
     }
 
-    rmSync(place, { recursive: true });
-    if (wasThere) renameSync(away, place);
+    await standing(child.pid, () => {
+      rmSync(place, { recursive: true });
+      if (wasThere) renameSync(away, place);
+    });
     await until(() => store.posts() > 0);
     await until(async () => !(await problem(kind)));
     await until(() => told.some((one) => one.kind === kind && !one.holds));
@@ -270,7 +298,7 @@ it(
     const folder = aFolder({ 'in/settings.yaml': settings(store.url) });
     const { child, ended, problem } = await watch(join(folder, 'in'));
     await until(() => store.requests.length > 2);
-    rmSync(join(folder, 'in'), { recursive: true });
+    await standing(child.pid, () => rmSync(join(folder, 'in'), { recursive: true }));
     for (const kind of ['files', 'journal', 'locks']) await until(() => problem(kind));
     const ticks = (): number => {
       const parts =
