@@ -1,8 +1,9 @@
 import { formatPath } from '../model/path.ts';
 import { ERRORS, type ErrorCode } from '../model/error.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
-import type { ErrorReport } from '../model/plan.ts';
+import type { Change, ErrorReport } from '../model/plan.ts';
 import type { Heal, HealFailed, HealingStopped, Moment, WatchState } from '../model/watch.ts';
+import type { Json } from '../model/value.ts';
 import { counted } from '../model/wording.ts';
 import { ageText } from '../render/values.ts';
 import { isOpen } from './schedule.ts';
@@ -47,7 +48,7 @@ export function competing(state: WatchState, now: number): Omit<HealingStopped, 
   const found = tooOften(plan, kept, settings.maxHealsPerHour, now);
   return found === null
     ? null
-    : { path: found.path, reason: knownOf(found.path, found.times, state, now) };
+    : { path: formatPath(found.change.path), reason: knownOf(found, state, now) };
 }
 
 /** Whether the service has refused what is to be healed as often in an hour as a path may be healed: then it is tried again later. */
@@ -56,17 +57,25 @@ export function refusedTooOften({ plan, heals, settings }: WatchState, now: numb
   return tooOften(plan, refused, settings.maxHealsPerHour, now) !== null;
 }
 
+/** A change whose path was healed at these times, in milliseconds since 1970. */
+interface Healed {
+  readonly change: Change<Json>;
+  readonly times: readonly number[];
+}
+
 function tooOften(
   plan: WatchState['plan'],
   heals: readonly Heal[],
   most: number,
   now: number,
-): { readonly path: string; readonly times: readonly string[] } | null {
-  const recently = heals.filter(({ at }) => Date.parse(at) > now - HOUR);
+): Healed | null {
+  const recently = heals
+    .map(({ at, paths }) => ({ time: Date.parse(at), paths }))
+    .filter(({ time }) => time > now - HOUR);
   for (const change of plan?.changes ?? []) {
     const path = formatPath(change.path);
-    const times = recently.filter(({ paths }) => paths.includes(path)).map(({ at }) => at);
-    if (times.length >= most) return { path, times };
+    const times = recently.filter(({ paths }) => paths.includes(path)).map(({ time }) => time);
+    if (times.length >= most) return { change, times };
   }
   return null;
 }
@@ -79,8 +88,12 @@ export function healsAfter(
   const before = heals.slice(0, -1);
   const last = heals.at(-1);
   if (requests.post === 0 || last === undefined) return before;
-  const isKept = changes.some(({ result }) => result !== 'not-sent');
-  return [...before, isKept ? last : { ...last, kept: false }];
+  return [...before, isSomeSent(changes) ? last : { ...last, kept: false }];
+}
+
+/** Whether the service may have stored a change. */
+function isSomeSent(changes: EnvironmentOutcome['changes']): boolean {
+  return changes.some(({ result }) => result !== 'not-sent');
 }
 
 /** Errors after which it is not known that healing fails: it was interrupted, or somebody else came first. */
@@ -109,8 +122,7 @@ export function failedAfter(
   const { code, message } = error;
   if (NO_FAILURE.has(code)) return before;
   const isSent = requests !== undefined && requests.post > 0;
-  const isStored = changes.some(({ result }) => result !== 'not-sent');
-  const isRefused = isSent && !isStored && REFUSALS.has(code);
+  const isRefused = isSent && !isSomeSent(changes) && REFUSALS.has(code);
   return { at: before?.at ?? at, count: (before?.count ?? 0) + 1, isRefused, code, message };
 }
 
@@ -129,13 +141,9 @@ export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
 }
 
 /** What is known of the other writer of a path. The service does not say who wrote it. */
-function knownOf(path: string, times: readonly string[], state: WatchState, now: number): string {
-  const change = state.plan?.changes.find((one) => formatPath(one.path) === path);
-  const value =
-    change === undefined || change.sensitive
-      ? 'a value that is not shown'
-      : JSON.stringify(change.before);
-  const every = ageText((now - Date.parse(times[0] ?? '')) / times.length, ' ');
+function knownOf({ change, times }: Healed, state: WatchState, now: number): string {
+  const value = change.sensitive ? 'a value that is not shown' : JSON.stringify(change.before);
+  const every = ageText((now - Math.min(...times)) / times.length, ' ');
   const last =
     state.after === null
       ? ''
@@ -152,9 +160,11 @@ function toSecond(at: string): string {
 
 /** Milliseconds from one time to another; by the time of day only if nothing better is known. */
 function between(earlier: Moment, later: Moment): number {
-  const isSame = earlier.up !== undefined && earlier.up.boot === later.up?.boot;
-  const passed = isSame ? (later.up?.ms ?? 0) - (earlier.up?.ms ?? 0) : -1;
-  return passed >= 0 ? passed : Date.parse(later.at) - Date.parse(earlier.at);
+  const [from, to] = [earlier.up, later.up];
+  const isSameStart = from !== undefined && to !== undefined && from.boot === to.boot;
+  return isSameStart && to.ms >= from.ms
+    ? to.ms - from.ms
+    : Date.parse(later.at) - Date.parse(earlier.at);
 }
 
 /** The heals of the hour before a time. */

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchSettings, WatchState } from '../../../src/model/watch.ts';
 import { Environment } from '../../../src/watch/environment.ts';
-import { competing, mayHeal, refusedTooOften } from '../../../src/watch/healing.ts';
+import {
+  competing,
+  failedAfter,
+  healsAfter,
+  isStanding,
+  mayHeal,
+  moved,
+  recent,
+  refusedTooOften,
+  retold,
+} from '../../../src/watch/healing.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
@@ -22,7 +32,10 @@ const reasonOf = (state: WatchState, repeated = true): string | undefined =>
 describe('healing', () => {
   it('is done after two reads', () => {
     expect(mayHeal(drifted(), true, T0)).toBeNull();
-    expect(mayHeal(drifted(), false, T0)).toMatchObject({ again: true });
+    expect(mayHeal(drifted(), false, T0)).toEqual({
+      reason: 'Only one read has found this.',
+      again: true,
+    });
   });
 
   it('is not done in mode detect, out of windows, suspended, or once it has stopped', () => {
@@ -30,7 +43,10 @@ describe('healing', () => {
     suspended.suspended = { at: '', reason: 'x', until: null };
     const stopped = drifted();
     stopped.stopped = { at: '', path: 'language', reason: 'x' };
-    expect(reasonOf(drifted({ mode: 'detect' }))).toBe('Its mode is detect.');
+    expect(mayHeal(drifted({ mode: 'detect' }), true, T0)).toEqual({
+      reason: 'Its mode is detect.',
+      again: false,
+    });
     expect(reasonOf(drifted({ windows: [] }))).toBe('No window is open.');
     expect(reasonOf(suspended)).toBe('It is suspended.');
     expect(reasonOf(stopped)).toBe('Healing has stopped.');
@@ -48,7 +64,7 @@ describe('healing', () => {
   ] as const)('of what is %s: %s', (found, heals) => {
     const one = drifted();
     one.found = found;
-    expect(mayHeal(one, true, T0) === null).toBe(heals);
+    expect(reasonOf(one)).toBe(heals ? undefined : 'Nothing is to be healed.');
   });
 
   it('stops before one path is healed once more in an hour than it may be', () => {
@@ -95,10 +111,38 @@ describe('healing', () => {
 
   it('says the value that somebody sets, and never one that is a secret', () => {
     const one = drifted({ maxHealsPerHour: 1 });
+    const other = change({ path: ['llm_model'], before: 'theirs' });
+    one.read(plan({ changes: [other, change()] }), T0 + MINUTE, null);
     one.wrote(['language'], at(T0));
-    expect(competing(one, T0 + 1)?.reason).toContain('"fr"');
-    one.read(plan({ changes: [change({ sensitive: true, before: 'SECRET' })] }), T0 + 2, null);
-    expect(competing(one, T0 + 3)?.reason).not.toContain('SECRET');
+    expect(competing(one, T0 + 2 * MINUTE)?.reason).toBe(
+      'It was healed 1 time within an hour, and somebody set it to "fr" again, about every 2 m, ' +
+        'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The service does not say who: ' +
+        'look for another pipeline, a person or a start script that writes it.',
+    );
+    one.read(
+      plan({ changes: [change({ sensitive: true, before: 'SECRET' })] }),
+      T0 + 2 * MINUTE,
+      null,
+    );
+    const hidden = competing(one, T0 + 3 * MINUTE)?.reason;
+    expect(hidden).toContain('somebody set it to a value that is not shown again');
+    expect(hidden).not.toContain('SECRET');
+  });
+
+  it('knows of no last time that another writer came, if nothing was read before', () => {
+    const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 1 };
+    const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+    one.read(plan({ changes: [change()] }), T0, null);
+    one.wrote(['language'], at(T0));
+    expect(competing(one, T0 + MINUTE)?.reason).toContain('about every 1 m. The service');
+  });
+
+  it('competes with nobody while no plan is known', () => {
+    const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 1 };
+    const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+    one.wrote(['language'], at(T0));
+    expect(competing(one, T0)).toBeNull();
+    expect(refusedTooOften(one, T0)).toBe(false);
   });
 
   it('counts the time that passed, if the clock is set', () => {
@@ -127,5 +171,112 @@ describe('healing', () => {
       expect([boot, competing(next, now)?.path]).toEqual([boot, expected]);
       expect(competing(next, now + 58 * MINUTE)).toBeNull();
     }
+  });
+});
+
+describe('a heal that has ended', () => {
+  const heal = { ...at(T0), paths: ['language'] };
+  const earlier = { ...at(T0 - MINUTE), paths: ['language'] };
+  const kept = { ...change(), result: 'verified' } as const;
+  const refused = { ...change(), result: 'not-sent' } as const;
+
+  it('counts if it was sent, and as not kept if the service stored nothing of it', () => {
+    const sent = { get: 1, post: 1 };
+    expect(healsAfter([], { requests: sent, changes: [kept] })).toEqual([]);
+    expect(healsAfter([earlier, heal], { requests: sent, changes: [kept] })).toEqual([
+      earlier,
+      heal,
+    ]);
+    expect(healsAfter([earlier, heal], { requests: sent, changes: [refused, kept] })).toEqual([
+      earlier,
+      heal,
+    ]);
+    expect(healsAfter([earlier, heal], { requests: sent, changes: [refused] })).toEqual([
+      earlier,
+      { ...heal, kept: false },
+    ]);
+    expect(healsAfter([earlier, heal], { requests: { get: 1, post: 0 }, changes: [kept] })).toEqual(
+      [earlier],
+    );
+  });
+
+  const error = (code: string) => ({ code, message: `It is ${code}.`, hint: '' });
+
+  it('ends the failures before it if it succeeded', () => {
+    const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
+    expect(before).toMatchObject({ count: 1, isRefused: false });
+    expect(failedAfter(before, { error: null }, at(T0 + 1).at)).toBeNull();
+  });
+
+  it('adds to the failures before it, which began when the first did', () => {
+    const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
+    const after = failedAfter(before, { error: error('bad-response') }, at(T0 + MINUTE).at);
+    expect(after).toEqual({
+      ...at(T0),
+      count: 2,
+      isRefused: false,
+      code: 'bad-response',
+      message: 'It is bad-response.',
+    });
+  });
+
+  it.each(['interrupted', 'contended', 'lock-lost'])(
+    'with %s neither failed nor succeeded',
+    (code) => {
+      expect(failedAfter(null, { error: error(code) }, at(T0).at)).toBeNull();
+      const before = failedAfter(null, { error: error('unreachable') }, at(T0).at);
+      expect(failedAfter(before, { error: error(code) }, at(T0 + 1).at)).toBe(before);
+    },
+  );
+
+  it.each([
+    ['what the service answers as invalid', 'settings-refused', 1, [refused], true],
+    ['a write that nothing was sent of', 'settings-refused', 0, [refused], false],
+    ['a write of which something was stored', 'settings-refused', 1, [refused, kept], false],
+    ['an answer that did not come', 'unreachable', 1, [refused], false],
+    ['a write without changes', 'bad-response', 1, [], true],
+  ] as const)('is refused by the service: %s', (_, code, post, changes, isRefused) => {
+    const attempt = { error: error(code), changes, requests: { get: 1, post } };
+    expect(failedAfter(null, attempt, at(T0).at)?.isRefused).toBe(isRefused);
+  });
+
+  it('is refused by nobody if it is not known what was sent', () => {
+    const attempt = { error: error('settings-refused'), changes: [refused] };
+    expect(failedAfter(null, attempt, at(T0).at)?.isRefused).toBe(false);
+    const unknown = { error: error('settings-refused'), requests: { get: 1, post: 1 } };
+    expect(failedAfter(null, unknown, at(T0).at)?.isRefused).toBe(true);
+  });
+
+  it('stands until somebody changes something, if no read can tell that it is over', () => {
+    const standing = (code: string): boolean => isStanding({ code });
+    const ends = { 3: 'reference-missing', 5: 'guard-refused', 6: 'not-covered' };
+    expect(Object.values(ends).filter((code) => !standing(code))).toEqual([]);
+    expect(['unreachable', 'unauthorized', 'bad-response'].filter(standing)).toEqual([]);
+  });
+});
+
+describe('the times of heals', () => {
+  const up = (boot: string, ms: number) => ({ up: { boot, ms } });
+  const heal = { ...at(T0), ...up('one', 5 * MINUTE), paths: ['language'] };
+
+  it('are those of the last hour', () => {
+    const now = (minutes: number, boot = 'one') => ({
+      ...at(T0 + 9_000 * MINUTE),
+      ...up(boot, (5 + minutes) * MINUTE),
+    });
+    expect(recent([heal], now(0))).toEqual([heal]);
+    expect(recent([heal], now(59.9))).toEqual([heal]);
+    expect(recent([heal], now(60))).toEqual([]);
+    // After another start of the machine, or with a time since the start that went back, only the time of day is left.
+    expect(recent([heal], now(1, 'other'))).toEqual([]);
+    expect(recent([heal], now(-1))).toEqual([]);
+    expect(recent([heal], { ...at(T0 + 59 * MINUTE) })).toEqual([heal]);
+    expect(recent([{ ...at(T0), paths: [] }], now(1))).toEqual([]);
+  });
+
+  it('are told as the clock of now tells them, and move with it', () => {
+    const now = { ...at(T0 + 90 * MINUTE), ...up('one', 15 * MINUTE) };
+    expect(retold([heal], now)).toEqual([{ ...heal, ...at(T0 + 80 * MINUTE) }]);
+    expect(moved([heal], -MINUTE)).toEqual([{ ...heal, ...at(T0 - MINUTE) }]);
   });
 });
