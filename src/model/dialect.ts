@@ -24,6 +24,10 @@ export interface Dialect {
   readonly mcp: 'config' | 'entries';
   /** The members that an entry of each mcp list has; absent if these are all that a server may have. */
   readonly entryMembers?: Readonly<Record<McpList, readonly string[]>>;
+  /** The least and the most seconds, as a whole number, that a timeout of an entry may have; absent if any number may be one. */
+  readonly timeouts?: readonly [least: number, most: number];
+  /** A header of an mcp entry that these services take out of its headers, to keep it as `auth`. */
+  readonly authHeader?: string;
   /** Whether these services have sandboxes. */
   readonly sandboxes: boolean;
   /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */

@@ -158,7 +158,7 @@ export type ShttpServer =
       url: McpUrl;
       api_key?: McpApiKey;
       /**
-       * How long a call may take, in seconds, from 1 to 3600. A later addition: the oldest servers do not have it.
+       * How long a call may take, in seconds. Servers of settings-v0 take a whole number from 1 to 3600; the oldest have no timeout.
        */
       timeout?: (number | null) | Reference;
       /**

@@ -4,6 +4,7 @@ import { NATIVE_SERVERS } from '../model/native-parts.ts';
 import { nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged } from '../model/path.ts';
 import type { Dialect } from '../model/dialect.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 
@@ -33,7 +34,11 @@ function problemOf(
 ): string | null {
   const member = path.at(-1) ?? '';
   const own = dialect.entryMembers?.[list];
+  if (member === 'timeout' && dialect.timeouts !== undefined && !isTimeout(value, dialect.timeouts))
+    return `${formatPath(path)} must be a whole number from ${dialect.timeouts.join(' to ')} there.`;
   if (own?.includes(member) === true || member === 'name') return null;
+  if (member === 'headers' && isRecord(value) && (value[dialect.authHeader ?? ''] ?? null) !== null)
+    return `${formatPath([...path, dialect.authHeader ?? ''])} is kept as auth there: declare auth with the strategy bearer or header instead.`;
   if (own === undefined && OF_LISTS.has(member)) return null;
   const place = [...NATIVE_SERVERS, '', member];
   const schema = nativeSchema(dialect.name);
@@ -47,6 +52,13 @@ function problemOf(
   return fault === undefined
     ? null
     : `${formatPath(fault.path)} must be ${inWords(fault.expected, schema.$defs)} there.`;
+}
+
+function isTimeout(value: Value, [least, most]: readonly [number, number]): boolean {
+  const fits = (one: number): boolean => Number.isInteger(one) && one >= least && one <= most;
+  if (value === null || value instanceof UnseenSecret) return true;
+  if (!(value instanceof Secret)) return fits(Number(value));
+  return value.compareWith((text) => (fits(Number(text)) ? 'fits' : 'differs')) === 'fits';
 }
 
 /** Members that the lists of the specification have everywhere. */

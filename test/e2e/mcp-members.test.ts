@@ -67,6 +67,8 @@ const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[
   ],
   ['timeout null', { timeout: 30 }, { timeout: null }, {}],
   ['timeout 60 where there is none', {}, { timeout: 60 }, { timeout: 60 }],
+  ['a timeout of half seconds', { timeout: 30 }, { timeout: 12.5 }, { timeout: 12.5 }],
+  ['a timeout of more than an hour', {}, { timeout: 5000 }, { timeout: 5000 }],
   ['description null', { description: 'd' }, { description: null }, {}],
   ['cwd null', { cwd: '/srv' }, { cwd: null }, {}],
   ['auth null', { auth: { strategy: 'bearer', value: SECRET } }, { auth: null }, {}],
@@ -87,6 +89,36 @@ describe.each(BOTH)('a member of a server on $dialect, in $spelling', (given) =>
     expect(one).toEqual({ ...common, ...after });
     expect((await plan(asked)).environments[0]?.changes).toEqual([]);
   });
+});
+
+describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+
+  it.each(['Token', 'Bearer'])(
+    'is stored as it is declared, or refused by the plan with what to declare: %s',
+    async (word) => {
+      const sent = `${word} ${SECRET}`;
+      const service = await serviceWith(dialect, { one: { url: URL, transport: 'http' } });
+      const declared = { one: { url: URL, headers: { Authorization: '${env:SENT}' } } };
+      const asked = declaring(service, declared, spelling, { env: { SENT: sent } });
+      const [planned] = (await plan(asked)).environments;
+      const [applied] = (await apply(asked)).environments;
+      const { one } = await service.servers();
+      if (dialect === 'agent-server') {
+        expect(one?.['headers']).toEqual({ Authorization: sent });
+        expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+        return;
+      }
+      const error = {
+        code: 'unfit-for-service',
+        message: expect.stringContaining(
+          'headers.Authorization is kept as auth there: declare auth with the strategy bearer or header instead.',
+        ),
+      };
+      expect([planned, applied]).toMatchObject([{ error }, { error }]);
+      expect(one).not.toHaveProperty('headers');
+    },
+  );
 });
 
 describe.each(LATER)('the transport in the native map on %s', (dialect) => {

@@ -98,6 +98,7 @@ export const APP_SERVER: Dialect = {
   name: 'app-server',
   writes: 'fields',
   mcp: 'config',
+  authHeader: 'Authorization',
   sandboxes: true,
   nullsMayHide: false,
   ofKind: (kind) => appServerWith(kind === 'acp'),

@@ -30,6 +30,7 @@ export const SETTINGS_V0: Dialect = {
     stdio_servers: ['name', 'command', 'args', 'env'],
     shttp_servers: ['url', 'api_key', 'timeout'],
   },
+  timeouts: [1, 3600],
   lacks: new Map(),
   fields: new Map(
     fields().map((field) => [field.name, { ...specified(field), ...LOST[field.name] }]),

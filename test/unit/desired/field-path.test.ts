@@ -62,7 +62,7 @@ describe('paths that a person may ask about', () => {
   it.each([
     [
       'mcp_config.shttp_servers[https://x].timeout',
-      { default: 60, minimum: 1, maximum: 3600, store: null },
+      { default: 60, minimum: 0, maximum: null, store: null },
     ],
     ['mcp_config.shttp_servers[https://x]', { types: ['string', 'object'], reference: 'inside' }],
     ['mcp_config.stdio_servers[x]', { description: expect.stringContaining('runtime container') }],

@@ -190,7 +190,7 @@ describe('strict references of typed fields', () => {
       'mcp_config.shttp_servers.0.timeout.secret',
       3600,
     );
-    expect(Object.keys(settings(one, source({ T: '3601' })).missing)).toEqual([
+    expect(Object.keys(settings(one, source({ T: '-1' })).missing)).toEqual([
       'mcp_config.shttp_servers[https://a.example.com].timeout',
     ]);
   });

@@ -212,6 +212,24 @@ describe('a dialect that keeps what a write leaves out', () => {
     expect(misfit({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
   });
 
+  it.each<[Value, boolean]>([
+    [1, true],
+    [3600, true],
+    [null, true],
+    [new Secret(60, '${env:N}'), true],
+    [new UnseenSecret('${env:N}'), true],
+    [0, false],
+    [3601, false],
+    [12.5, false],
+    [new Secret(12.5, '${env:N}'), false],
+  ])('takes a timeout of an mcp entry as each dialect does: %o', (timeout, isWhole) => {
+    const url = 'https://b.example.com';
+    const wanted = desired({ mcp_config: { shttp_servers: [{ url, timeout }] } });
+    const found = Object.values(DIALECTS).map(({ dialect }) => misfit(wanted, dialect)?.message);
+    const refusal = `This service speaks settings-v0, and nothing was sent to it. mcp_config.shttp_servers[${url}].timeout must be a whole number from 1 to 3600 there.`;
+    expect(found).toEqual([isWhole ? undefined : refusal, undefined, undefined]);
+  });
+
   it.each(Object.values(DIALECTS))(
     'takes every member of the three lists: $dialect.name',
     ({ dialect }) => {
