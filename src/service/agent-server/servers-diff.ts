@@ -1,5 +1,5 @@
 import { sameEndpoint } from '../../model/endpoint.ts';
-import { entriesOf, isMaskedMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
+import { entriesOf, isMaskedMember, MCP_LISTS } from '../../model/mcp.ts';
 import {
   isEmpty,
   isRecord,
@@ -29,11 +29,7 @@ export function serversDiff(config: Value, observed: Value): ServersDiff {
     .filter((name) => after.servers[name] === undefined)
     .map((name) => [name, null] as const);
   const changed = Object.entries(after.servers).flatMap(([name, server]) => {
-    const was = before.servers[name];
-    const diff =
-      was === undefined
-        ? server
-        : serverDiff(withoutInferred(was, server), withoutSecondKey(was, server));
+    const diff = serverDiff(before.servers[name], server);
     return diff === undefined ? [] : [[name, diff] as const];
   });
   return { servers: recordOf([...removed, ...changed]) };
@@ -41,26 +37,22 @@ export function serversDiff(config: Value, observed: Value): ServersDiff {
 
 /** A config whose entries have the masked members that they leave out: an entry stands for the observed one of its name. */
 function withKept(config: ValueRecord, observed: ValueRecord): ValueRecord {
-  const kept = MCP_LISTS.flatMap((list) => {
-    if (config[list] === undefined) return [];
+  const kept = MCP_LISTS.map((list) => {
     const names = new Map(
       entriesOf(observed[list]).map((entry) => [nameOf(entry), entry] as const),
     );
-    return [
-      [list, entriesOf(config[list]).map((entry) => keepingMasked(list, entry, names))] as const,
-    ];
+    return [list, entriesOf(config[list]).map((entry) => keepingMasked(entry, names))] as const;
   });
   return recordOf([...Object.entries(config), ...kept]);
 }
 
 function keepingMasked(
-  list: McpList,
   entry: ValueRecord,
   observed: ReadonlyMap<string | null, ValueRecord>,
 ): ValueRecord {
-  const was = observed.get(nameOf(entry)) ?? recordOf([]);
-  if (!sameEndpoint(was['url'] ?? null, entry['url'] ?? null)) return entry;
-  const isKeyed = list !== 'stdio_servers' && !isEmpty(entry['api_key']);
+  const was = observed.get(nameOf(entry));
+  if (was === undefined || !sameEndpoint(was['url'] ?? null, entry['url'] ?? null)) return entry;
+  const isKeyed = !isEmpty(entry['api_key']);
   const kept = Object.entries(was).filter(
     ([name, value]) =>
       entry[name] === undefined && isMaskedMember(value) && !(isKeyed && name === 'auth'),
@@ -68,17 +60,23 @@ function keepingMasked(
   return recordOf([...Object.entries(entry), ...kept]);
 }
 
+/** What differs of a server; undefined if nothing does. */
+function serverDiff(before: Value | undefined, after: Value): Value | undefined {
+  if (!isRecord(before) || !isRecord(after)) return valueDiff(before, after);
+  return valueDiff(withoutInferred(before, after), withoutSecondKey(before, after));
+}
+
 /** A server may have inferred its transport from its address: beside another address it is said again. */
-function withoutInferred(before: Value, after: Value): Value {
-  if (!isRecord(before) || !isRecord(after) || after['transport'] === undefined) return before;
+function withoutInferred(before: ValueRecord, after: ValueRecord): ValueRecord {
+  if (after['transport'] === undefined) return before;
   if (sameValue(before['url'] ?? null, after['url'] ?? null)) return before;
   return recordOf(Object.entries(before).filter(([name]) => name !== 'transport'));
 }
 
 /** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
-function withoutSecondKey(before: Value, after: Value): Value {
-  if (!isRecord(before) || !isRecord(after) || !isRecord(after['headers'])) return after;
-  if (after['auth'] === undefined || before['auth'] !== undefined) return after;
+function withoutSecondKey(before: ValueRecord, after: ValueRecord): ValueRecord {
+  if (after['auth'] === undefined || before['auth'] !== undefined || !isRecord(after['headers']))
+    return after;
   const headers = Object.entries(after['headers']).filter(
     ([name]) => !/^authorization$/i.test(name),
   );
@@ -86,15 +84,14 @@ function withoutSecondKey(before: Value, after: Value): Value {
 }
 
 /** What differs; undefined if nothing does. A member that is gone is null, and a new one is free of nulls. */
-function serverDiff(before: Value, after: Value): Value | undefined {
-  if (sameValue(before, after)) return undefined;
+function valueDiff(before: Value | undefined, after: Value): Value | undefined {
+  if (before !== undefined && sameValue(before, after)) return undefined;
   if (!isRecord(before) || !isRecord(after)) return after;
   const gone = Object.keys(before)
     .filter((name) => after[name] === undefined)
     .map((name) => [name, null] as const);
   const changed = Object.entries(after).flatMap(([name, value]) => {
-    const was = before[name];
-    const diff = was === undefined ? value : serverDiff(was, value);
+    const diff = valueDiff(before[name], value);
     return diff === undefined ? [] : [[name, diff] as const];
   });
   return recordOf([...gone, ...changed]);
