@@ -77,7 +77,6 @@ function entryOf(list: McpList, name: string, server: ValueRecord): ValueRecord 
 function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   if (!isRecord(auth)) return isEmpty(auth) ? [] : [['auth', auth ?? null]];
   const { value = null, ...how } = withoutNulls(auth);
-  if (how['strategy'] === 'none') return [];
   if (!KEYED.has(how['strategy'] ?? null)) return [['auth', auth]];
   const isUsual = Object.keys(how).length === 1 && how['strategy'] === 'api_key';
   return [
@@ -86,8 +85,9 @@ function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   ];
 }
 
-/** How an entry of a service authenticates: a key alone is sent in the usual way. Null if it does not. */
+/** How an entry of a service authenticates: a key alone is sent in the usual way. Null if it does not, whether or not it says so. */
 export function authOf({ api_key: key, auth }: ValueRecord): Value {
+  if (isRecord(auth) && auth['strategy'] === 'none') return null;
   return auth ?? (key === undefined ? null : USUAL_AUTH);
 }
 

@@ -91,6 +91,21 @@ describe.each(BOTH)('a member of a server on $dialect, in $spelling', (given) =>
   });
 });
 
+describe.each(BOTH)('what says that a server needs no key on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+
+  it('stays as it is stored beside a change, and is a change by itself for nobody', async () => {
+    const auth = { strategy: 'none' };
+    const service = await serviceWith(dialect, { one: { url: URL, transport: 'http', auth } });
+    const quiet = declaring(service, { one: { url: URL, auth: null } }, spelling);
+    expect((await plan(quiet)).environments[0]?.changes).toEqual([]);
+    const asked = declaring(service, { one: { url: URL, description: 'd' } }, spelling);
+    expect((await apply(asked)).environments[0]).toMatchObject({ status: 'applied', error: null });
+    expect((await service.servers())['one']).toMatchObject({ url: URL, auth, description: 'd' });
+    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  });
+});
+
 describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given) => {
   const { dialect, spelling } = given;
 
