@@ -2,7 +2,7 @@ import { fieldNamed } from './field.ts';
 import { isMcpList } from './mcp.ts';
 import { NATIVE_SERVERS } from './native-parts.ts';
 import { isWithin, type Path } from './path.ts';
-import { isSecretText } from './secret-words.ts';
+import { holdsSecretText, isSecretText } from './secret-words.ts';
 import type { Json } from './value.ts';
 
 /** What is known of a place of the settings besides its type, whichever service has it and however it is spelled. */
@@ -197,7 +197,9 @@ export function placesWithin(path: Path): readonly Path[] {
 /** A path as far as it may be shown: free JSON may have a secret for a key. */
 export function shownPath(path: Path): Path {
   const hidden = path.findIndex(
-    (name, index) => isSecretText(name) && factsAt(path.slice(0, index)).names === 'judged',
+    (name, index) =>
+      (isSecretText(name) || holdsSecretText(name)) &&
+      factsAt(path.slice(0, index)).names === 'judged',
   );
   return hidden < 1 ? path : path.slice(0, hidden);
 }

@@ -62,6 +62,22 @@ function isRandom(text: string): boolean {
   return !words && /^[\w+/=-]{24,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text);
 }
 
+/** What is around a word of a text that people have written. A digest (`sha256:…`), a path and an address are one word. */
+const AROUND = /[\s"'`,;=()<>{}[\]|]+/;
+const INSIDE =
+  /[\s"'`,;=()<>{}[\]|:](?:(?:sk|pk|rk|gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm)[-_]\w|(?:AKIA|ASIA|AIza|eyJ|ya29)\w)/;
+
+/** Whether a text is, or holds, what looks like a secret, whatever it says besides. A line of dots or dashes is none. */
+export function holdsSecretText(text: string): boolean {
+  if (saysSecret(text) || INSIDE.test(text)) return true;
+  return text.split(AROUND).some((word) => saysSecret(word) || isRandom(word));
+}
+
+/** Whether prose speaks of secrets: what it says may be one in any form. */
+export function speaksOfSecrets(text: string): boolean {
+  return text.split(/[^\w-]+/).some(isSensitiveName);
+}
+
 /**
  * An argument of the committed file as documents show it. A literal there is no secret, so that only what its flag or its own
  * form shows is one is masked.

@@ -1,11 +1,13 @@
 import { fieldAtNative, fieldNamed } from './field.ts';
 import type { SchemaNode } from './json-schema.ts';
 import type { Path } from './path.ts';
+import { holdsSecretText, speaksOfSecrets } from './secret-words.ts';
 
 /*
  * What only a service has may be a secret, whatever its place is called. Documents show of it what is at a place of this closed list, a
  * word that is one of those that a schema allows, and a number where a schema has a number; of free JSON truth values alone. A field of
- * the specification that is no secret counts as listed.
+ * the specification that is no secret counts as listed. A listed place holds what names something; whoever has put a key there by mistake
+ * has it masked by its form.
  */
 
 /** Names, versions, places and modes: keys with dots between, `*` for any one. */
@@ -22,7 +24,6 @@ const LISTED: readonly string[] = [
     'active_meta_profile',
     'acp_model',
     'acp_session_mode',
-    'persona',
     'tools.*.name',
   ]),
   ...under('agent_settings.acp_file_secrets.*', [
@@ -52,8 +53,6 @@ const LISTED: readonly string[] = [
   ]),
   ...under('agent_settings.verification', ['critic_server_url', 'critic_model_name']),
   ...under('agent_settings.agent_context', [
-    'system_message_suffix',
-    'user_message_suffix',
     'marketplace_path',
     'disabled_skills.*',
     'current_datetime',
@@ -61,18 +60,13 @@ const LISTED: readonly string[] = [
   ...marketplace('agent_settings.agent_context.registered_marketplaces'),
   ...under('agent_settings.agent_context.skills.*', [
     'name',
-    'content',
-    'description',
     'source',
     'version',
-    'license',
-    'compatibility',
     'allowed_tools.*',
     'trigger.keywords.*',
     'trigger.triggers.*',
     'trigger.paths.*',
     'inputs.*.name',
-    'inputs.*.description',
     'resources.skill_root',
     'resources.scripts.*',
     'resources.references.*',
@@ -90,6 +84,19 @@ const LISTED: readonly string[] = [
   ]),
 ];
 
+/** Texts that people write in sentences. They may quote a secret: only those that speak of none are shown. */
+const PROSE: readonly string[] = [
+  'agent_settings.persona',
+  ...under('agent_settings.agent_context', ['system_message_suffix', 'user_message_suffix']),
+  ...under('agent_settings.agent_context.skills.*', [
+    'content',
+    'description',
+    'license',
+    'compatibility',
+    'inputs.*.description',
+  ]),
+];
+
 function under(place: string, members: readonly string[]): string[] {
   return members.map((member) => `${place}.${member}`);
 }
@@ -98,19 +105,45 @@ function marketplace(list: string): string[] {
   return under(`${list}.*`, ['name', 'source', 'ref', 'repo_path', 'auto_load.*']);
 }
 
-const PLACES: readonly Path[] = LISTED.map((at) => at.split('.'));
+const PLACES = placed(LISTED);
+const PROSE_PLACES = placed(PROSE);
 
-/** Whether what a service has at a place may be shown, unless its own form is that of a secret. `nodes` is what its schema has there. */
-export function isShownPlace(
+function placed(list: readonly string[]): readonly Path[] {
+  return list.map((at) => at.split('.'));
+}
+
+/**
+ * What of a value that a service has may be shown: all of it, nothing, or, because its form at a listed place is that of a secret, what
+ * is none. `nodes` is what the schema has at its place.
+ */
+export function shownAt(
   path: Path,
   value: string | number,
   nodes: readonly SchemaNode[],
-): boolean {
-  if (isFieldPlace(path)) return true;
-  if (typeof value === 'number') return nodes.some(isNumber);
+): 'all' | 'bare' | 'nothing' {
+  if (typeof value === 'number')
+    return isFieldPlace(path) || nodes.some(isNumber) ? 'all' : 'nothing';
   if (nodes.some((node) => node.const === value || node.enum?.includes(value) === true))
-    return true;
-  return PLACES.some((place) => isAt(place, path));
+    return 'all';
+  if (PROSE_PLACES.some((place) => isAt(place, path)))
+    return isShownProse(value) ? 'all' : 'nothing';
+  if (!isFieldPlace(path) && !PLACES.some((place) => isAt(place, path))) return 'nothing';
+  if (isId(path, value)) return 'all';
+  // A name is one word or few: a sentence in its place may quote a secret.
+  const isSentence = /\s/.test(value.trim());
+  return (isSentence ? isShownProse(value) : !holdsSecretText(value)) ? 'all' : 'bare';
+}
+
+/** Whether a text in sentences may be shown. */
+export function isShownProse(text: string): boolean {
+  return !holdsSecretText(text) && !speaksOfSecrets(text);
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** What a service has made up to tell its own things apart, and not a key. */
+function isId(path: Path, value: string): boolean {
+  return path.at(-1)?.endsWith('_id') === true && UUID.test(value);
 }
 
 /** Whether a field of the specification is at a place, under its name or in the nesting of later servers. */

@@ -1,8 +1,7 @@
 import { isNamedKey, settingsNodes } from '../desired/schema-lookup.ts';
-import { isSensitiveUrl } from '../model/address.ts';
 import { isSecretPlace } from '../model/native-schema.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import { isSecretText, looksLikeToken } from '../model/secret-words.ts';
+import { holdsSecretText, isSecretText } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
@@ -120,7 +119,5 @@ export function referenceTo(
  * well-known form counts.
  */
 function looksSecret(text: string, schema: Path): boolean {
-  const words = text.split(/\s+/);
-  const hasSecretWord = words.some((word) => looksLikeToken(word) || isSensitiveUrl(word));
-  return hasSecretWord || (!isNamedKey(schema) && isSecretText(text));
+  return holdsSecretText(text) || (!isNamedKey(schema) && isSecretText(text));
 }

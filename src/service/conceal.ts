@@ -2,9 +2,9 @@ import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts
 import { Identity } from '../model/identity.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
 import type { Path } from '../model/path.ts';
-import { looksLikeToken, shownArgument } from '../model/secret-words.ts';
+import { holdsSecretText, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import { isShownPlace } from '../model/shown-places.ts';
+import { isShownProse, shownAt } from '../model/shown-places.ts';
 import {
   isList,
   isRecord,
@@ -40,8 +40,8 @@ export function concealServers(config: Value): Value {
 
 const HARMLESS = new Set(['transport', 'timeout', 'sse_read_timeout', 'keep_alive', 'enabled']);
 
-/** Members that say something about a server to people, or where its program starts. */
-const PLAIN = new Set(['cwd', 'description', 'icon']);
+/** Members that say what a server looks like, or where its program starts. */
+const PLAIN = new Set(['cwd', 'icon']);
 
 /** Members of `auth`, and of what is in it, that say how a secret is sent. */
 const HOW = new Set(['strategy', 'header_name', 'type', 'client_auth_method', 'scopes']);
@@ -58,25 +58,28 @@ function concealSetting(value: Value, name: string): Value {
   if (name === 'auth' && isRecord(value)) return concealAuth(value);
   if (isRecord(value) || isList(value)) return sealed(value);
   if (HARMLESS.has(name)) return value;
-  if (PLAIN.has(name)) return open(value);
+  if (PLAIN.has(name))
+    return typeof value === 'string' && holdsSecretText(value) ? wrapped(value) : value;
+  if (name === 'description')
+    return typeof value === 'string' && !isShownProse(value) ? sealed(value) : value;
   return name === 'command' ? concealCommand(value) : sealed(value);
 }
 
 /** What a service has at a place, wrapped unless the place is known to hold no secret and the value has not the form of one. */
 export function concealPlace(path: Path, value: Value, nodes: readonly SchemaNode[] = []): Value {
   const plain = value instanceof WireNumber ? Number(value.token) : value;
-  const isScalar = typeof plain === 'string' || typeof plain === 'number';
-  return value === '' || (isScalar && isShownPlace(path, plain, nodes))
-    ? open(value)
-    : sealed(value);
+  if (plain === '') return value;
+  if (typeof plain !== 'string' && typeof plain !== 'number') return sealed(value);
+  const shown = shownAt(path, plain, nodes);
+  if (shown === 'all') return value;
+  return shown === 'bare' ? wrapped(value) : sealed(value);
 }
 
-/** A text that may be shown, unless it is an address with a secret in it or holds a token. */
-function open(value: Value): Value {
-  if (typeof value !== 'string') return value;
-  if (isSensitiveUrl(value)) return new Secret(value, null, new Identity(bareUrl(value)));
-  const isSecret = (word: string) => looksLikeToken(word) || isSensitiveUrl(word);
-  return value.split(/\s+/).some(isSecret) ? sealed(value) : value;
+/** A value with the form of a secret. Of an address with a secret in it the rest is shown. */
+function wrapped(value: Value): Value {
+  if (typeof value === 'string' && isSensitiveUrl(value))
+    return new Secret(value, null, new Identity(bareUrl(value)));
+  return sealed(value);
 }
 
 /** A value of which every text and number is a secret. */

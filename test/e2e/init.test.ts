@@ -567,7 +567,7 @@ describe('a secret of the service is written nowhere, wherever else the service 
     expect(text).toContain('CodeActAgent');
     expect(environments[0]?.left).toContainEqual({
       path: ['language'],
-      reason: 'the service has the value of a reference or a secret here',
+      reason: 'what the service has may hold a secret',
       ref: null,
     });
   });

@@ -178,3 +178,69 @@ describe.each(CASES)('what only the service has is masked on %s', (_, kind) => {
     expect(planned.stdout).toMatch(/^No changes\.$/m);
   });
 });
+
+/** What somebody may have put where a name or a prompt belongs. */
+const PUT_THERE = [
+  'sk-live-canary4f9a',
+  'use key=sk-live-canary4f9a now',
+  'the "ghp_canary4f9a" one',
+  'canary9f3b2c7d8e1a4b5c6d7e8f9a0b',
+  'Log in with password canaryhunter2 first',
+  'send Bearer canaryabc',
+  'https://host.example/x?token=canary1',
+];
+const PLACES = {
+  'agent-server': (text: string) => ({
+    agent_settings_diff: {
+      persona: text,
+      llm: { usage_id: text, api_version: text, aws_role_name: text, reasoning_effort: text },
+      verification: { critic_model_name: text },
+      agent_context: {
+        system_message_suffix: text,
+        disabled_skills: [text],
+        skills: [{ name: text, content: text, description: text, source: text }],
+      },
+      mcp_config: { m: { command: 'run', cwd: text, description: text, icon: text } },
+    },
+    misc_settings_diff: { app_preferences: { title_llm_profile: text, git_user_name: text } },
+  }),
+  'app-server': (text: string) => ({
+    language: text,
+    disabled_skills: [text],
+    default_sandbox_spec_id: text,
+    agent_settings_diff: {
+      llm: { usage_id: text, openrouter_app_name: text },
+      agent_context: { user_message_suffix: text, marketplace_path: text },
+    },
+  }),
+};
+
+describe.each(['agent-server', 'app-server'] as const)('a listed place of %s', (dialect) => {
+  it.each(PUT_THERE)('that holds %s is masked, and init writes a reference', async (text) => {
+    const url = await served({ dialect, stored: PLACES[dialect](text) });
+    const { run } = placeWith({});
+    const commands = [
+      ['init', '--server', url],
+      ['plan', '-v', '-o', 'json'],
+      ['get', 'settings', '-v', '-o', 'json'],
+    ];
+    for (const args of commands) {
+      const shown = await run(...args);
+      expect([0, 2], shown.text).toContain(shown.code);
+      expect(shown.text).not.toMatch(/canary/i);
+    }
+    const differs = placeWith({
+      'settings.yaml': file(url, '\n  agent_settings: { llm: { usage_id: shown } }\n'),
+    });
+    const planned = await differs.run('plan');
+    expect(planned.stdout).toContain('shown');
+    expect(planned.text).not.toMatch(/canary/i);
+  });
+
+  it('that holds a name, an id or plain prose is shown', async () => {
+    const text = 'Reviews pull requests, in short sentences.';
+    const url = await served({ dialect, stored: PLACES[dialect](text) });
+    const { run } = placeWith({ 'settings.yaml': file(url, '') });
+    expect((await run('get', 'settings', '-o', 'json')).stdout).toContain(text);
+  });
+});
