@@ -50,7 +50,7 @@ export function watchedDocument(
 
 /** An environment in short. */
 export function watchedReport(state: WatchState): object {
-  const { name, labels, origin, dialect, release, settings, plan, stopped } = state;
+  const { name, labels, origin, dialect, release, settings, plan, stopped, healFailed } = state;
   return {
     name,
     labels,
@@ -75,6 +75,16 @@ export function watchedReport(state: WatchState): object {
     failures: state.failures,
     suspended: state.suspended,
     healing_stopped: stopped,
+    healing_failed:
+      healFailed === null
+        ? null
+        : {
+            since: healFailed.at,
+            times: healFailed.count,
+            refused: healFailed.isRefused,
+            code: healFailed.code,
+            message: healFailed.message,
+          },
     held_by: state.heldBy,
     commit: state.commit,
   };

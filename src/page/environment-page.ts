@@ -54,7 +54,7 @@ ${said === null ? null : markup`<p class="box note said" role="status">${said}</
 }
 
 function stateHtml(state: WatchState, commits: string | null, now: number): Markup {
-  const { name, since, settings, suspended, stopped, heldBy, failures } = state;
+  const { name, since, settings, suspended, stopped, healFailed, heldBy, failures } = state;
   const label = stateLabel(state);
   const boxes = [
     suspended === null
@@ -68,6 +68,11 @@ function stateHtml(state: WatchState, commits: string | null, now: number): Mark
       : boxHtml('bad', [
           markup`<b>Healing has stopped</b> since ${timeHtml(stopped.at, now)} at <code>${stopped.path}</code>: ${stopped.reason}`,
           'Settle who writes this value; then resume the environment.',
+        ]),
+    healFailed === null
+      ? null
+      : boxHtml('bad', [
+          markup`<b>${healFailed.isRefused ? 'The service refuses what healing writes' : 'Healing fails'}</b>, ${counted(healFailed.count, 'time')} in a row since ${timeHtml(healFailed.at, now)}: ${healFailed.message}`,
         ]),
     heldBy === null
       ? null

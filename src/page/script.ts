@@ -47,6 +47,8 @@ export const SCRIPT = String.raw`'use strict';
       if (source.readyState !== EventSource.CLOSED) return;
       close();
       retry = setTimeout(open, 15000);
+      // Without a session any more, the page leads to the login.
+      fetch(events, { method: 'HEAD' }).then(({ status }) => status === 401 && location.reload(), () => {});
     };
   };
   const close = () => {

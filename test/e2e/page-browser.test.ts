@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, openTab, startBrowser, violations } from '../fixture/browser.ts';
+import { freePort } from '../fixture/free-port.ts';
 import { startPage, TOKEN } from '../fixture/page.ts';
 import { everyState, fleet, someHistory, longWatched } from '../fixture/watched-fleet.ts';
 
@@ -83,6 +84,22 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     }
     await close();
     expect(problems).toEqual([]);
+  });
+
+  it('an open page leads to the login once its session has ended', async () => {
+    const port = await freePort();
+    const { page } = await startPage(everyState(), {
+      port,
+      publicOrigin: `http://127.0.0.1:${port}`,
+    });
+    const { tab, close } = await openTab(browser);
+    await logInHere(tab, page.url, '/environments/canary');
+    await tab.waitForFunction("document.getElementById('live').dataset.state === 'live'");
+    const other = await tab.context().newPage();
+    await other.goto(page.url);
+    await other.click('text=Log out');
+    await tab.waitForURL(`${page.url}/login?next=*`);
+    await close();
   });
 
   it('says what is missing, as a page', async () => {

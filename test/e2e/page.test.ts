@@ -133,6 +133,24 @@ describe('the page of an environment', () => {
     expect(await labels()).toEqual(['✓ applied', '✉ notified', '! clock set']);
   });
 
+  it('says that heals fail, since when and why, as the API does', async () => {
+    const { ask } = await near();
+    const { text } = await ask('/environments/canary');
+    expect(textOf(documentOf(text))).toMatch(
+      /The service refuses what healing writes, 3 times in a row since .*: The service refuses these settings: llm_model\./,
+    );
+    const document = JSON.parse((await ask('/api/environments/canary')).text) as {
+      environments: { healing_failed: unknown }[];
+    };
+    expect(document.environments[0]?.healing_failed).toMatchObject({
+      times: 3,
+      refused: true,
+      code: 'settings-refused',
+      message: 'The service refuses these settings: llm_model.',
+    });
+    expect((await ask('/environments/demo')).text).not.toContain('in a row since');
+  });
+
   it('links runs on the web alone', async () => {
     const { ask, watching } = await near();
     someHistory(watching);
