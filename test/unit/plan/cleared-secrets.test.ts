@@ -74,6 +74,27 @@ describe('a secret of a native part', () => {
     expect(paths(change(['misc_settings'], { action: 'clear' }), stored)).toEqual([]);
   });
 
+  it('is what reads like one, stands at such a name, or is known to be one', () => {
+    const isCleared = (name: string, before: Value) =>
+      paths(change(['agent_settings', ...name.split('.')], { before })).length === 1;
+    const note = new Secret('two words');
+    expect(isCleared('note', note)).toBe(false);
+    expect(isCleared('headers_note', note)).toBe(false);
+    expect(isCleared('note', new Secret('sk-live-0123456789abcdef'))).toBe(true);
+    expect(isCleared('note', new Secret('two words', null, new Identity('known')))).toBe(true);
+    expect(isCleared('api_token', note)).toBe(true);
+    expect(isCleared('api_token.note', note)).toBe(true);
+    expect(isCleared('Headers.note', note)).toBe(true);
+    expect(isCleared('own_header.note', note)).toBe(true);
+    expect(isCleared('agent_context.secrets.note', note)).toBe(true);
+  });
+
+  it('that the service reports is judged by that report, and not by what is shown', () => {
+    const gone = change(AWS, { before: KEY, after: null });
+    expect(paths(gone)).toEqual([AWS.join('.')]);
+    expect(paths(gone, [[AWS.join('.'), 'stored']])).toEqual([]);
+  });
+
   it('is named once, also if it is shown', () => {
     const before = { A: new Secret('a-stored-one') };
     const stored = [[`${SECRETS.join('.')}.A`, 'stored']] as const;

@@ -4,6 +4,7 @@ import { parsePath } from '../../../src/model/path.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import type { ObservedState, SecretState } from '../../../src/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/model/value.ts';
+import { BROUGHT } from '../../../src/plan/active-profile.ts';
 import { movedEndpoints } from '../../../src/plan/moved-endpoints.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
@@ -102,5 +103,51 @@ describe('an address takes along what is stored for it', () => {
     ]);
     const none = { ...stored, values: {} };
     expect(movedEndpoints(settingsPlan([part]), state(none))).toEqual([]);
+  });
+
+  it('and a key that the service always tells of only if it does', () => {
+    expect(moved(CRITIC, { secrets: { llm_api_key: 'not-reported' } })).toEqual([]);
+    expect(moved(CRITIC, { secrets: { [CRITIC_KEY]: 'not-reported' } })).toEqual([
+      sentence(CRITIC, `any stored ${CRITIC_KEY}`),
+    ]);
+  });
+
+  it('if a part around it is written with another one in it, and not with the same', () => {
+    const stored = { secrets: { llm_api_key: 'stored' }, values: { [CRITIC]: HERE } } as const;
+    const found = (url: string) => {
+      const after = { critic_server_url: url };
+      const part = at('agent_settings.verification', { before: {}, after });
+      return movedEndpoints(settingsPlan([part]), state(stored)).map(({ message }) => message);
+    };
+    expect(found(THERE)).toEqual([sentence(CRITIC, 'the stored llm_api_key')]);
+    expect(found(HERE)).toEqual([]);
+  });
+});
+
+describe('an address that comes with active_profile', () => {
+  const stored: Stored = { secrets: { llm_api_key: 'stored' } };
+  const found = (address: Partial<Change>, key: Partial<Change>, named = 'llm_api_key') => {
+    const moves = at('llm_base_url', { before: HERE, after: THERE, ...address });
+    const changes = [moves, at(named, { action: 'clear', ...key })];
+    return movedEndpoints(settingsPlan(changes), state(stored)).map(({ message }) => message);
+  };
+  const brought = { reason: BROUGHT };
+
+  it('and no key is refused: the service would take one from elsewhere', () => {
+    expect(found(brought, brought)).toEqual([
+      'The plan moves llm_base_url to another host by active_profile, which brings no key: what the service finds elsewhere would go there.',
+    ]);
+  });
+
+  it('and a key is not, nor is one that the file declares or clears the key of', () => {
+    expect(found(brought, { ...brought, action: 'change' })).toEqual([]);
+    expect(found({}, brought)).toEqual([]);
+    expect(found(brought, {})).toEqual([]);
+  });
+
+  it('and clears something else takes the stored key along', () => {
+    expect(found(brought, brought, 'search_api_key')).toEqual([
+      sentence('llm_base_url', 'the stored llm_api_key'),
+    ]);
   });
 });

@@ -242,4 +242,61 @@ describe('an entry of mcp_config', () => {
     });
     expect(judged(added({ url: MINE, api_key: KEY }), program)).toEqual([]);
   });
+
+  describe('that moves, known by its name,', () => {
+    const OTHER = new Secret('own-key-77', '${env:KEY}');
+    const HIDDEN = new Secret('**********');
+    const was = { name: 'search', url: THEIRS, api_key: new Secret(KEY) };
+    const moves = (more: ValueRecord, before: ValueRecord = was) =>
+      judged(added({ name: 'search', url: MINE, ...more }), stored(before)).map(
+        ({ message }) => message,
+      );
+    const sentence = (what: string) =>
+      `The plan moves mcp_config.shttp_servers[x] to another host, and the service has ${what} stored for it.`;
+
+    it('takes along each stored credential that is not declared', () => {
+      expect(moves({})).toEqual([sentence('api_key')]);
+      const headers = { Authorization: new Secret('Bearer 0123456789') };
+      expect(moves({}, { ...was, headers, timeout: 60 })).toEqual([sentence('api_key, headers')]);
+      expect(moves({ api_key: OTHER }, { ...was, headers })).toEqual([sentence('headers')]);
+    });
+
+    it('takes none along that is declared as nothing, or as another one', () => {
+      for (const api_key of [null, '', new Secret(''), OTHER])
+        expect(moves({ api_key })).toEqual([]);
+    });
+
+    it('may take along what the service masks, unless it is declared as nothing', () => {
+      const masked = { ...was, api_key: HIDDEN };
+      expect(moves({ api_key: OTHER }, masked)).toEqual([sentence('api_key')]);
+      expect(moves({ api_key: null }, masked)).toEqual([]);
+      expect(moves({ api_key: new Secret('') }, masked)).toEqual([]);
+    });
+
+    it('from a program takes along what its environment has', () => {
+      const env = { A: new Secret(KEY) };
+      const program = observed({ mcp_config: { stdio_servers: [{ name: 'search', env }] } });
+      const after = { name: 'search', url: MINE };
+      for (const more of [{}, { env }])
+        expect(judged(added({ ...after, ...more }), program).map(({ message }) => message)).toEqual(
+          [sentence('env')],
+        );
+    });
+
+    it.each<[string, ValueRecord, ValueRecord]>([
+      ['it stays at its host', { url: `${THEIRS}/other` }, was],
+      ['nothing is stored for it', {}, { name: 'search', url: THEIRS, timeout: 60 }],
+      ['its address is not known', { url: new UnseenSecret('${env:URL}') }, was],
+      ['the stored one has another name', {}, { ...was, name: 'other' }],
+      ['the stored one has no name', {}, { url: THEIRS, api_key: new Secret(KEY) }],
+      ['neither has more than an empty name', { name: '' }, { ...was, name: '' }],
+    ])('takes none along if %s', (_, more, before) => {
+      expect(moves(more, before)).toEqual([]);
+    });
+
+    it('takes none along from an entry without a name if it has none', () => {
+      const state = stored({ url: THEIRS, api_key: new Secret(KEY) });
+      expect(judged(added({ url: MINE }), state)).toEqual([]);
+    });
+  });
 });
