@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RULES, type GuardSettings } from '../../../src/model/guard.ts';
 import type { Change, Plan } from '../../../src/model/plan.ts';
 import { Secret } from '../../../src/model/secret.ts';
-import type { Value } from '../../../src/model/value.ts';
+import type { ObservedState } from '../../../src/model/state.ts';
+import type { Value, ValueRecord } from '../../../src/model/value.ts';
 import { guardRules } from '../../../src/plan/guard-rules.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
@@ -304,7 +305,66 @@ describe('overwrite-drift', () => {
   });
 });
 
+describe('secrets-gone', () => {
+  const gone = planOf([], { gone: [['llm_api_key'], ['search_api_key']] });
+  const service = (record: ValueRecord, more: Partial<ObservedState> = {}): ObservedState => {
+    const state = observed(record);
+    const dialect = { ...state.dialect, undecryptable: 'Look at its key.' };
+    return { ...state, dialect, ...more };
+  };
+  const about = (state: ObservedState, plan = gone, guards = NO_GUARDS) =>
+    guardRules(plan, state, guards).filter(({ rule }) => rule === 'secrets-gone');
+
+  it('names each secret that was there, and what to look at, where none is stored any more', () => {
+    const finding = {
+      rule: 'secrets-gone',
+      message:
+        'No secret is stored any more, and there were some: llm_api_key, search_api_key. The service may be unable to read them.',
+      hint: 'Look at its key. If they are meant to be gone, apply with --allow secrets-gone.',
+      path: [],
+      refuses: false,
+      warned: false,
+    };
+    expect(about(service({}))).toEqual([finding]);
+    const on = { ...NO_GUARDS, on: new Set(['secrets-gone'] as const) };
+    expect(about(service({}), gone, on)).toEqual([{ ...finding, refuses: true }]);
+  });
+
+  it('counts an mcp server that has a way to authenticate and no secret for it', () => {
+    const bare = [['mcp_config', 'shttp_servers', 'one']];
+    expect(about(service({}, { bare }), planOf([]))).toMatchObject([
+      { message: expect.stringContaining('there were some: mcp_config.shttp_servers[one].') },
+    ]);
+  });
+
+  it.each<[string, ObservedState, Plan]>([
+    ['if there was none', service({}), planOf([])],
+    ['if one is stored', service({ llm_api_key_set: true }), gone],
+    [
+      'if an mcp server has one',
+      service({ mcp_config: { shttp_servers: [{ api_key: new Secret('**********') }] } }),
+      gone,
+    ],
+    ['of a snapshot', service({}, { saved: true }), gone],
+    ['if such services have none', observed({}), gone],
+  ])('says nothing %s', (_, state, plan) => {
+    expect(about(state, plan)).toEqual([]);
+  });
+});
+
 describe('empty-store', () => {
+  it('is what has nothing but its defaults as well', () => {
+    const untouched = { ...observed({}), untouched: true };
+    expect(guardRules(planOf([EDIT]), untouched, NO_GUARDS)).toMatchObject([
+      {
+        rule: 'empty-store',
+        message: 'The service has nothing but its defaults: it is new, or cannot read its store.',
+        path: [],
+      },
+    ]);
+    expect(guardRules(planOf([]), untouched, NO_GUARDS)).toEqual([]);
+  });
+
   it('is a service that has nothing stored and would have something', () => {
     expect(found(planOf([EDIT]), NO_GUARDS, false)).toMatchObject([
       { rule: 'empty-store', message: 'The service has nothing stored yet.', path: [] },
