@@ -178,12 +178,10 @@ export function factsAt(path: Path): Facts {
 
 /** Whether a path is the place of a row, or inside it. */
 function isAt(path: Path, row: PlacedRow): boolean {
-  return path.length >= row.path.length && fits(row.path, path);
-}
-
-/** Whether a path and the place of a row agree as far as both go. */
-function fits(row: Path, path: Path): boolean {
-  return row.every((key, index) => index >= path.length || key === '*' || key === path[index]);
+  return (
+    path.length >= row.path.length &&
+    row.path.every((key, index) => key === '*' || key === path[index])
+  );
 }
 
 /** The places of the table inside a path that is itself none of them. A row about any of several keys names no place. */
