@@ -66,7 +66,7 @@ function serverDiff(before: Value | undefined, after: Value): Value | undefined 
   return valueDiff(withoutInferred(before, after), withoutSecondKey(before, after));
 }
 
-/** A server may have inferred its transport from its address: beside another address it is said again. */
+/** A server may have inferred its transport from its address: a write of another address names it again. */
 function withoutInferred(before: ValueRecord, after: ValueRecord): ValueRecord {
   if (after['transport'] === undefined) return before;
   if (sameValue(before['url'] ?? null, after['url'] ?? null)) return before;
