@@ -22,7 +22,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'installs from the registry; ci.yml runs npm ci, and test/package installs the package',
   ],
   [/^docker /, 'test/container runs the image'],
-  [/^setpoint watch /, 'runs until it is stopped; test/e2e/watch.test.ts runs it'],
+  [/^setpoint watch /, 'runs until it is stopped; test/e2e/watch/watch.test.ts runs it'],
   [/^(install|systemctl) /, 'changes the machine; test/workflows checks the unit'],
   [
     /^curl [^]*setpoint\.example\.com/,
@@ -32,7 +32,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/prometheus\/node-exporter/, 'a folder of node_exporter; test/e2e writes and checks the file'],
   [
     /^export (NODE_OPTIONS|OTEL_)/,
-    'needs an SDK from the registry; test/e2e/traces.test.ts runs commands with one',
+    'needs an SDK from the registry; test/e2e/command/traces.test.ts runs commands with one',
   ],
   [/^kubectl /, 'needs a cluster; test/workflows checks the manifest'],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],

@@ -1,0 +1,294 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, openTab, startBrowser, violations } from '../../fixture/browser.ts';
+import { freePort } from '../../fixture/free-port.ts';
+import { startPage, TOKEN } from '../../fixture/page.ts';
+import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
+
+let browser: Browser;
+
+async function everything() {
+  const started = await startPage(everyState());
+  someHistory(started.watching);
+  const { plan } = started.watching.state('canary') ?? {};
+  if (plan !== null && plan !== undefined) started.watching.plan = (name) => ({ ...plan, name });
+  return started;
+}
+
+/** Nothing is wrong for axe-core, and nothing is wider than the window. */
+async function expectGood(tab: Page, width: number): Promise<void> {
+  expect(await violations(tab), tab.url()).toEqual([]);
+  const wide = await tab.evaluate('document.documentElement.scrollWidth');
+  expect(wide, tab.url()).toBeLessThanOrEqual(width);
+}
+
+async function logInHere(tab: Page, url: string, next: string): Promise<void> {
+  await tab.goto(`${url}/login?next=${encodeURIComponent(next)}`);
+  await tab.fill('#token', TOKEN);
+  await tab.click('main button');
+  await tab.waitForURL(url + next);
+}
+
+describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)', () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const LOOKS = [375, 768, 1600].flatMap((width) =>
+    (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+  );
+
+  describe.each(LOOKS)('$width px, $colorScheme', ({ width, colorScheme }) => {
+    const viewport = { width, height: 900 };
+
+    it.each([true, false])(
+      'every kind of page is accessible and fits, scripts %s',
+      async (scripts) => {
+        const { page } = await everything();
+        const { tab, problems, close } = await openTab(
+          browser,
+          { viewport, colorScheme },
+          { scripts },
+        );
+        for (const path of ['/', '/environments/canary']) {
+          await tab.goto(page.url + path);
+          await expectGood(tab, width);
+        }
+        await logInHere(tab, page.url, '/environments/load-test');
+        await expectGood(tab, width);
+        await tab.click('text=Plan now');
+        await tab.waitForSelector('text=Apply 11 changes');
+        await expectGood(tab, width);
+        await close();
+        expect(problems).toEqual([]);
+      },
+    );
+  });
+
+  it('so is every state, an empty list and the login', async () => {
+    const { page } = await everything();
+    const empty = await startPage([]);
+    const { tab, problems, close } = await openTab(browser, {
+      viewport: { width: 375, height: 900 },
+    });
+    const environments = everyState().map(({ name }) => `${page.url}/environments/${name}`);
+    for (const url of [
+      ...environments,
+      `${page.url}/?q=nothing`,
+      `${page.url}/login`,
+      `${empty.page.url}/`,
+    ]) {
+      await tab.goto(url);
+      await expectGood(tab, 375);
+    }
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('an open page leads to the login once its session has ended', async () => {
+    const port = await freePort();
+    const { page } = await startPage(everyState(), {
+      port,
+      publicOrigin: `http://127.0.0.1:${port}`,
+    });
+    const { tab, close } = await openTab(browser);
+    await logInHere(tab, page.url, '/environments/canary');
+    await tab.waitForFunction("document.getElementById('live').dataset.state === 'live'");
+    const other = await tab.context().newPage();
+    await other.goto(page.url);
+    await other.click('text=Log out');
+    await tab.waitForURL(`${page.url}/login?next=*`);
+    await close();
+  });
+
+  it('says what is missing, as a page', async () => {
+    const { page } = await everything();
+    const { tab, close } = await openTab(browser);
+    await tab.goto(`${page.url}/environments/nobody`);
+    expect(await tab.textContent('h1')).toBe('No environment has this name');
+    expect(await violations(tab)).toEqual([]);
+    await close();
+  });
+
+  it('5,000 environments fit a page, and are searched', async () => {
+    const { page } = await startPage(fleet(5000));
+    const { tab, problems, close } = await openTab(browser, { javaScriptEnabled: false });
+    await tab.goto(page.url);
+    expect(await tab.locator('tbody tr').count()).toBe(100);
+    await tab.fill('#q', 'team-0102 ring=2');
+    await tab.keyboard.press('Enter');
+    await tab.waitForURL('**/?q=*');
+    expect(await tab.locator('tbody tr').count()).toBe(1);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('everything can be reached by keyboard, in the order of the page, past the head at once', async () => {
+    const { page } = await everything();
+    const { tab, close } = await openTab(browser, { viewport: { width: 1600, height: 900 } });
+    await tab.goto(page.url);
+    const at = async (): Promise<string> =>
+      tab.evaluate(
+        '(document.activeElement.textContent || document.activeElement.id).trim().split("\\n")[0]',
+      );
+    await tab.keyboard.press('Tab');
+    expect(await at()).toBe('Skip to the content');
+    expect(await tab.evaluate('document.activeElement.getBoundingClientRect().top >= 0')).toBe(
+      true,
+    );
+    await tab.keyboard.press('Enter');
+    await tab.keyboard.press('Tab');
+    const seen: string[] = [];
+    for (
+      let count = 0;
+      count < 40 && (await tab.evaluate('document.activeElement !== document.body'));
+      count++
+    ) {
+      seen.push(await at());
+      const outline = await tab.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+      expect(outline, seen.at(-1)).not.toBe('none');
+      await tab.keyboard.press('Tab');
+    }
+    expect(seen[0]).toBe('11 all');
+    expect(seen).toContain('q');
+    expect(seen.slice(-11)).toEqual([
+      'eu-production',
+      'us-production',
+      'staging',
+      'demo',
+      'canary',
+      'integration',
+      'partners',
+      'new-team',
+      'load-test',
+      'research',
+      'sandbox',
+    ]);
+    await close();
+  });
+
+  it('a row changes by itself and moves to its place, the focus stays, and one sentence says so', async () => {
+    const { page, watching } = await everything();
+    const { tab, problems, close } = await openTab(browser, {
+      viewport: { width: 1600, height: 900 },
+    });
+    await tab.goto(page.url);
+    await tab.waitForSelector('#live[data-state=live]');
+    await tab.focus('tr[data-name=sandbox] a');
+    watching.set('sandbox', { status: 'error', found: 'error' });
+    await tab.waitForSelector('tr[data-name=sandbox][data-status=failed]');
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('sandbox');
+    await tab.waitForSelector('tr[data-name=sandbox]:nth-child(2)');
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('sandbox');
+    await tab.waitForFunction(
+      'document.getElementById("announce").textContent === "sandbox is now: failed."',
+    );
+    expect(await tab.textContent('#counts')).toMatch(/2\s+✗ failed/);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('rows come and go, on a list that is filtered, too', async () => {
+    const { page, watching } = await everything();
+    const { tab, problems, close } = await openTab(browser);
+    await tab.goto(`${page.url}/?state=drift`);
+    await tab.waitForSelector('#live[data-state=live]');
+    watching.set('sandbox', { status: 'drift' });
+    await tab.waitForSelector('tr[data-name=sandbox]');
+    for (const name of ['sandbox', 'demo', 'canary'])
+      watching.set(name, { status: 'in-sync', plan: null, stopped: null });
+    await tab.waitForSelector('text=No environment matches.');
+    expect(await tab.locator('tbody tr').count()).toBe(0);
+    watching.set('canary', { status: 'drift' });
+    await tab.waitForSelector('tr[data-name=canary]');
+    expect(await tab.isVisible('text=No environment matches.')).toBe(false);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('what was missed while the connection was cut is made up for', async () => {
+    const { page, watching } = await everything();
+    const { tab, close } = await openTab(browser);
+    await tab.goto(page.url);
+    await tab.waitForSelector('#live[data-state=live]');
+    await tab.context().setOffline(true);
+    // A browser that is offline keeps the connections that it has: the page ends its streams, as a restart would.
+    watching.set('research', { status: 'conflict' });
+    await tab.evaluate('dispatchEvent(new Event("pagehide"))');
+    await tab.context().setOffline(false);
+    watching.set('sandbox', { status: 'drift' });
+    await tab.evaluate('dispatchEvent(new Event("pageshow"))');
+    await tab.waitForSelector('tr[data-name=sandbox][data-status=drift]');
+    await tab.waitForSelector('tr[data-name=research][data-status=conflict]');
+    await close();
+  });
+
+  it("an environment's page is live: what was typed and opened stays", async () => {
+    const { page, watching } = await everything();
+    const { tab, problems, close } = await openTab(browser);
+    await logInHere(tab, page.url, '/environments/canary');
+    await tab.waitForSelector('#live[data-state=live]');
+    await tab.click('summary:has-text("Suspend")');
+    await tab.fill('#reason', 'half a sentence');
+    await tab.click('#history summary:has-text("What was found")');
+    watching.set('canary', { status: 'in-sync', found: 'in-sync', plan: null });
+    watching.record({ kind: 'resumed', environment: 'canary' });
+    await tab.waitForSelector('h1:has-text("in sync")');
+    await tab.waitForSelector('#found:has-text("The service has what the file declares.")');
+    expect(await tab.inputValue('#reason')).toBe('half a sentence');
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('somebody logs in, plans, is asked once more, and applies', async () => {
+    const { page, watching } = await everything();
+    const { tab, problems, close } = await openTab(browser);
+    await tab.goto(`${page.url}/environments/canary`);
+    expect(await tab.isVisible('text=Plan now')).toBe(false);
+    await tab.click('text=Log in');
+    await tab.fill('#token', TOKEN);
+    await tab.click('main button');
+    await tab.waitForURL('**/environments/canary');
+    await tab.click('text=Plan now');
+    await tab.click('button:has-text("Apply 11 changes")');
+    await tab.waitForSelector('text=Applied 1 change.');
+    expect(watching.asked.filter((asked) => asked.startsWith('apply'))).toHaveLength(1);
+    await close();
+    expect(problems).toEqual([]);
+  });
+
+  it('hostile names, values and reasons run nothing', async () => {
+    const evil = '"><img src=x onerror=alert(1)></script><script>alert(1)</script>';
+    const { page, watching } = await startPage([
+      longWatched({
+        name: evil,
+        labels: { [evil]: evil },
+        origin: evil,
+        status: 'suspended',
+        found: 'drift',
+        suspended: { at: evil, reason: evil, until: evil },
+        stopped: { at: evil, path: evil, reason: evil },
+        heldBy: evil,
+        commit: evil,
+        since: evil,
+      }),
+    ]);
+    watching.record({ kind: 'healing-stopped', environment: evil, path: evil, reason: evil });
+    const { tab, problems, close } = await openTab(browser);
+    let alerts = 0;
+    tab.on('dialog', (dialog) => {
+      alerts += 1;
+      void dialog.dismiss();
+    });
+    await tab.goto(page.url);
+    await tab.click('tbody a');
+    await tab.waitForSelector('#history');
+    await tab.waitForSelector('#live[data-state=live]');
+    watching.set(evil, { status: 'drift' });
+    await tab.waitForSelector('section[data-status=drift]');
+    expect(await tab.locator('img, main script').count()).toBe(0);
+    await close();
+    expect([alerts, problems]).toEqual([0, []]);
+  });
+});

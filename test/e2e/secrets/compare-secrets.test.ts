@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startAgentServer } from '../../fixture/agent-server.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
+import { dedent } from '../../fixture/dedent.ts';
+import { encodings } from '../../fixture/encodings.ts';
+
+/** What is stored, and in no variable: the server shows it to whoever asks. */
+const STORED = {
+  key: 'canary p@ss"w\\ö/1+2\ncanary line2&<x>',
+  mcp: 'canary-mcp-4f0c2b',
+  head: 'canary-head-7d1e93',
+  variable: 'canary-env-55aa10',
+  critic: 'canary-critic-c0ffee',
+};
+
+const FORMATS = ['text', 'json', 'markdown', 'html', 'github'];
+
+const COMMANDS = [
+  ...['plan', 'drift'].flatMap((command) => FORMATS.map((format) => [command, '-o', format])),
+  ['plan', '--verbose', '--out', 'plan.json'],
+  ['plan', '--rotate', 'all', '-o', 'json=rotated.json'],
+  ['explain', 'llm_api_key'],
+  ['explain', 'mcp_config'],
+  ['get', 'settings', '-o', 'json=snapshot.json'],
+  ['plan', '--snapshot', 'snapshot.json'],
+  ['pull', '--check'],
+  ['doctor'],
+  ...FORMATS.map((format) => ['apply', '--yes', '-o', format, '-o', 'json=outcome.json']),
+];
+
+it('no document of any command holds a secret that the server has shown, in any form', async () => {
+  const server = await startAgentServer({
+    agent_settings_diff: {
+      llm: { api_key: STORED.key },
+      verification: { critic_api_key: STORED.critic },
+      mcp_config: {
+        x: {
+          url: 'https://x.example.com/mcp',
+          auth: { strategy: 'api_key', value: STORED.mcp },
+          headers: { 'X-Token': STORED.head },
+        },
+        fs: { command: 'npx', env: { PLAIN: STORED.variable } },
+      },
+    },
+  });
+  onTestFinished(() => server.close());
+  const folder = folderWith({
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${server.url}", api_key: "\${env:KEY}", compare_secrets: true }
+      settings:
+        language: en
+        llm_api_key: \${env:LLM}
+        agent_settings: { verification: { critic_api_key: "\${env:LLM}" } }
+        mcp_config:
+          stdio_servers: [{ name: fs, command: npx, env: { PLAIN: other } }]
+          shttp_servers: [{ url: "https://x.example.com/mcp", api_key: "\${env:LLM}", timeout: 9 }]
+    `,
+  });
+  onTestFinished(() => folder.remove());
+  const env = { KEY: 'contract-key', LLM: 'sk-declared-1', SETPOINT_STATE_KEY: 'state-key' };
+  const forms = Object.values(STORED).flatMap(encodings);
+  for (const command of COMMANDS) {
+    const { code, stdout, stderr } = await setpoint(command, { cwd: folder.path, env });
+    expect(code, `${command.join(' ')}: ${stderr}`).toBeLessThanOrEqual(2);
+    const told = [stdout, stderr, ...filesIn(folder.path)].join('\n');
+    expect(forms.filter((form) => told.includes(form))).toEqual([]);
+  }
+  expect(server.requests.some(({ exposes }) => exposes)).toBe(true);
+  expect(server.patches()).toHaveLength(1);
+});
+
+function filesIn(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+}
+
+it.each(['settings-v0', 'app-server'] as const)(
+  'a service that speaks %s shows no secret that it hides: the file is refused, and nothing else is sent',
+  async (dialect) => {
+    const { startEmulator } = await import('../../../src/emulator/start.ts');
+    const service = await startEmulator({ dialect, apiKey: 'contract-key' });
+    onTestFinished(() => service.close());
+    const folder = folderWith({
+      'settings.yaml': dedent`
+        version: 1
+        server: { url: "${service.url}", api_key: "\${env:KEY}", compare_secrets: true }
+        settings: { language: en }
+      `,
+    });
+    onTestFinished(() => folder.remove());
+    const options = { cwd: folder.path, env: { KEY: 'contract-key' } };
+    const { code, stderr, stdout } = await setpoint(['plan'], options);
+    expect(code).toBe(3);
+    expect(stdout + stderr).toContain(
+      `This service speaks ${dialect}, which shows no secret that it hides`,
+    );
+  },
+);

@@ -1,0 +1,221 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PlanDocument } from '../../../src/model/plan.ts';
+import { startFronted, type Fronted } from '../../fixture/before-service.ts';
+import { setpoint } from '../../fixture/command-here.ts';
+import { folderWith } from '../../fixture/command.ts';
+
+const STORED = {
+  agent_settings_diff: {
+    llm: {
+      model: 'anthropic/claude-sonnet-4-5',
+      api_key: 'CANARY-stored',
+      base_url: 'https://llm.example.com',
+      temperature: 0.5,
+      aws_session_token: 'CANARY-aws',
+    },
+  },
+  misc_settings_diff: { app_preferences: { language: 'en' } },
+};
+
+const PROFILES = {
+  nokey: { model: 'openai/gpt-5', base_url: 'https://other.example.net' },
+  keyed: { model: 'openai/gpt-5', api_key: 'CANARY-profile', num_retries: 2 },
+};
+
+async function server(): Promise<Fronted> {
+  const fronted = await startFronted({ dialect: 'agent-server' });
+  onTestFinished(() => fronted.close());
+  expect(await fronted.ask('PATCH', '/api/settings', STORED)).toMatchObject({ status: 200 });
+  for (const [name, llm] of Object.entries(PROFILES))
+    expect(await fronted.ask('POST', `/api/profiles/${name}`, { llm })).toMatchObject({
+      status: 201,
+    });
+  return fronted;
+}
+
+function runs(url: string, settings: string, more = '') {
+  const text = `version: 1\nserver:\n  url: ${url}\n  api_key: "\${env:KEY}"\nsettings: { ${settings} }\n${more}`;
+  const folder = folderWith({ 'settings.yaml': text });
+  onTestFinished(() => folder.remove());
+  return (...args: string[]) => setpoint(args, { cwd: folder.path, env: { KEY: 'k' } });
+}
+
+async function settingsOf(fronted: Fronted) {
+  const { body } = await fronted.ask('GET', '/api/settings');
+  return body as {
+    readonly agent_settings: { readonly llm: object };
+    readonly active_profile: unknown;
+  };
+}
+
+async function planOf(run: ReturnType<typeof runs>) {
+  const { stdout } = await run('plan', '-o', 'json');
+  const { environments } = JSON.parse(stdout) as PlanDocument;
+  const [environment] = environments;
+  if (environment === undefined) throw new Error('no environment');
+  return environment;
+}
+
+describe('active_profile alone, which takes the place of the whole llm', () => {
+  it('is planned with every member, the key and the address that it replaces', async () => {
+    const { url } = await server();
+    const { changes } = await planOf(runs(url, 'active_profile: nokey'));
+    const shown = changes.map(({ path, action, before, after }) => [
+      path.join('.'),
+      action,
+      before,
+      after,
+    ]);
+    expect(shown).toEqual([
+      ['active_profile', 'set', null, 'nokey'],
+      ['llm_model', 'change', 'anthropic/claude-sonnet-4-5', 'openai/gpt-5'],
+      ['llm_base_url', 'change', 'https://llm.example.com', 'https://other.example.net'],
+      ['agent_settings.llm.temperature', 'clear', 0.5, null],
+      ['llm_api_key', 'clear', '(sensitive)', null],
+      ['agent_settings.llm.aws_session_token', 'clear', '(sensitive)', null],
+    ]);
+  });
+
+  it.each([
+    ['clear_secret: true', 'clear-secret'],
+    ['move_endpoint: true', 'move-endpoint'],
+    ['protected: true', 'clear-secret'],
+  ])('is refused under %s, and nothing is written', async (guard, rule) => {
+    const fronted = await server();
+    const before = await settingsOf(fronted);
+    const run = runs(fronted.url, 'active_profile: nokey', `guards: { ${guard} }\n`);
+    expect((await planOf(run)).refusals.map((refusal) => refusal.rule)).toContain(rule);
+    expect((await run('apply', '--yes')).code).toBe(5);
+    expect(fronted.writes()).toEqual([]);
+    expect(await settingsOf(fronted)).toEqual(before);
+  });
+
+  it.each(['nokey', 'keyed'])(
+    'ends as applied for %s, and the next plan is empty',
+    async (name) => {
+      const fronted = await server();
+      const run = runs(fronted.url, `active_profile: ${name}`);
+      const { code, stdout } = await run('apply', '--yes');
+      expect([code, stdout]).toEqual([0, expect.stringContaining('active_profile')]);
+      expect(await settingsOf(fronted)).toMatchObject({
+        active_profile: name,
+        agent_settings: { llm: { model: 'openai/gpt-5', temperature: null } },
+      });
+      expect((await run('plan', '--exit-code')).code).toBe(0);
+    },
+  );
+
+  it('says of the key of a profile that it was sent and cannot be read back', async () => {
+    const fronted = await server();
+    const run = runs(fronted.url, 'active_profile: keyed');
+    const { stdout } = await run('apply', '--yes', '-o', 'json');
+    const { environments } = JSON.parse(stdout) as {
+      environments: { changes: { path: string[]; result: string }[] }[];
+    };
+    const results = environments[0]?.changes.map(({ path, result }) => [path.join('.'), result]);
+    expect(results).toContainEqual(['llm_api_key', 'unverifiable']);
+    expect(results).toContainEqual(['llm_model', 'verified']);
+    expect(results).toContainEqual(['agent_settings.llm.aws_session_token', 'verified']);
+  });
+
+  it('names what somebody else changes of the llm right after the write', async () => {
+    const fronted = await server();
+    let written = false;
+    fronted.before = async ({ method }) => {
+      if (method === 'GET' && written)
+        await fronted.ask('PATCH', '/api/settings', {
+          agent_settings_diff: { llm: { num_retries: 9, model: 'x/y' } },
+        });
+      written ||= method === 'PATCH';
+    };
+    const { code, stdout, stderr } = await runs(fronted.url, 'active_profile: nokey')(
+      'apply',
+      '--yes',
+    );
+    expect(code).toBe(8);
+    expect(stdout + stderr).toContain('llm_model');
+  });
+
+  it('is approved by a saved plan only as the profile was then', async () => {
+    const fronted = await server();
+    const run = runs(fronted.url, 'active_profile: nokey');
+    expect((await run('plan', '--out', 'plan.json')).code).toBe(0);
+    const llm = { ...PROFILES.nokey, base_url: 'https://third.example.org' };
+    await fronted.ask('POST', '/api/profiles/nokey', { llm });
+    expect((await run('apply', 'plan.json')).code).toBe(6);
+    expect(fronted.writes()).toEqual([]);
+    await fronted.ask('POST', '/api/profiles/nokey', { llm: PROFILES.nokey });
+    expect((await run('apply', 'plan.json')).code).toBe(0);
+  });
+
+  it('moves the pointer alone beside any declared member of the llm', async () => {
+    const fronted = await server();
+    const run = runs(
+      fronted.url,
+      'active_profile: nokey, llm_model: "anthropic/claude-sonnet-4-5"',
+    );
+    expect((await planOf(run)).changes.map(({ path }) => path)).toEqual([['active_profile']]);
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect(await settingsOf(fronted)).toMatchObject({
+      active_profile: 'nokey',
+      agent_settings: { llm: { base_url: 'https://llm.example.com', temperature: 0.5 } },
+    });
+  });
+});
+
+describe('a pointer to something that is not there', () => {
+  it.each(['active_profile: gone', 'active_profile: gone, llm_model: x/y'])(
+    'is refused by plan and apply: %s',
+    async (settings) => {
+      const fronted = await server();
+      const run = runs(fronted.url, settings);
+      for (const args of [['plan'], ['apply', '--yes']]) {
+        const { code, stdout, stderr } = await run(...args);
+        expect(code).toBe(3);
+        expect(stdout + stderr).toContain(
+          'active_profile names an LLM profile that it does not have',
+        );
+      }
+      expect(fronted.writes()).toEqual([]);
+    },
+  );
+
+  it('is refused of a meta profile where the server has meta profiles', async () => {
+    const fronted = await server();
+    fronted.instead = ({ path }) =>
+      path.startsWith('/api/meta-profiles/')
+        ? { status: 404, body: { detail: "Meta-profile 'gone' not found" } }
+        : null;
+    const { code, stdout, stderr } = await runs(fronted.url, 'active_meta_profile: gone')('plan');
+    expect(code).toBe(3);
+    expect(stdout + stderr).toContain('active_meta_profile names a meta profile');
+  });
+
+  it('of a connection that is not there is refused, because the server cannot activate it', async () => {
+    const fronted = await server();
+    const llm = { model: 'openai/gpt-5', provider_connection_id: 'no-such' };
+    await fronted.ask('POST', '/api/profiles/linked', { llm });
+    fronted.instead = ({ path }) =>
+      path === '/api/llm/provider-connections' ? { status: 200, body: [] } : null;
+    const { code, stdout, stderr } = await runs(fronted.url, 'active_profile: linked')('plan');
+    expect(code).toBe(3);
+    expect(stdout + stderr).toContain('whose provider connection is not there');
+  });
+
+  it('that the server refuses only at the write is named, and nothing of the answer is shown', async () => {
+    const fronted = await server();
+    const id = '11111111-2222-3333-4444-555555555555';
+    fronted.instead = ({ method }) =>
+      method === 'PATCH'
+        ? { status: 404, body: { detail: `Agent profile 'CANARY' not found` } }
+        : null;
+    const run = runs(fronted.url, `active_agent_profile_id: "${id}"`);
+    const { code, stdout, stderr } = await run('apply', '--yes');
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain(
+      'nothing of the name that active_agent_profile_id has (status 404)',
+    );
+    expect(stdout + stderr).not.toContain('CANARY');
+    expect(stdout + stderr).not.toContain('invalid');
+  });
+});

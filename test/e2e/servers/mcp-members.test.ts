@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { apply } from '../../../src/operations/apply.ts';
+import { plan } from '../../../src/operations/plan.ts';
+import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
+import type { JsonRecord } from '../../fixture/store-server.ts';
+
+const URL = 'https://mcp.example.com/mcp';
+const SECRET = 'CANARY-71c2aa09';
+const BOTH = LATER.flatMap((dialect) => SPELLINGS.map((spelling) => ({ dialect, spelling })));
+
+/** Every way to authenticate, as a file declares it; null is none. */
+const WAYS: Readonly<Record<string, JsonRecord | null>> = {
+  'none at all': null,
+  none: { strategy: 'none' },
+  'an api_key': { strategy: 'api_key', value: '${env:KEY}' },
+  'an api_key in a header': { strategy: 'api_key', value: '${env:KEY}', header_name: 'X-Key' },
+  'an api_key in another header': { strategy: 'api_key', value: '${env:KEY}', header_name: 'X-K' },
+  bearer: { strategy: 'bearer', value: '${env:KEY}' },
+  basic: { strategy: 'basic', username: 'u', password: '${env:KEY}' },
+  headers: { strategy: 'header', headers: { 'X-Key': '${env:KEY}' } },
+};
+const env = { KEY: SECRET };
+const isNone = (way: JsonRecord | null) => way === null || way['strategy'] === 'none';
+const stored = (way: JsonRecord | null) =>
+  JSON.parse(JSON.stringify(way).replaceAll('${env:KEY}', SECRET)) as JsonRecord | null;
+
+describe.each(BOTH)('how a server authenticates on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+  const pairs = Object.keys(WAYS).flatMap((from) =>
+    Object.keys(WAYS).map((to) => [from, to] as const),
+  );
+
+  it.each(pairs)('becomes what the file declares: from %s to %s', async (from, to) => {
+    const [before = null, after = null] = [WAYS[from], WAYS[to]];
+    const auth = before === null ? {} : { auth: stored(before) };
+    const service = await serviceWith(dialect, {
+      one: { url: URL, transport: 'http', description: 'stays', ...auth },
+    });
+    const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
+    const isSame = from === to || (isNone(before) && isNone(after));
+    const planned = await plan(asked);
+    expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({
+      status: isSame ? 'in-sync' : 'applied',
+      error: null,
+      remaining: [],
+    });
+    const { one } = await service.servers();
+    expect(one).toMatchObject({ url: URL, description: 'stays' });
+    if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
+    else expect(one?.['auth']).toEqual(stored(after));
+    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  });
+});
+
+/** What a member is on the service, what the file declares, and what it is then; undefined if it is gone. */
+const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[] = [
+  ['headers {}', { headers: { 'X-K': SECRET } }, { headers: {} }, {}],
+  ['headers null', { headers: { 'X-K': SECRET } }, { headers: null }, {}],
+  ['headers {} where there are none', {}, { headers: {} }, {}],
+  [
+    'a header null',
+    { headers: { 'X-K': SECRET, 'X-L': 'l' } },
+    { headers: { 'X-K': null, 'X-L': '${env:KEY}' } },
+    { headers: { 'X-L': SECRET } },
+  ],
+  ['timeout null', { timeout: 30 }, { timeout: null }, {}],
+  ['timeout 60 where there is none', {}, { timeout: 60 }, { timeout: 60 }],
+  ['a timeout of half seconds', { timeout: 30 }, { timeout: 12.5 }, { timeout: 12.5 }],
+  ['a timeout of more than an hour', {}, { timeout: 5000 }, { timeout: 5000 }],
+  ['description null', { description: 'd' }, { description: null }, {}],
+  ['cwd null', { cwd: '/srv' }, { cwd: null }, {}],
+  ['auth null', { auth: { strategy: 'bearer', value: SECRET } }, { auth: null }, {}],
+];
+
+describe.each(BOTH)('a member of a server on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+
+  it.each(MEMBERS)('%s becomes what the file declares', async (_, before, declared, after) => {
+    const common = { url: URL, transport: 'http' };
+    const service = await serviceWith(dialect, { one: { ...common, ...before } });
+    const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
+    const differs = JSON.stringify(before) !== JSON.stringify(after);
+    expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({ error: null, remaining: [] });
+    const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
+    expect(one).toEqual({ ...common, ...after });
+    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  });
+});
+
+describe.each(BOTH)('what says that a server needs no key on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+
+  it('stays as it is stored beside a change, and is a change by itself for nobody', async () => {
+    const auth = { strategy: 'none' };
+    const service = await serviceWith(dialect, { one: { url: URL, transport: 'http', auth } });
+    const quiet = declaring(service, { one: { url: URL, auth: null } }, spelling);
+    expect((await plan(quiet)).environments[0]?.changes).toEqual([]);
+    const asked = declaring(service, { one: { url: URL, description: 'd' } }, spelling);
+    expect((await apply(asked)).environments[0]).toMatchObject({ status: 'applied', error: null });
+    expect((await service.servers())['one']).toMatchObject({ url: URL, auth, description: 'd' });
+    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  });
+});
+
+describe.each(BOTH)('the header Authorization on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+
+  it.each(['Token', 'Bearer'])(
+    'is stored as it is declared, or refused by the plan with what to declare: %s',
+    async (word) => {
+      const sent = `${word} ${SECRET}`;
+      const service = await serviceWith(dialect, { one: { url: URL, transport: 'http' } });
+      const declared = { one: { url: URL, headers: { Authorization: '${env:SENT}' } } };
+      const asked = declaring(service, declared, spelling, { env: { SENT: sent } });
+      const [planned] = (await plan(asked)).environments;
+      const [applied] = (await apply(asked)).environments;
+      const { one } = await service.servers();
+      if (dialect === 'agent-server') {
+        expect(one?.['headers']).toEqual({ Authorization: sent });
+        expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+        return;
+      }
+      const error = {
+        code: 'unfit-for-service',
+        message: expect.stringContaining(
+          'headers.Authorization is kept as auth there: declare auth with the strategy bearer or header instead.',
+        ),
+      };
+      expect([planned, applied]).toMatchObject([{ error }, { error }]);
+      expect(one).not.toHaveProperty('headers');
+    },
+  );
+});
+
+describe.each(LATER)('the transport in the native map on %s', (dialect) => {
+  const KINDS = [undefined, 'http', 'streamable-http'] as const;
+  const pairs = KINDS.flatMap((from) => [...KINDS, null].map((to) => [from, to] as const));
+  it.each(pairs)('becomes what is declared: from %s to %s', async (from, to) => {
+    const was = from === undefined ? {} : { transport: from };
+    const service = await serviceWith(dialect, { one: { url: URL, ...was } });
+    const is = to === undefined ? {} : { transport: to };
+    const asked = declaring(service, { one: { url: URL, ...is } }, 'native');
+    const differs = to !== undefined && (to ?? 'http') !== (from ?? 'http');
+    expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({ error: null, remaining: [] });
+    const { one } = await service.servers();
+    expect(one?.['transport']).toBe(differs ? (to ?? 'http') : from);
+  });
+});
+
+describe.each(LATER)('a transport that the server has inferred on %s', (dialect) => {
+  it('is said beside an address that another one would be inferred from', async () => {
+    const service = await serviceWith(dialect, { one: { url: URL } });
+    const asked = declaring(
+      service,
+      { one: { url: `${new globalThis.URL(URL).origin}/sse` } },
+      'lists',
+    );
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
+    expect((await service.servers())['one']).toMatchObject({ transport: 'http' });
+    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
+  });
+});
+
+describe('enabled on an Agent Server', () => {
+  it.each(SPELLINGS)('null in %s is the default', async (spelling) => {
+    const service = await serviceWith('agent-server', { one: { url: URL, enabled: false } });
+    const asked = declaring(service, { one: { url: URL, enabled: null } }, spelling);
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({ status: 'applied', error: null, remaining: [] });
+    expect((await service.servers())['one']).toMatchObject({ enabled: true });
+    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
+  });
+});

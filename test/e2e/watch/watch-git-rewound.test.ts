@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { folderWith, start } from '../../fixture/command.ts';
+import { startStore } from '../../fixture/store-server.ts';
+
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a branch that is rewound after %s of its controller is refused at the start, until --git-from names its commit',
+  { timeout: 120_000 },
+  async (signal) => {
+    const store = await startStore({}, { language: 'de' });
+    const folder = folderWith({});
+    const repository = join(folder.path, 'repository');
+    mkdirSync(repository);
+    const git = (...args: readonly string[]): string => {
+      const identity = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com'];
+      const options = { encoding: 'utf8' } as const;
+      return execFileSync('git', ['-C', repository, ...identity, ...args], options).trim();
+    };
+    const commit = (language: string): string => {
+      const text = `version: 1
+server: { url: "${store.url}", api_key: "\${env:KEY}" }
+settings: { language: ${language} }
+watch: { mode: heal, interval: 10s }
+`;
+      writeFileSync(join(repository, 'settings.yaml'), text);
+      git('add', '--all');
+      git('commit', '--quiet', '--message', 'Change');
+      return git('rev-parse', 'HEAD');
+    };
+    git('init', '--quiet', '--initial-branch', 'main');
+    const first = commit('en');
+    const second = commit('de');
+    const env = {
+      KEY: 'a-session-key',
+      PATH: process.env['PATH'] ?? '',
+      SETPOINT_ALLOWED_ORIGINS: store.url,
+      SETPOINT_ALLOWED_VARIABLES: 'KEY',
+    };
+    const watch = (...flags: readonly string[]) => {
+      const args = ['watch', '--git', repository, '--data', 'data', '--lock', 'file'];
+      return start([...args, ...flags], { cwd: folder.path, env });
+    };
+    /** Lets it read once, or end by itself. */
+    const ranOnce = async (...flags: readonly string[]) => {
+      const before = store.requests.length;
+      const { child, ended } = watch(...flags);
+      while (store.requests.length === before && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      child.kill(signal);
+      return ended;
+    };
+
+    expect((await ranOnce()).stderr).toBe('');
+    git('reset', '--quiet', '--hard', first);
+    const asked = store.requests.length;
+    for (const flags of [[], ['--git-from', second]]) {
+      const { code, stderr } = await ranOnce(...flags);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`was rewritten: ${second} is not an ancestor of ${first}.`);
+      expect(stderr).toContain('--git-from');
+    }
+    expect([store.requests.length, store.posts()]).toEqual([asked, 0]);
+
+    const meant = await ranOnce('--git-from', first);
+    expect([meant.code, meant.stderr]).toEqual([signal === 'SIGTERM' ? 0 : null, '']);
+    expect(store.requests.length).toBeGreaterThan(asked);
+    folder.remove();
+    await store.close();
+  },
+);

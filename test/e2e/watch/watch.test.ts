@@ -1,0 +1,253 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HistoryDocument } from '../../../src/model/watch.ts';
+import { folderWith, setpoint, start, type Ended } from '../../fixture/command.ts';
+import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+
+const TIME = 120_000;
+
+let store: StoreServer;
+let folder: ReturnType<typeof folderWith>;
+
+function settings(mode: string): string {
+  return `version: 1
+server: { url: "${store.url}", api_key: "\${env:KEY}" }
+settings: { language: en }
+watch: { mode: ${mode}, interval: 10s }
+`;
+}
+
+beforeEach(async () => {
+  store = await startStore({}, { language: 'de' });
+  folder = folderWith({ 'settings.yaml': settings('detect') });
+});
+afterEach(async () => {
+  await store.close();
+  folder.remove();
+});
+
+const ENV = { KEY: 'canary-key', PATH: process.env['PATH'] ?? '' };
+
+function run(...args: readonly string[]): Promise<Ended> {
+  return setpoint(args, { cwd: folder.path, env: ENV });
+}
+
+/** Starts a controller, and resolves with how to stop it once `isThere` holds. */
+async function watching(
+  isThere: () => boolean,
+  ...flags: readonly string[]
+): Promise<(signal: NodeJS.Signals) => Promise<Ended>> {
+  const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV });
+  while (!isThere() && child.exitCode === null && child.signalCode === null)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  return async (signal) => {
+    child.kill(signal);
+    return ended;
+  };
+}
+
+function journal(): string {
+  const path = join(folder.path, '.setpoint/watch/journal.jsonl');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+const accepts = (() => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const schema = (name: string): object =>
+    JSON.parse(
+      readFileSync(join(import.meta.dirname, `../../../schemas/${name}.schema.json`), 'utf8'),
+    ) as object;
+  ajv.addSchema(schema('plan')).addSchema(schema('outcome'));
+  return ajv.compile(schema('history'));
+})();
+
+async function history(...args: readonly string[]): Promise<HistoryDocument> {
+  const { code, stdout, stderr } = await run('history', '-o', 'json', ...args);
+  expect([code, stderr]).toEqual([0, '']);
+  const document = JSON.parse(stdout) as HistoryDocument;
+  accepts(document);
+  expect(accepts.errors ?? []).toEqual([]);
+  return document;
+}
+
+describe('setpoint watch', () => {
+  it(
+    'finds drift and writes nothing in mode detect, and ends at a signal with exit 0',
+    { timeout: TIME },
+    async () => {
+      const stop = await watching(() => journal().includes('"kind":"state"'));
+      const { code, stdout, stderr } = await stop('SIGTERM');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/warn {2}default: drift, was not-read: 1 change/);
+      expect(stdout).not.toContain('canary');
+      expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
+      const { records } = await history('-e', 'default', 'language');
+      expect(records).toMatchObject([
+        {
+          kind: 'state',
+          status: 'drift',
+          after: null,
+          plan: { changes: [{ before: 'de', after: 'en' }] },
+        },
+      ]);
+    },
+  );
+
+  it(
+    'heals what two reads have found, and records the former value',
+    { timeout: TIME },
+    async () => {
+      writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
+      const stop = await watching(() => journal().includes('"status":"in-sync"'));
+      const { code } = await stop('SIGINT');
+      expect(code).toBe(0);
+      expect(store.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      const { records } = await history();
+      expect(records.map(({ kind }) => kind)).toEqual([
+        'stopped',
+        'state',
+        'write',
+        'writing',
+        'state',
+        'started',
+      ]);
+      expect(records[2]).toMatchObject({
+        by: 'watch',
+        outcome: {
+          status: 'applied',
+          changes: [{ before: 'de', after: 'en', result: 'verified' }],
+        },
+      });
+      const { stdout } = await run('history');
+      expect(stdout).toMatch(/healed\n {4}language: "de" → "en" \(verified\)/);
+    },
+  );
+
+  it('heals nothing while an environment is suspended', { timeout: TIME }, async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
+    const suspended = await run('suspend', '-e', 'default', '--reason', 'moving', '--until', '1h');
+    expect([suspended.code, suspended.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Suspended default until \d{4}-.*Z\.\n$/),
+    ]);
+    // Two turns: an environment that may be healed is healed in the second one.
+    const reads = (): number => store.requests.length;
+    const stop = await watching(() => reads() >= 3);
+    await stop('SIGTERM');
+    expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
+    expect((await run('resume', '-e', 'def*')).stdout).toBe('Resumed default.\n');
+    const { records } = await history('-e', 'de*');
+    expect(records[0]).toMatchObject({ kind: 'resumed', environment: 'default' });
+  });
+
+  it('logs what a command has suspended and resumed, once', { timeout: TIME }, async () => {
+    await run('suspend', '-e', 'default', '--reason', 'before it began');
+    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV });
+    let log = '';
+    child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const logged = async (text: string): Promise<void> => {
+      while (!log.includes(text) && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await logged('drift');
+    await run('resume', '-e', 'default');
+    await logged('default: resumed');
+    await run('suspend', '-e', 'default', '--reason', 'moving');
+    await logged('moving');
+    await run('suspend', '-e', 'default', '--reason', 'still moving');
+    await logged('still moving');
+    child.kill('SIGTERM');
+    const { stdout } = await ended;
+    expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
+      'default: resumed',
+      'default: suspended until it is resumed: moving',
+      'default: suspended until it is resumed: still moving',
+    ]);
+  });
+
+  it('says so if it does not know the environment that somebody names', async () => {
+    await (
+      await watching(() => journal().includes('"kind":"state"'))
+    )('SIGTERM');
+    const before = journal();
+    for (const names of ['defualt', 'default,defualt']) {
+      const misspelled = await run('suspend', '-e', names, '--reason', 'moving');
+      expect([misspelled.code, misspelled.stdout]).toEqual([3, '']);
+      expect(misspelled.stderr).toContain('No controller of .setpoint/watch has read defualt.');
+      expect(misspelled.stderr).toContain('Did you mean default?');
+      expect(misspelled.stderr).toContain('--force');
+    }
+    const unknown = await run('resume', '-e', 'defualt');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      3,
+      expect.stringContaining('Did you mean default?'),
+    ]);
+    const idle = await run('resume', '-e', 'def*');
+    expect([idle.code, idle.stdout]).toEqual([0, 'default is not suspended; nothing to resume.\n']);
+    expect(journal()).toBe(before);
+    expect(existsSync(join(folder.path, '.setpoint/watch/suspensions'))).toBe(false);
+    const forced = await run('suspend', '-e', 'defualt', '--reason', 'moving', '--force');
+    expect([forced.code, forced.stderr]).toEqual([
+      0,
+      'setpoint: No controller of .setpoint/watch has read defualt yet.\n  Did you mean default?\n',
+    ]);
+    expect((await run('resume', '-e', 'defualt')).stdout).toBe('Resumed defualt.\n');
+    const none = await run('suspend', '-e', 'prod-*', '--reason', 'moving');
+    expect([none.code, none.stderr]).toEqual([
+      3,
+      expect.stringContaining('No environment in .setpoint/watch matches "prod-*".'),
+    ]);
+    const rows = (await run('history', '--limit', '2')).stdout.split('\n\n');
+    expect(rows).toHaveLength(2);
+    expect((await run('history', '-e', 'defautl')).stderr).toBe(
+      'setpoint: The journal in .setpoint/watch has nothing of "defautl".\n  Did you mean default?\n',
+    );
+    expect((await run('history', 'default')).stderr).toBe(
+      'setpoint: default is an environment.\n  Name it with -e default.\n',
+    );
+  });
+
+  it('says what is wrong with a file before it watches, and what is wrong with flags', async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('sometimes'));
+    const broken = await run('watch', '--listen', '127.0.0.1:0');
+    expect(broken.code).toBe(3);
+    expect(broken.stderr).toMatch(/settings\.yaml:4:/);
+    expect(broken.stderr).not.toContain('The page is at');
+    for (const flags of [
+      ['--interval', '1s'],
+      ['--ref', 'main'],
+      ['--lock', 'etcd'],
+      ['-o', 'markdown'],
+    ])
+      expect((await run('watch', ...flags)).code, flags.join(' ')).toBe(3);
+    expect((await run('suspend', '-e', 'default')).stderr).toContain(
+      'A suspension needs a reason.',
+    );
+    expect((await run('history', '--data', 'nowhere')).stderr).toContain(
+      'There is no journal in nowhere.',
+    );
+  });
+});
+
+describe('apply --journal', () => {
+  it('records who wrote what on which commit, and nothing if nothing was written', async () => {
+    const env = { ...ENV, GITHUB_ACTOR: 'somebody', GITHUB_SHA: 'c0ffee' };
+    for (const expected of [1, 1]) {
+      const { code } = await setpoint(['apply', '--yes', '--journal', 'records'], {
+        cwd: folder.path,
+        env,
+      });
+      expect(code).toBe(0);
+      const { records } = await history('--data', 'records');
+      expect(records).toHaveLength(expected);
+      expect(records[0]).toMatchObject({
+        kind: 'write',
+        by: 'apply',
+        actor: 'somebody',
+        commit: 'c0ffee',
+      });
+    }
+  });
+});
