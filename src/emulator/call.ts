@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dialogue } from './dialects.ts';
+import type { Routes } from './http/route.ts';
 import type { JsonObject } from './json.ts';
 import type { Knobs } from './options.ts';
 import type { Store } from './store/store.ts';
 
 /** The state of a service while it listens. */
 export interface Service {
-  readonly dialogue: Dialogue;
+  readonly routes: Routes;
   readonly store: Store;
   readonly serverMcp: JsonObject | undefined;
   readonly apiKey: string | undefined;

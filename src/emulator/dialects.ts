@@ -1,4 +1,8 @@
+import { readRequiredBody } from './http/body.ts';
 import type { Routes } from './http/route.ts';
+import { openVault } from './native/vault.ts';
+import { collectionRoutes } from './collections/collection.ts';
+import { settingsV0Secrets } from './collections/settings-v0-secrets.ts';
 import { conversationRoutes } from './conversations/routes.ts';
 import { sandboxRoutes } from './sandboxes/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
@@ -12,29 +16,20 @@ export function isEmulatorDialect(value: unknown): value is EmulatorDialect {
   return emulatorDialects.some((dialect) => dialect === value);
 }
 
-/** How a service of a dialect answers beside its paths. */
-export interface Dialogue {
-  readonly routes: Routes;
-  /** Whether a path with a slash at its end is answered with a redirect to the path without. */
-  readonly redirectsSlash: boolean;
-  /** Whether a 405 names one method, or all. */
-  readonly allows: 'first' | 'all';
-}
-
-/** Loads what a dialect needs. `apiKey` is the service's key, with which it keeps secrets out of its store. */
-export async function dialogueOf(
+/** Loads the paths of a dialect. `apiKey` is the service's key, with which it keeps secrets out of its store. */
+export async function routesOf(
   dialect: EmulatorDialect,
   apiKey: string | undefined,
-): Promise<Dialogue> {
+): Promise<Routes> {
   if (dialect === 'agent-server') {
     const { agentServerRoutes } = await import('./agent-server/routes.ts');
-    return { routes: agentServerRoutes(apiKey), redirectsSlash: true, allows: 'first' };
+    return agentServerRoutes(apiKey);
   }
   const shared = [...sandboxRoutes, ...conversationRoutes];
   if (dialect === 'app-server') {
     const { appServerRoutes } = await import('./app-server/routes.ts');
-    const routes = [...appServerRoutes(apiKey), ...shared];
-    return { routes, redirectsSlash: true, allows: 'first' };
+    return [...appServerRoutes(apiKey), ...shared];
   }
-  return { routes: [...settingsRoutes, ...shared], redirectsSlash: false, allows: 'all' };
+  const secrets = collectionRoutes(settingsV0Secrets(openVault(apiKey)), readRequiredBody);
+  return [...settingsRoutes, ...secrets, ...shared];
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { sendAnswer, type Answer } from './http/answer.ts';
 import type { Service } from './call.ts';
-import { dialogueOf, emulatorDialects, isEmulatorDialect } from './dialects.ts';
+import { emulatorDialects, isEmulatorDialect, routesOf } from './dialects.ts';
 import { type EmulatorOptions, readKnobs } from './options.ts';
 import { isLoopback } from './http/access.ts';
 import { listen } from './http/listen.ts';
@@ -52,7 +52,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
   const service: Service = {
-    dialogue: await dialogueOf(dialect, apiKey),
+    routes: await routesOf(dialect, apiKey),
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
     apiKey,

@@ -8,7 +8,7 @@
  *  - a case that expects "Settings not found" at any step is skipped by name;
  *  - three fields cannot be brought back to null. Where a case expects null there, llm_model and llm_base_url may also
  *    load as "", user_consents_to_analytics as false, and only so. Everything else is asserted as by default;
- *  - the cases of settings-with-server-mcp.json are skipped.
+ *  - the cases of settings-with-server-mcp.json and of secrets.json are skipped.
  */
 import { describe, expect, it } from 'vitest';
 
@@ -53,6 +53,15 @@ describe('settings of a server with mcp entries of its own', () => {
   }
 });
 
+describe('custom secrets', () => {
+  for (const recorded of recordedCases('secrets.json')) {
+    it(recorded.name, async ({ skip }) => {
+      skip(serverUrl !== undefined, 'needs a server without secrets, and they cannot be removed');
+      await replayOnEmulator(recorded, {});
+    });
+  }
+});
+
 async function replayOnEmulator(recorded: RecordedCase, options: EmulatorOptions): Promise<void> {
   const emulator = await startEmulator({ apiKey: key, ...options });
   try {
@@ -80,9 +89,11 @@ async function replay(
   const isJson = received.mediaType === 'application/json';
   const body = isJson ? (JSON.parse(received.text) as unknown) : received.text;
   const seen = response.status === 422 ? typesAndPlaces(body) : read(body);
+  const { headers = {}, ...expected } = response;
   expect({ status: received.status, contentType: received.mediaType, body: seen }).toEqual(
-    response,
+    expected,
   );
+  expect(received.headers).toMatchObject(headers);
 }
 
 function sendRecorded(url: string, { method, path, auth, body, raw }: RecordedStep['request']) {

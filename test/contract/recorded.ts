@@ -20,6 +20,7 @@ export interface RecordedStep {
   readonly response: {
     readonly status: number;
     readonly contentType: string;
+    readonly headers?: Readonly<Record<string, string>>;
     /** Of a 422, each item of `detail` has its type and loc alone. */
     readonly body: unknown;
   };

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { type Json, writeJson } from '../json.ts';
 import type { Problem } from '../validation/rule.ts';
 
-/** What the service answers. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
+/** What the service answers. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
 export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly body: Json; readonly allow?: string }
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'crash' };
 
@@ -32,6 +33,7 @@ function item({ type, loc, msg, input, ctx }: Problem): Json {
 
 export function sendAnswer(answer: Answer, response: ServerResponse): void {
   if (answer.kind === 'crash') return sendCrash(response);
+  if (answer.kind === 'text') return sendText(200, answer.text, response);
   if (answer.kind === 'redirect') {
     response.writeHead(307, { location: answer.to, 'content-length': 0 });
     response.end();
@@ -49,10 +51,14 @@ export function sendAnswer(answer: Answer, response: ServerResponse): void {
 function sendCrash(response: ServerResponse): void {
   const { socket } = response;
   response.once('finish', () => socket?.destroySoon());
-  const text = 'Internal Server Error';
-  response.writeHead(500, {
+  sendText(500, 'Internal Server Error', response);
+}
+
+function sendText(status: number, text: string, response: ServerResponse): void {
+  const body = Buffer.from(text);
+  response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
-    'content-length': text.length,
+    'content-length': body.length,
   });
-  response.end(text);
+  response.end(body);
 }

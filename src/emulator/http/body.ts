@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Call } from '../call.ts';
 import { type Json, readJson } from '../json.ts';
-import { type Answer, detail, json } from './answer.ts';
+import { type Answer, detail, json, unauthorized, unprocessable } from './answer.ts';
 
 const maxBodyBytes = 1024 * 1024;
 
@@ -36,6 +37,18 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Deco
   if (reading.kind === 'json') return { kind: 'body', value: reading.value };
   if (reading.kind === 'too-deep') return unreadable;
   return { kind: 'refused', answer: malformed(reading.position, reading.reason) };
+}
+
+const missing = unprocessable([
+  { type: 'missing', loc: ['body'], msg: 'Field required', input: null },
+]);
+
+/** The JSON of a request that must have some. What is no JSON is refused before the key is looked at. Source: contract "body is not JSON". */
+export function readRequiredBody({ body, contentType, authorized }: Call): DecodedBody {
+  const decoded = decodeBody(body, contentType);
+  if (decoded.kind === 'refused') return decoded;
+  if (!authorized) return { kind: 'refused', answer: unauthorized };
+  return decoded.value === null ? { kind: 'refused', answer: missing } : decoded;
 }
 
 const unreadable: DecodedBody = {

@@ -13,12 +13,16 @@ export interface Route {
   readonly id: string;
 }
 
-export function routeOf(routes: Routes, path: string): Route | undefined {
+/** The first route of a path that has the method, else the first of the path. */
+export function routeOf(routes: Routes, path: string, method: string): Route | undefined {
+  let first: Route | undefined;
   for (const [pattern, methods] of routes) {
     const id = matchPath(pattern, path);
-    if (id !== undefined) return { methods, id };
+    if (id === undefined) continue;
+    if (Object.hasOwn(methods, method)) return { methods, id };
+    first ??= { methods, id };
   }
-  return undefined;
+  return first;
 }
 
 /**

@@ -8,13 +8,15 @@ import {
   writeStoredSandbox,
   writeStoredStartTask,
 } from './stored-records.ts';
+import { readStoredSecret, type StoredSecret, writeStoredSecret } from './stored-secret.ts';
 
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;
 
-/** All that the service remembers; `settings` is undefined until the first store. Both lists are oldest first. */
+/** All that the service remembers; `settings` and `secrets` are undefined until the first store. Lists are oldest first. */
 export interface StoreContents {
   readonly settings: HeldSettings | undefined;
+  readonly secrets: readonly StoredSecret[] | undefined;
   readonly sandboxes: readonly StoredSandbox[];
   readonly startTasks: readonly StoredStartTask[];
 }
@@ -23,13 +25,20 @@ export type StoreReading =
   | { readonly kind: 'contents'; readonly contents: StoreContents }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-export const emptyStore: StoreContents = { settings: undefined, sandboxes: [], startTasks: [] };
+export const emptyStore: StoreContents = {
+  settings: undefined,
+  secrets: undefined,
+  sandboxes: [],
+  startTasks: [],
+};
 
-export function writeStoreDocument({ settings, sandboxes, startTasks }: StoreContents): string {
+export function writeStoreDocument(contents: StoreContents): string {
+  const { settings, secrets, sandboxes, startTasks } = contents;
   const document = {
     written_by: writtenBy,
     format_version: formatVersion,
     settings: settings === undefined ? null : writeHeldSettings(settings),
+    custom_secrets: secrets === undefined ? null : secrets.map(writeStoredSecret),
     sandboxes: sandboxes.map(writeStoredSandbox),
     start_tasks: startTasks.map(writeStoredStartTask),
   };
@@ -38,7 +47,7 @@ export function writeStoreDocument({ settings, sandboxes, startTasks }: StoreCon
 
 /**
  * The contents of a store's text, or why it is not one. The reason quotes nothing of the text. Stores written before
- * sandboxes were kept have neither of the lists.
+ * sandboxes and secrets were kept have no lists of them.
  */
 export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);
@@ -52,11 +61,15 @@ export function readStoreDocument(text: string): StoreReading {
   }
   const settings = readHeldSettings(memberOf(document, 'settings'));
   if (settings === 'unusable') return unusable('its settings are not what the service writes');
+  const held = memberOf(document, 'custom_secrets') ?? null;
+  const secrets = held === null ? undefined : listOf(held, readStoredSecret);
+  if (held !== null && secrets === undefined)
+    return unusable('its custom secrets are not what the service writes');
   const sandboxes = listOf(memberOf(document, 'sandboxes') ?? [], readStoredSandbox);
   if (sandboxes === undefined) return unusable('its sandboxes are not what the service writes');
   const startTasks = listOf(memberOf(document, 'start_tasks') ?? [], readStoredStartTask);
   if (startTasks === undefined) return unusable('its start tasks are not what the service writes');
-  return { kind: 'contents', contents: { settings, sandboxes, startTasks } };
+  return { kind: 'contents', contents: { settings, secrets, sandboxes, startTasks } };
 }
 
 function unusable(reason: string): StoreReading {

@@ -1,0 +1,79 @@
+import type { Call } from '../call.ts';
+import { type Answer, unauthorized, unprocessable } from '../http/answer.ts';
+import type { DecodedBody } from '../http/body.ts';
+import type { Routes } from '../http/route.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import type { Updated } from '../store/store.ts';
+import type { Rule } from '../validation/rule.ts';
+
+/** What a dialect answers about one kind of named things: each path with its methods, the first of which a 405 names. */
+export type Collection = readonly (readonly [
+  path: string,
+  requests: Readonly<Record<string, CollectionRequest>>,
+])[];
+
+export interface CollectionRequest {
+  /** What the body must be, an object. A request without this has none. */
+  readonly takes?: Rule;
+  /** What it makes of the store, and its answer. */
+  readonly does: (before: StoreContents, asked: Asked) => Updated<Answer>;
+  /** The answer if the store cannot be read or written. Default: a crash. */
+  readonly failed?: Answer;
+}
+
+export interface Asked {
+  /** The name in the path. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  /** The body as `takes` has it. */
+  readonly body: JsonObject;
+  /** The most items on a page. */
+  readonly pageSize: number;
+}
+
+/** The routes of a collection. `readBody` refuses what is no JSON, and a request without the key. */
+export function collectionRoutes(
+  collection: Collection,
+  readBody: (call: Call) => DecodedBody,
+): Routes {
+  return collection.map(([path, requests]) => {
+    const methods = Object.entries(requests).map(
+      ([method, request]) => [method, (call: Call) => answerTo(request, readBody, call)] as const,
+    );
+    return [path, Object.fromEntries(methods)] as const;
+  });
+}
+
+async function answerTo(
+  { takes, does, failed = { kind: 'crash' } }: CollectionRequest,
+  readBody: (call: Call) => DecodedBody,
+  call: Call,
+): Promise<Answer> {
+  const body = takes === undefined ? none(call) : checked(readBody(call), takes);
+  if (body.kind === 'refused') return body.answer;
+  const { id, query, service } = call;
+  const asked = { id, query, body: body.value, pageSize: service.knobs.pageSize };
+  try {
+    return await service.store.update((before) => does(before, asked));
+  } catch {
+    return failed;
+  }
+}
+
+type CheckedBody =
+  | { readonly kind: 'body'; readonly value: JsonObject }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+function none({ authorized }: Call): CheckedBody {
+  return authorized ? { kind: 'body', value: {} } : { kind: 'refused', answer: unauthorized };
+}
+
+function checked(body: DecodedBody, takes: Rule): CheckedBody {
+  if (body.kind === 'refused') return body;
+  const verdict = takes(body.value, ['body']);
+  if (verdict.kind === 'bad') return { kind: 'refused', answer: unprocessable(verdict.problems) };
+  if (verdict.kind === 'crash' || !isJsonObject(verdict.value))
+    return { kind: 'refused', answer: { kind: 'crash' } };
+  return { kind: 'body', value: verdict.value };
+}

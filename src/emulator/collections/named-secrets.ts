@@ -1,0 +1,93 @@
+import { type Answer, json } from '../http/answer.ts';
+import { type JsonObject, memberOf } from '../json.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import type { Updated } from '../store/store.ts';
+import type { StoredSecret } from '../store/stored-secret.ts';
+import type { Asked } from './collection.ts';
+
+export function secretNamed({ secrets }: StoreContents, name: string): StoredSecret | undefined {
+  return secrets?.find((one) => one.name === name);
+}
+
+/** With a secret in the place of the one of its name, or at the end. */
+export function withSecret(before: StoreContents, secret: StoredSecret): StoreContents {
+  const secrets = before.secrets ?? [];
+  const isThere = secretNamed(before, secret.name) !== undefined;
+  return {
+    ...before,
+    secrets: isThere
+      ? secrets.map((one) => (one.name === secret.name ? secret : one))
+      : [...secrets, secret],
+  };
+}
+
+export function withoutSecret(before: StoreContents, name: string): StoreContents {
+  return { ...before, secrets: (before.secrets ?? []).filter((one) => one.name !== name) };
+}
+
+/** An answer that leaves the store as it is. */
+export function kept(before: StoreContents, answer: Answer): Updated<Answer> {
+  return { contents: before, answer };
+}
+
+/** The members of a checked body. */
+export function sentSecret(body: JsonObject) {
+  const description = memberOf(body, 'description');
+  return {
+    name: textOf(body, 'name'),
+    value: textOf(body, 'value'),
+    description: typeof description === 'string' ? description : null,
+  };
+}
+
+function textOf(body: JsonObject, name: string): string {
+  const value = memberOf(body, name);
+  return typeof value === 'string' ? value : '';
+}
+
+/** How settings-v0 and app-server refuse, each in words of its own. */
+export interface Refusals {
+  readonly missing: (sentence: string) => Answer;
+  readonly taken: (sentence: string) => Answer;
+}
+
+export const created = json(201, { message: 'Secret created successfully' });
+export const updated = json(200, { message: 'Secret updated successfully' });
+const deleted = json(200, { message: 'Secret deleted successfully' });
+
+/**
+ * PUT of settings-v0 and app-server: another name, another description, the same value; it moves to the end. A description
+ * that is left out is emptied. Source: contract "secrets: renamed by PUT, the value goes along", "secrets: renamed onto another".
+ */
+export function changeSecret(
+  before: StoreContents,
+  { id, body }: Asked,
+  refusals: Refusals,
+): Updated<Answer> {
+  const found = secretNamed(before, id);
+  if (found === undefined) return kept(before, refusals.missing(missing(id)));
+  const { name, description } = sentSecret(body);
+  if (name !== id && secretNamed(before, name) !== undefined)
+    return kept(before, refusals.taken(taken(name)));
+  const changed = { name, token: found.token, description: description ?? '' };
+  return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
+}
+
+/** DELETE of settings-v0 and app-server, which is well while no secret was ever stored. Source: contract "secrets: put and delete on an empty store". */
+export function deleteSecret(
+  before: StoreContents,
+  { id }: Asked,
+  refusals: Refusals,
+): Updated<Answer> {
+  if (before.secrets === undefined) return kept(before, deleted);
+  if (secretNamed(before, id) === undefined) return kept(before, refusals.missing(missing(id)));
+  return { contents: withoutSecret(before, id), answer: deleted };
+}
+
+export function taken(name: string): string {
+  return `Secret ${name} already exists`;
+}
+
+function missing(name: string): string {
+  return `Secret with ID ${name} not found`;
+}
