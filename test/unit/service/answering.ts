@@ -1,0 +1,53 @@
+import type { Dispatcher } from 'undici';
+import { connect, type Connection } from '../../../src/service/connect.ts';
+import { Secret } from '../../../src/model/secret.ts';
+import type { Value } from '../../../src/model/value.ts';
+import { encode } from '../../../src/service/json.ts';
+import { quickClock } from '../../fixture/settings.ts';
+
+export const ORIGIN = 'https://service.example';
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | null;
+}
+
+/** A service without a network that answers every request so, and what it was sent. */
+export function answering(
+  status: number,
+  answer: unknown = { message: 'canary-answer' },
+  type = 'application/json',
+) {
+  const sent: Sent[] = [];
+  const server = {
+    url: ORIGIN,
+    origin: ORIGIN,
+    apiKey: new Secret('canary-session-key', '${env:KEY}'),
+    auth: 'both',
+    dialect: 'auto',
+    headers: new Map(),
+    caFile: null,
+    compareSecrets: false,
+  } as const;
+  const options = { timeout: 5_000, clock: quickClock(), userAgent: 'setpoint/test' };
+  const connection: Connection = {
+    ...connect(server, { ...options, dispatcher: NO_NETWORK }),
+    send({ method, path, body }) {
+      sent.push({ method, path, body });
+      const headers = { 'content-type': type };
+      const bytes = new TextEncoder().encode(JSON.stringify(answer));
+      return Promise.resolve({ kind: 'reply', status, headers, body: bytes });
+    },
+  };
+  return { connection, sent };
+}
+
+const NO_NETWORK = {} as Dispatcher;
+
+/** What the bytes of a body say, or why it is not sent. */
+export function bodyText(
+  made: { readonly record: Readonly<Record<string, Value>> } | { readonly problem: string },
+): unknown {
+  return 'problem' in made ? made.problem : JSON.parse(encode(made.record));
+}
