@@ -17,6 +17,11 @@ export const NATIVE_PARTS: ReadonlySet<string> = new Set([
   'active_meta_profile',
 ]);
 
+/** Whether a path is in a native part, or is one. */
+export function isNativePath([first]: Path): boolean {
+  return first !== undefined && NATIVE_PARTS.has(first);
+}
+
 /** The native place of all mcp servers by their names. */
 export const NATIVE_SERVERS: Path = ['agent_settings', 'mcp_config'];
 

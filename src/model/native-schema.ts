@@ -49,6 +49,17 @@ export function nodesAt(
   return nodes;
 }
 
+/** What the servers of a dialect have at a path; none if they have no native parts. */
+export function nativeNodes(dialect: DialectName, path: Path): readonly SchemaNode[] {
+  const schema = nativeSchema(dialect);
+  return schema === null ? [] : nodesAt(schema, path);
+}
+
+/** What servers have at a place by themselves; undefined if nothing tells. */
+export function defaultOf(nodes: readonly SchemaNode[]): Value | undefined {
+  return nodes.find((node) => node.default !== undefined)?.default;
+}
+
 /** The members by whose word variants of a part are told apart, with that word. */
 export function kindMember({ properties = {} }: SchemaNode): readonly [string, Value] | null {
   const found = Object.entries(properties).find(([, member]) => member.const !== undefined);

@@ -7,7 +7,7 @@ import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isNativePath } from '../model/native-parts.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type Change } from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
@@ -45,7 +45,7 @@ export function explain(request: ExplainRequest): Promise<ExplainDocument> {
 
 async function explainAll(request: Running<ExplainRequest>): Promise<ExplainDocument> {
   const known = fieldPath(request.path);
-  const isNative = NATIVE_PARTS.has(parsePath(request.path.trim())?.[0] ?? '');
+  const isNative = isNativePath(parsePath(request.path.trim()) ?? []);
   if ('hint' in known && !isNative) throw noSuchPath(known.hint);
   const targets = targetsOf(request);
   const lock = targets.map(({ root }) => root.file.lock).find((one) => one !== undefined);

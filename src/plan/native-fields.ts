@@ -2,6 +2,7 @@ import type { DialectField } from '../model/dialect.ts';
 import { nativeField, type NativeField } from '../model/field.ts';
 import { variantsOf, type Definitions, type SchemaNode } from '../model/json-schema.ts';
 import {
+  defaultOf,
   isSecretPlace,
   kindMember,
   nativeSchema,
@@ -122,7 +123,7 @@ export function nativeDialectField(
   const schema = nativeSchema(observed.dialect.name);
   // The word that tells variants apart is by itself that of the first one.
   const isKind = schema !== null && places.some((node) => node.const !== undefined);
-  const absent = defaultOf(isKind ? nodesAt(schema, path) : places);
+  const absent = defaultOf(isKind ? nodesAt(schema, path) : places) ?? null;
   return {
     name,
     reads: secret ? 'presence' : 'value',
@@ -131,11 +132,6 @@ export function nativeDialectField(
     absent,
     ...observed.dialect.native?.get(name),
   };
-}
-
-function defaultOf(nodes: readonly SchemaNode[]): Value {
-  const found = nodes.find((node) => node.default !== undefined);
-  return found?.default ?? null;
 }
 
 /**

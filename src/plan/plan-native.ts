@@ -3,7 +3,7 @@ import { holdsMask } from '../model/mask.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
-import { isOpenMap } from '../model/native-schema.ts';
+import { defaultOf, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import {
   isEmpty,
@@ -96,8 +96,7 @@ function planEmptied(
     reason: REASONS.clear,
     source: source(),
   };
-  const resets =
-    value === null && placeOf(path, observed).some((node) => node.default !== undefined);
+  const resets = value === null && defaultOf(placeOf(path, observed)) !== undefined;
   if (resets) return { changes: [change], write: null };
   return { changes: [change], write: isRecord(held) ? removalOf(held, path, kept) : recordOf([]) };
 }

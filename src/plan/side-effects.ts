@@ -11,7 +11,7 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { AGENT_PART, isNamedWithin, NATIVE_PARTS } from '../model/native-parts.ts';
+import { AGENT_PART, isNamedWithin, isNativePath } from '../model/native-parts.ts';
 import { pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
@@ -79,7 +79,7 @@ function namesIn(
   const native = Object.keys(after.values).filter((name) => {
     const leader = FOLLOWS.get(name);
     const isLed = leader !== undefined && managesField(desired, leader);
-    return NATIVE_PARTS.has(pathNamed(name)[0] ?? '') && !isLed;
+    return isNativePath(pathNamed(name)) && !isLed;
   });
   return [...new Set([...names, ...native])];
 }

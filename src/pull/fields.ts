@@ -4,7 +4,7 @@ import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { fieldNamed, type Field } from '../model/field.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
+import { isNativePath, NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/pulled.ts';
@@ -31,7 +31,7 @@ export function pulledFields(
   const parts = rules.changes
     .filter(({ path }) => path[0] !== 'mcp_config')
     .map((change) =>
-      NATIVE_PARTS.has(change.path[0] ?? '')
+      isNativePath(change.path)
         ? pulledNative(change, target, observed, rules)
         : pulledField(change, target, observed, rules),
     );

@@ -2,7 +2,7 @@ import { expectationAt, namedKeys, settingsNodes } from '../desired/schema-looku
 import { schemaText } from '../desired/schema.gen.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields } from '../model/field.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isNativePath, NATIVE_PARTS } from '../model/native-parts.ts';
 import { isPart } from '../model/native-schema.ts';
 import { isRecord, masked, type Json } from '../model/value.ts';
 import { isObject, type JsonObject } from '../yaml-edit/json.ts';
@@ -67,7 +67,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
 function explained(path: readonly string[], value: Json, column: number): string[] {
   const key = path.at(-1) ?? '';
   const [block, ...below] = path;
-  const isNative = block === 'settings' && NATIVE_PARTS.has(below[0] ?? '');
+  const isNative = block === 'settings' && isNativePath(below);
   // What a part is says its name; a description of it may be that of another kind of agent.
   const isInnerPart = isNative && below.length > 1 && isPart(settingsNodes(below));
   const sentence = isInnerPart ? '' : firstSentence(path);

@@ -1,6 +1,6 @@
 import type { DialectName } from '../model/dialect.ts';
 import { NATIVE_SERVERS } from '../model/native-parts.ts';
-import { isSecretPlace, nativeSchema, nodesAt, type NativeSchema } from '../model/native-schema.ts';
+import { isSecretPlace, nativeNodes } from '../model/native-schema.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';
 import { isList, isRecord, mapRecord, type Value, type ValueRecord } from '../model/value.ts';
@@ -20,14 +20,10 @@ export interface NativeSecrets {
  * the form of one there.
  */
 export function concealNative(record: ValueRecord, terms: NativeSecrets): ValueRecord {
-  return concealed(record, [], { ...terms, schema: nativeSchema(terms.dialect) });
+  return concealed(record, [], terms);
 }
 
-interface Terms extends NativeSecrets {
-  readonly schema: NativeSchema | null;
-}
-
-function concealed(record: ValueRecord, above: Path, terms: Terms): ValueRecord {
+function concealed(record: ValueRecord, above: Path, terms: NativeSecrets): ValueRecord {
   const { isSecret, harmless } = terms;
   const atTop = above.length === 0;
   return mapRecord(record, (value, name): Value => {
@@ -37,10 +33,9 @@ function concealed(record: ValueRecord, above: Path, terms: Terms): ValueRecord 
   });
 }
 
-function concealedAt(path: Path, value: Value, terms: Terms): Value {
-  const { schema } = terms;
+function concealedAt(path: Path, value: Value, terms: NativeSecrets): Value {
   if (samePath(path, NATIVE_SERVERS) || isOfSkill(path)) return concealServers(value);
-  const nodes = schema === null ? [] : nodesAt(schema, path);
+  const nodes = nativeNodes(terms.dialect, path);
   if (factsAt(path).secret || isSecretPlace(nodes)) return sealed(value);
   if (isRecord(value)) return concealed(value, path, terms);
   if (isList(value))

@@ -1,8 +1,9 @@
 import { fieldAtNative } from '../model/field.ts';
 import { memberNodes, variantsOf, type SchemaNode } from '../model/json-schema.ts';
 import type { DialectName } from '../model/dialect.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isNativePath, NATIVE_PARTS } from '../model/native-parts.ts';
 import {
+  defaultOf,
   isOpenMap,
   isPart,
   isSecretPlace,
@@ -87,14 +88,14 @@ function isApplying(node: SchemaNode, value: ValueRecord): boolean {
 
 /** Whether a value is exactly what the server makes: of a member that may be null and is not by itself, null was stored. */
 function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
-  const otherwise = nodes.find((node) => node.default !== undefined)?.default as Value | undefined;
+  const otherwise = defaultOf(nodes);
   if (otherwise !== undefined) return sameValue(value, otherwise);
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
 /** Whether a value means what the server makes of a member that nobody has set. */
 function isAsMade(value: Value, nodes: readonly SchemaNode[]): boolean {
-  const otherwise = nodes.find((node) => node.default !== undefined)?.default as Value | undefined;
+  const otherwise = defaultOf(nodes);
   if (sameValue(value, otherwise ?? null)) return true;
   return value === null || (isRecord(value) && otherwise === undefined);
 }
@@ -105,6 +106,6 @@ export function nativeChanges({
 }: Pick<SettingsWrite, 'fields'>): readonly (readonly [Path, Value])[] {
   return Object.entries(fields).flatMap(([name, value]) => {
     const path = pathNamed(name);
-    return NATIVE_PARTS.has(path[0] ?? '') ? [[path, value] as const] : [];
+    return isNativePath(path) ? [[path, value] as const] : [];
   });
 }

@@ -1,13 +1,68 @@
+import { fieldNamed, type Field } from '../model/field.ts';
+import { holdsMask } from '../model/mask.ts';
+import { isNativePath } from '../model/native-parts.ts';
+import { pathNamed, type Path } from '../model/path.ts';
 import type { WriteAnswer } from '../model/ports.ts';
-import type { ValueRecord } from '../model/value.ts';
+import { placed, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import type { Connection } from './connect.ts';
 import { encode } from './json.ts';
+import { nativeChanges } from './native.ts';
+import type { Places } from './places.ts';
 import type { TimeLimits } from './retry.ts';
 import { sendOnce } from './send.ts';
 import { ServiceError } from './service-error.ts';
 
 /** The body of a write, or why the service must not be sent it. */
-export type BodyToStore = { readonly record: ValueRecord } | { readonly problem: string };
+export type BodyToStore = { readonly record: ValueRecord } | Problem;
+
+/** What is sent for a value, or why it must not be. */
+export type Sendable = { readonly value: Value } | Problem;
+
+interface Problem {
+  readonly problem: string;
+}
+
+/** How a service that merges what it is sent takes each part of a write. */
+interface Merging {
+  readonly places: Places;
+  /** The members whose changes are sent, each with the name of those changes. */
+  readonly diffs: ReadonlyMap<string, string>;
+  readonly ofNative: (path: Path, value: Value) => Sendable;
+  readonly ofField: (field: Field, value: Value) => Sendable;
+  /** What the service would do with a mask. */
+  readonly withMask: string;
+}
+
+/** The fields of a write, each in its place: a field of the specification may be inside a native part that is written as a whole. */
+export function mergedBody(fields: ValueRecord, service: Merging): BodyToStore {
+  const { places, diffs, ofNative, ofField } = service;
+  let record: ValueRecord = recordOf([]);
+  const put = (path: Path, value: Value): void => {
+    const at = path.map((key, index) => (index === 0 ? (diffs.get(key) ?? key) : key));
+    record = placed(record, at, value);
+  };
+  for (const [path, declared] of nativeChanges({ fields })) {
+    const sent = ofNative(path, declared);
+    if ('problem' in sent) return sent;
+    put(path, sent.value);
+  }
+  for (const [name, declared] of Object.entries(fields)) {
+    if (isNativePath(pathNamed(name))) continue;
+    const field = fieldNamed(name);
+    const at = field === undefined ? undefined : places.get(field.name);
+    if (field === undefined || at === undefined)
+      return { problem: `these services have no ${name}` };
+    const sent = ofField(field, declared);
+    if ('problem' in sent) return sent;
+    put(at, sent.value);
+  }
+  return holdsMask(record) ? { problem: service.withMask } : { record };
+}
+
+/** Why a body must not be sent; null if it may be. */
+export function bodyProblem(body: BodyToStore): string | null {
+  return 'problem' in body ? body.problem : null;
+}
 
 interface Storing {
   readonly method: 'POST' | 'PATCH';

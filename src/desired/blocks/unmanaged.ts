@@ -1,7 +1,12 @@
 import { fieldAtNative, fieldNamed, fields } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
-import { fieldsWithin, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
+import {
+  fieldsWithin,
+  isNativePath,
+  NATIVE_PARTS,
+  NATIVE_SERVERS,
+} from '../../model/native-parts.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
 import type { SchemaLock } from '../../model/schema-lock.ts';
 import { didYouMean, suggest } from '../../model/wording.ts';
@@ -27,7 +32,7 @@ export function unmanagedOf(node: Node | undefined): readonly Path[] {
   return node.items.flatMap((item) => {
     const path = parsePath(textOf(item) ?? '');
     if (path === null) return [];
-    return NATIVE_PARTS.has(path[0] ?? '') ? nativePaths(path) : [path];
+    return isNativePath(path) ? nativePaths(path) : [path];
   });
 }
 

@@ -9,17 +9,16 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import { nameOf, serversIn, twiceProblem } from '../mcp-servers.ts';
-
-/** What a PATCH says of mcp servers by their names: null resets the map; null for a name removes that server. */
-export type ServersDiff = { readonly servers: Value } | { readonly problem: string };
+import type { Sendable } from '../store-body.ts';
 
 /**
- * What makes the observed servers those of a config, member by member. A member that the answer masks and the config leaves out is
+ * What a PATCH says to make the observed servers those of a config, member by member: null resets the map, and null for a name removes that
+ * server. A member that the answer masks and the config leaves out is
  * kept: neither it nor its mask is sent. What a server has of another list, for another way to authenticate, or for another host
  * is removed: the server would carry the old secret over.
  */
-export function serversDiff(config: Value, observed: Value): ServersDiff {
-  if (config === null) return { servers: null };
+export function serversDiff(config: Value, observed: Value): Sendable {
+  if (config === null) return { value: null };
   const lists = isRecord(observed) ? observed : recordOf([]);
   const before = serversIn(lists);
   const after = serversIn(isRecord(config) ? withKept(config, lists) : config);
@@ -32,7 +31,7 @@ export function serversDiff(config: Value, observed: Value): ServersDiff {
     const diff = serverDiff(before.servers[name], server);
     return diff === undefined ? [] : [[name, diff] as const];
   });
-  return { servers: recordOf([...removed, ...changed]) };
+  return { value: recordOf([...removed, ...changed]) };
 }
 
 /** A config whose entries have the masked members that they leave out: an entry stands for the observed one of its name. */

@@ -1,16 +1,13 @@
-import { fieldNamed } from '../../model/field.ts';
-import { holdsMask } from '../../model/mask.ts';
-import { NATIVE_PARTS } from '../../model/native-parts.ts';
-import { nativeSchema, nodesAt } from '../../model/native-schema.ts';
-import { pathNamed, type Path } from '../../model/path.ts';
+import type { Field } from '../../model/field.ts';
+import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
+import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { isEmpty, placed, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
+import { isEmpty, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { nativeChanges } from '../native.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
-import { storeBody } from '../store-body.ts';
+import { bodyProblem, mergedBody, storeBody, type BodyToStore } from '../store-body.ts';
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversDiff } from './servers-diff.ts';
 
@@ -66,7 +63,6 @@ function refusal(place: string, status: number, { fields }: SettingsWrite): Serv
   );
 }
 
-/** The members whose changes are sent, each with the name of those changes. */
 const DIFFS: ReadonlyMap<string, string> = new Map([
   [AGENT, 'agent_settings_diff'],
   [CONVERSATION, 'conversation_settings_diff'],
@@ -75,55 +71,33 @@ const DIFFS: ReadonlyMap<string, string> = new Map([
 
 /** Why a write must not be sent; null if it may be. */
 export function unwritable(write: SettingsWrite): string | null {
-  const body = bodyToStore(write);
-  return 'problem' in body ? body.problem : null;
+  return bodyProblem(bodyToStore(write));
 }
 
 /** The body of a write: each field in its place, or why the server must not be sent it. */
-export function bodyToStore({
-  fields,
-  observed,
-}: SettingsWrite): { readonly record: ValueRecord } | { readonly problem: string } {
-  let record: ValueRecord = recordOf([]);
-  for (const [[first = '', ...inner], value] of nativeChanges({ fields }))
-    record = placed(
-      record,
-      [DIFFS.get(first) ?? first, ...inner],
-      nativeToSend([first, ...inner], value),
-    );
-  for (const [name, declared] of Object.entries(fields)) {
-    if (NATIVE_PARTS.has(pathNamed(name)[0] ?? '')) continue;
-    const field = fieldNamed(name)?.name;
-    const at = field === undefined ? undefined : PLACES.get(field);
-    if (field === undefined || at === undefined)
-      return { problem: `these services have no ${name}` };
-    const [first = '', ...inner] = at;
-    if (field !== 'mcp_config') {
-      record = placed(
-        record,
-        [DIFFS.get(first) ?? first, ...inner],
-        toSend(field, first, declared),
-      );
-      continue;
-    }
-    const diff = serversDiff(declared, observed.values[name] ?? null);
-    if ('problem' in diff) return diff;
-    record = placed(record, [DIFFS.get(first) ?? first, ...inner], diff.servers);
-  }
-  return holdsMask(record) ? { problem: 'it would clear a secret by its mask' } : { record };
+export function bodyToStore({ fields, observed }: SettingsWrite): BodyToStore {
+  return mergedBody(fields, {
+    places: PLACES,
+    diffs: DIFFS,
+    ofNative: (path, value) => ({ value: nativeToSend(path, value) }),
+    ofField: (field, value) =>
+      field.name === 'mcp_config'
+        ? serversDiff(value, observed.values['mcp_config'] ?? null)
+        : { value: toSend(field, value) },
+    withMask: 'it would clear a secret by its mask',
+  });
 }
 
 /** In conversation_settings null is stored or refused: its default takes its place. */
 function nativeToSend(path: Path, value: Value): Value {
-  const schema = nativeSchema('agent-server');
-  if (value !== null || path[0] !== CONVERSATION || schema === null) return value;
-  const node = nodesAt(schema, path).find((one) => one.default !== undefined);
-  return (node?.default as Value | undefined) ?? null;
+  if (value !== null || path[0] !== CONVERSATION) return value;
+  return defaultOf(nativeNodes('agent-server', path)) ?? null;
 }
 
 /** null resets a member of agent_settings and removes one of misc_settings; in conversation_settings it is stored or refused. */
-function toSend(name: string, part: string, value: Value): Value {
-  const field = AGENT_SERVER.fields.get(name);
-  if (part === CONVERSATION && value === null && field?.onNull === 'resets') return field.absent;
+function toSend({ name }: Field, value: Value): Value {
+  const here = AGENT_SERVER.fields.get(name);
+  const isKept = PLACES.get(name)?.[0] === CONVERSATION;
+  if (value === null && isKept && here?.onNull === 'resets') return here.absent;
   return name === 'llm_base_url' && value === '' ? null : value;
 }

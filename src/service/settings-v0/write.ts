@@ -9,7 +9,6 @@ import {
   isRecord,
   recordOf,
   secretsIn,
-  WireNumber,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
@@ -105,7 +104,6 @@ function refusedPlace(detail: Value, hidden: Hidden): string | null {
 }
 
 function segmentText(segment: Value, hidden: Hidden): string {
-  if (segment instanceof WireNumber) return '?';
   if (typeof segment === 'number') return Number.isSafeInteger(segment) ? String(segment) : '?';
   if (typeof segment !== 'string') return '?';
   return isTelling(segment, /^[A-Za-z_][A-Za-z0-9_-]{0,39}$/, hidden) ? segment : '?';

@@ -37,7 +37,7 @@ function patch(before: readonly Plain[], after: readonly Plain[]): unknown {
 
 function between(before: Plain, after: Plain): unknown {
   const diff = serversDiff(valueOf(after), valueOf(before));
-  return 'problem' in diff ? diff.problem : sentOf(diff.servers);
+  return 'problem' in diff ? diff.problem : sentOf(diff.value);
 }
 
 /** A server with a stored key that the answer masks. */
