@@ -13,7 +13,8 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ['xai/', 'https://api.x.ai/v1'],
 ];
 
-function providerAddress(llm: JsonObject): string | null {
+/** The address of the provider of an llm's model; null if it is not known. */
+export function addressOf(llm: JsonObject): string | null {
   const model = memberOf(llm, 'model');
   const name = typeof model === 'string' ? model : '';
   return PROVIDERS.find(([start]) => name.startsWith(start))?.[1] ?? null;
@@ -26,7 +27,7 @@ function providerAddress(llm: JsonObject): string | null {
 export function withAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
     const address = memberOf(llm, 'base_url') ?? null;
-    if (address === null) return providerAddress(llm);
+    if (address === null) return addressOf(llm);
     return address === '' ? null : address;
   });
 }
@@ -35,12 +36,12 @@ export function withAddress(agent: JsonObject): JsonObject {
 export function withoutAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
     const address = memberOf(llm, 'base_url') ?? null;
-    return address === providerAddress(llm) ? null : address;
+    return address === addressOf(llm) ? null : address;
   });
 }
 
-function onLlm(agent: JsonObject, addressOf: (llm: JsonObject) => Json): JsonObject {
+function onLlm(agent: JsonObject, readdressed: (llm: JsonObject) => Json): JsonObject {
   const llm = memberOf(agent, 'llm') ?? null;
   if (!isJsonObject(llm) || memberOf(llm, 'base_url') === undefined) return agent;
-  return { ...agent, llm: { ...llm, base_url: addressOf(llm) } };
+  return { ...agent, llm: { ...llm, base_url: readdressed(llm) } };
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
 import { filledIn } from '../native/filled-in.ts';
 import { settledLlm } from '../native/llm-rules.ts';
+import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
 import { MASK } from '../native/secret-text.ts';
 import { isSet, type OnSecret, withSecrets } from '../native/secrets-of.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
@@ -28,15 +29,19 @@ export function openRecord(kind: Kind, held: HeldSettings): JsonObject {
     const value = memberOf(stored, name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const opened = withSecrets(kind.snapshot, kind.snapshot, Object.fromEntries(known), (token) =>
-    kind.vault.load(token),
-  );
-  return isJsonObject(opened) ? opened : {};
+  const load = (token: string) => kind.vault.load(token);
+  const opened = withSecrets(kind.snapshot, kind.snapshot, Object.fromEntries(known), load);
+  const record = isJsonObject(opened) ? opened : {};
+  const profiles = held.dialect === 'app-server' ? memberOf(stored, PROFILES) : undefined;
+  if (profiles === undefined) return record;
+  return withProfileSecrets(kind.snapshot, { ...record, [PROFILES]: profiles }, load);
 }
 
 /** The record as the store keeps it. */
 export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
-  const sealed = withSecrets(kind.snapshot, kind.snapshot, record, (text) => kind.vault.seal(text));
+  const seal = (text: string) => kind.vault.seal(text);
+  const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
+  const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
   return { dialect: 'app-server', record: isJsonObject(sealed) ? sealed : {} };
 }
 
@@ -49,9 +54,9 @@ export function loadedRecord(kind: Kind, record: JsonObject, now: number): Verdi
   const names = Object.keys(kind.snapshot.properties ?? {}).filter((name) => !FLAGS.includes(name));
   const own: JsonObject = OWN;
   const verdicts = names.map((name): Verdict => {
-    const fixed = memberOf(own, name);
-    if (fixed !== undefined) return good(fixed);
     const value = memberOf(record, name);
+    const fixed = name === PROFILES ? (value ?? OWN[PROFILES]) : memberOf(own, name);
+    if (fixed !== undefined) return good(fixed);
     const held = value === undefined ? defaultOf(kind, name) : value;
     const verdict = fit(reading, nodeOf(kind, name), held, [name]);
     if (verdict.kind !== 'good') return verdict;
@@ -108,7 +113,8 @@ export function answeredUser(kind: Kind, record: JsonObject): JsonObject {
 }
 
 function shown(kind: Kind, record: JsonObject, onSecret: OnSecret): JsonObject {
-  const replaced = withSecrets(kind.snapshot, kind.snapshot, record, onSecret);
+  const withProfiles = withProfileSecrets(kind.snapshot, record, onSecret);
+  const replaced = withSecrets(kind.snapshot, kind.snapshot, withProfiles, onSecret);
   return isJsonObject(replaced) ? replaced : {};
 }
 

@@ -6,6 +6,14 @@ import { openVault } from '../native/vault.ts';
 import { AGENT_SCHEMA, CONVERSATION_SCHEMA, SNAPSHOT } from './data.gen.ts';
 import { getSettings, getUser, postSettings } from './handlers.ts';
 import type { Kind } from './kind.ts';
+import {
+  activateProfile,
+  getProfile,
+  listProfiles,
+  removeProfile,
+  renameProfile,
+  saveProfile,
+} from './profiles.ts';
 
 const RELEASE = '1.11.0';
 
@@ -21,6 +29,17 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
     ],
     ['/api/v1/settings/agent-schema', { GET: schemaAnswer(AGENT_SCHEMA) }],
     ['/api/v1/settings/conversation-schema', { GET: schemaAnswer(CONVERSATION_SCHEMA) }],
+    ['/api/v1/settings/profiles', { GET: (call) => listProfiles(kind, call) }],
+    ['/api/v1/settings/profiles/{id}/activate', { POST: (call) => activateProfile(kind, call) }],
+    ['/api/v1/settings/profiles/{id}/rename', { POST: (call) => renameProfile(kind, call) }],
+    [
+      '/api/v1/settings/profiles/{id}',
+      {
+        GET: (call) => getProfile(kind, call),
+        POST: (call) => saveProfile(kind, call),
+        DELETE: (call) => removeProfile(kind, call),
+      },
+    ],
     ['/api/v1/users/me', { GET: (call) => getUser(kind, call) }],
   ];
   return [...routes, ['/openapi.json', { GET: async () => json(200, openApi(routes)) }]];

@@ -8,6 +8,7 @@ import { pythonType, refusalText } from '../native/refusal-text.ts';
 import { MASK } from '../native/secret-text.ts';
 import { allOf, bad, badValue, type Verdict } from '../validation/rule.ts';
 import { type Kind, nodeOf, type Part, PASSWORDS, readingOf, settableNames } from './kind.ts';
+import { withoutStaleProfile } from './active.ts';
 import { marketplaceProblem, scoped } from './marketplaces.ts';
 import { rewrittenServers } from './mcp.ts';
 import { withAddress } from './providers.ts';
@@ -59,7 +60,7 @@ export function writtenRecord(
   after['agent_settings'] = withLlm(after['agent_settings'] ?? {}, settled);
   const agent = filledIn(after['agent_settings'] ?? {}, 'app-server', now);
   after['agent_settings'] = isJsonObject(agent) ? withAddress(agent) : agent;
-  return { kind: 'record', record: after };
+  return { kind: 'record', record: withoutStaleProfile(after) };
 }
 
 function problemsOf(verdict: Verdict) {

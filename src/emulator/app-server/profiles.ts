@@ -1,0 +1,215 @@
+import type { Call } from '../call.ts';
+import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
+import { decodeBody } from '../http/body.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import {
+  fitProfile,
+  isKeySet,
+  nameProblem,
+  profileOf,
+  profilesOf,
+  withoutProfile,
+  withProfiles,
+} from '../native/profiles.ts';
+import { MASK } from '../native/secret-text.ts';
+import { withSecrets } from '../native/secrets-of.ts';
+import { allOf, bad, good, type Verdict } from '../validation/rule.ts';
+import { activated, activeOf, withActive, withoutStaleProfile } from './active.ts';
+import { type Kind, readingOf } from './kind.ts';
+import { addressOf } from './providers.ts';
+import { openRecord, sealedRecord } from './record.ts';
+
+const NAME = '^[A-Za-z0-9._-]{1,64}$';
+const MOST = 10;
+
+const NO_SETTINGS = detail(404, 'Settings not found');
+
+function noProfile(name: string): Answer {
+  return detail(404, `Profile '${name}' not found`);
+}
+
+/** GET /api/v1/settings/profiles, in the order in which they were made. Source: contract "profiles: the order is that of creation". */
+export async function listProfiles(kind: Kind, call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const record = (await recordOf(kind, call)) ?? {};
+  const profiles = Object.entries(profilesOf(record)).flatMap(([name, profile]) =>
+    isJsonObject(profile) ? [listed(name, profile)] : [],
+  );
+  return json(200, { profiles, active_profile: activeOf(record) });
+}
+
+function listed(name: string, profile: JsonObject): JsonObject {
+  return {
+    name,
+    model: memberOf(profile, 'model') ?? null,
+    base_url: memberOf(profile, 'base_url') ?? addressOf(profile),
+    api_key_set: isKeySet(profile),
+  };
+}
+
+/** GET /api/v1/settings/profiles/{name}: the key reads null, other secrets their mask. */
+export async function getProfile(kind: Kind, call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const profile = profileOf((await recordOf(kind, call)) ?? {}, call.id);
+  if (profile === undefined) return noProfile(call.id);
+  const node = { $ref: '#/$defs/LLM' };
+  const shown = withSecrets(kind.snapshot, node, profile, () => MASK);
+  const config = isJsonObject(shown) ? { ...shown, api_key: null } : shown;
+  return json(200, { name: call.id, config, api_key_set: isKeySet(profile) });
+}
+
+/** What a POST of a profile says. */
+interface Sent {
+  /** Null: a copy of the llm of the settings. */
+  readonly llm: JsonObject | null;
+  readonly keepsSecrets: boolean;
+  readonly prefersOldKey: boolean;
+}
+
+/** POST /api/v1/settings/profiles/{name}: the whole profile anew, but for a key that is left out. */
+export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
+  const decoded = decodeBody(call.body, call.contentType);
+  if (decoded.kind === 'refused') return decoded.answer;
+  if (!call.authorized) return unauthorized;
+  const sent = sentProfile(kind, decoded.value);
+  const whole = allOf([nameProblem(call.id, NAME), 'kind' in sent ? sent : good(null)]);
+  if (whole.kind === 'bad') return unprocessable(whole.problems);
+  if (whole.kind !== 'good' || 'kind' in sent) return { kind: 'crash' };
+  const { id: name } = call;
+  return changed(kind, call, (record) => {
+    const profiles = profilesOf(record);
+    const isOneMore = memberOf(profiles, name) === undefined;
+    if (isOneMore && Object.keys(profiles).length >= MOST)
+      return detail(
+        409,
+        `Profile limit reached (${MOST}). Delete a profile before saving a new one.`,
+      );
+    const profile = madeOf(kind, record, name, sent);
+    const saved = withProfiles(record, { ...profiles, [name]: profile });
+    // A profile that was sent is never equal to the llm of the settings, whatever its values are.
+    const isReplaced = sent.llm !== null && activeOf(record) === name;
+    const after = withoutStaleProfile(withActive(saved, isReplaced ? null : activeOf(record)));
+    return { record: after, answer: json(201, { name, message: `Profile '${name}' saved` }) };
+  });
+}
+
+function sentProfile(kind: Kind, body: Json): Sent | Verdict {
+  if (body !== null && !isJsonObject(body)) {
+    const msg = 'Input should be a valid dictionary or object to extract fields from';
+    return bad('model_attributes_type', ['body'], msg, body);
+  }
+  const said = body ?? {};
+  const options = {
+    keepsSecrets: memberOf(said, 'include_secrets') !== false,
+    prefersOldKey: memberOf(said, 'preserve_existing_api_key') === true,
+  };
+  const llm = memberOf(said, 'llm') ?? null;
+  if (llm === null) return { llm: null, ...options };
+  const unknown = isJsonObject(llm) ? unknownMembers(kind, llm) : [];
+  const fitted = fitProfile({ ...readingOf(kind), maps: 'attributes' }, llm);
+  const verdict = allOf([fitted, ...unknown]);
+  if (verdict.kind !== 'good' || fitted.kind !== 'good') return verdict;
+  return isJsonObject(fitted.value) ? { llm: fitted.value, ...options } : verdict;
+}
+
+function unknownMembers({ snapshot }: Kind, llm: JsonObject): Verdict[] {
+  const known = snapshot.$defs?.['LLM']?.properties ?? {};
+  return Object.entries(llm).flatMap(([name, value]) =>
+    Object.hasOwn(known, name)
+      ? []
+      : [bad('extra_forbidden', ['body', 'llm', name], 'Extra inputs are not permitted', value)],
+  );
+}
+
+/** Source: contract "profiles: include_secrets false clears the key", "profiles: preserve_existing_api_key". */
+function madeOf(kind: Kind, record: JsonObject, name: string, sent: Sent): Json {
+  const llm = sent.llm ?? settingsLlm(record);
+  if (!sent.keepsSecrets)
+    return withSecrets(kind.snapshot, { $ref: '#/$defs/LLM' }, llm, () => null);
+  const before = profileOf(record, name) ?? {};
+  const takesOld = sent.prefersOldKey || (sent.llm !== null && !isKeySet(llm));
+  return takesOld && isKeySet(before) ? { ...llm, api_key: before['api_key'] ?? null } : llm;
+}
+
+function settingsLlm(record: JsonObject): JsonObject {
+  const agent = memberOf(record, 'agent_settings') ?? null;
+  const llm = isJsonObject(agent) ? (memberOf(agent, 'llm') ?? null) : null;
+  return llm !== null && isJsonObject(llm) ? llm : {};
+}
+
+/** DELETE /api/v1/settings/profiles/{name}, whether it is there or not: the first of those left takes the place of the active one. */
+export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const { id: name } = call;
+  const answer = json(200, { name, message: `Profile '${name}' deleted` });
+  if ((await recordOf(kind, call)) === undefined) return answer;
+  return changed(kind, call, (record) => {
+    const left = withoutProfile(record, name);
+    if (activeOf(record) !== name) return { record: left, answer };
+    const [first] = Object.keys(profilesOf(left));
+    return {
+      record: first === undefined ? withActive(left, null) : activated(left, first),
+      answer,
+    };
+  });
+}
+
+/** POST /api/v1/settings/profiles/{name}/activate. Source: contract "profiles: activated without a key, the key of the settings goes". */
+export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  const { id: name } = call;
+  if ((await recordOf(kind, call)) === undefined) return noProfile(name);
+  return changed(kind, call, (record) => {
+    const profile = profileOf(record, name);
+    if (profile === undefined) return noProfile(name);
+    const model = memberOf(profile, 'model') ?? null;
+    const message = `Switched to profile '${name}'`;
+    return { record: activated(record, name), answer: json(200, { name, message, model }) };
+  });
+}
+
+/** POST /api/v1/settings/profiles/{name}/rename: the profile keeps its place, and stays active if it is. */
+export async function renameProfile(kind: Kind, call: Call): Promise<Answer> {
+  const decoded = decodeBody(call.body, call.contentType);
+  if (decoded.kind === 'refused') return decoded.answer;
+  if (!call.authorized) return unauthorized;
+  const { id: name } = call;
+  const said = isJsonObject(decoded.value) ? memberOf(decoded.value, 'new_name') : undefined;
+  if (typeof said !== 'string')
+    return unprocessable([
+      { type: 'missing', loc: ['body', 'new_name'], msg: 'Field required', input: decoded.value },
+    ]);
+  return changed(kind, call, (record) => {
+    if (profileOf(record, name) === undefined) return noProfile(name);
+    if (said !== name && profileOf(record, said) !== undefined)
+      return detail(409, `Profile '${said}' already exists`);
+    const renamed = Object.entries(profilesOf(record)).map(
+      ([other, profile]) => [other === name ? said : other, profile] as const,
+    );
+    const after = withProfiles(record, Object.fromEntries(renamed));
+    return {
+      record: activeOf(record) === name ? withActive(after, said) : after,
+      answer: json(200, { name: said, message: `Profile '${name}' renamed to '${said}'` }),
+    };
+  });
+}
+
+async function recordOf(kind: Kind, { service }: Call): Promise<JsonObject | undefined> {
+  const { settings } = await service.store.read();
+  return settings && openRecord(kind, settings);
+}
+
+/** Stores what a change makes of the record; an answer alone stores nothing. */
+async function changed(
+  kind: Kind,
+  { service }: Call,
+  make: (record: JsonObject) => { readonly record: JsonObject; readonly answer: Answer } | Answer,
+): Promise<Answer> {
+  return service.store.update((before) => {
+    if (before.settings === undefined) return { contents: before, answer: NO_SETTINGS };
+    const made = make(openRecord(kind, before.settings));
+    if ('kind' in made) return { contents: before, answer: made };
+    const settings = sealedRecord(kind, made.record);
+    return { contents: { ...before, settings }, answer: made.answer };
+  });
+}
