@@ -31,6 +31,8 @@ export type WriteFailure =
 export interface Actuator {
   /** Sends a write once. Never retries by itself, and never throws for what a service can do. */
   store(write: SettingsWrite): Promise<WriteAnswer>;
+  /** Makes an LLM profile active, as one request, like a write. `observed` shows what the service speaks. */
+  activate(profile: string, observed: ObservedState): Promise<WriteAnswer>;
 }
 
 /**

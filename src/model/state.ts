@@ -88,6 +88,8 @@ export interface ObservedState {
   readonly cautions?: readonly Caution[];
   /** What the declared pointers name, by their fields, where they name something else than the service does; absent if it was not asked. */
   readonly pointed?: ReadonlyMap<string, Pointed>;
+  /** The LLM profiles, on services that keep one active only as long as the llm is the one of it; absent if there are none. */
+  readonly profiles?: LlmProfiles;
   /** Why a write of these settings must not be sent, in words; null if it may be. Absent if any may. */
   readonly unwritable?: (write: SettingsWrite) => string | null;
   /** Whether this was read from a snapshot: what is masked there is known to the service, and a write would not lose it. */
@@ -99,6 +101,12 @@ export interface Pointed {
   readonly is: 'there' | 'missing' | 'broken';
   /** What takes the place of the llm of the settings with it; null if nothing does, or nothing shows it. */
   readonly brings: Brought | null;
+}
+
+/** The llm of each profile by its name, as the service shows it, and the name of the active one; null if none is. */
+export interface LlmProfiles {
+  readonly active: string | null;
+  readonly llms: ValueRecord;
 }
 
 /** The values and secrets of the llm of a profile, by the names that plans have for them. */

@@ -169,7 +169,10 @@ function asking(
     return error === null ? send() : { kind: 'not-applied', retry: false, reached: false, error };
   };
   return {
-    settings: { store: (write) => ask(() => settings.store(write)) },
+    settings: {
+      store: (write) => ask(() => settings.store(write)),
+      activate: (...of) => ask(() => settings.activate(...of)),
+    },
     sandboxes: {
       start: (spec) => ask(() => sandboxes.start(spec)),
       resume: (id) => ask(() => sandboxes.resume(id)),
@@ -186,6 +189,7 @@ function traced(
   return {
     settings: {
       store: (write) => tracer.write('write settings', name, () => settings.store(write)),
+      activate: (...of) => tracer.write('write settings', name, () => settings.activate(...of)),
     },
     sandboxes: {
       start: (spec) => tracer.write('start sandbox', name, () => sandboxes.start(spec)),

@@ -17,6 +17,7 @@ import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
+import { endingWarnings } from './kept-profile.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { withImpliedKinds } from './native-fields.ts';
@@ -85,6 +86,7 @@ export function planSettings(
       ...unpreservable.map(warningOf),
       ...cautionsFor(changes, observed),
       ...profileWarnings(written, managed, start),
+      ...(writes ? endingWarnings(recordOf(written), observed) : []),
     ],
     unmanaged: unmanagedIn(desired, observed),
     unpreservable,

@@ -11,6 +11,7 @@ import { pointedState } from './agent-server/pointed.ts';
 import { revealed } from './agent-server/reveal.ts';
 import * as agentServerWrite from './agent-server/write.ts';
 import * as appServer from './app-server/dialect.ts';
+import { activateProfile } from './app-server/profiles.ts';
 import * as appServerRead from './app-server/read.ts';
 import * as appServerWrite from './app-server/write.ts';
 import type { Ask } from './ask.ts';
@@ -55,6 +56,12 @@ export interface DialectModule {
   ) => Promise<ObservedState | SetpointError>;
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
+  /** Makes an LLM profile active; absent if these services keep it active whatever is written. */
+  readonly activate?: (
+    connection: Connection,
+    profile: string,
+    limits: TimeLimits,
+  ) => Promise<WriteAnswer>;
   /** Sends one write. Never throws for what a service can do. */
   write(connection: Connection, write: SettingsWrite, limits: TimeLimits): Promise<WriteAnswer>;
 }
@@ -87,6 +94,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
       answer === null
         ? { ...appServerRead.EMPTY_STORE, saved: true }
         : appServerRead.observedState(answer, { saved: true }),
+    activate: activateProfile,
     write: appServerWrite.storeSettings,
   },
   'agent-server': {

@@ -62,6 +62,11 @@ export function settingsObserver(
 export function settingsActuator(connection: Connection, limits: TimeLimits = UNLIMITED): Actuator {
   return {
     store: (write) => DIALECTS[write.observed.dialect.name].write(connection, write, limits),
+    activate: async (profile, { dialect }) => {
+      const { activate } = DIALECTS[dialect.name];
+      if (activate === undefined) throw new Error(`${dialect.name} ends no profile.`);
+      return activate(connection, profile, limits);
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import { lostSecrets, touchedBetween } from '../../plan/side-effects.ts';
 import { managesField } from '../../plan/managed.ts';
 import { observePastLag } from './observe.ts';
+import { endedProfile } from './profile.ts';
 import type { ReconcileInput } from '../contract.ts';
 
 /** What an observation after the write shows: `remaining` is empty if the service has what was declared and nothing else changed. */
@@ -73,6 +74,7 @@ function compare(
       ...plan.changes.map((change) => remainder(change, made, before)),
       ...touched,
       ...fallen,
+      ...endedProfile(made.write, before, observed),
     ],
     unknown: plan.unknown,
   };

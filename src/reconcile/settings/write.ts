@@ -10,6 +10,7 @@ import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.t
 import { sameResult, untouched } from '../ends.ts';
 import { interruption } from '../interruption.ts';
 import { mendingWrite } from './mend.ts';
+import { activatedAgain, toldOfProfile } from './profile.ts';
 import { send } from './send.ts';
 import { CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
 
@@ -60,10 +61,15 @@ async function writeAndVerify(
     const expected = withBrought(before, broughtBy(write.fields, before));
     const first = await verify(input, before, expected, plan);
     const mended = await mend(input, plan, expected, first.observed);
-    const verification = mended.sent
+    const second = mended.sent
       ? await verify(input, before, expected, plan, [first.observed])
       : first;
-    const end = concluded(input, plan, verification, sent.error);
+    const activated = await activatedAgain(input, write, before, second.observed);
+    const verification = activated.sent
+      ? await verify(input, before, expected, plan, [first.observed, second.observed])
+      : second;
+    const told = toldOfProfile(plan, before, verification.observed, activated);
+    const end = concluded(input, { ...plan, warnings: told }, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];
     const warnings = [...end.warnings, ...mended.warnings, ...ownWarnings(owned)];

@@ -2,7 +2,7 @@ import { fieldAtNative, fieldNamed } from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
 import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
-import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
+import type { ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
@@ -24,6 +24,7 @@ import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
 import { namedRelease, OPENAPI } from '../named-release.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
+import { profilesIn } from './profiles.ts';
 import { unwritable } from './write.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
@@ -193,35 +194,21 @@ export function observedState(
   const native = nativeState(answer, 'app-server', shows);
   const tokens = answer[TOKEN_NAMES];
   const newer = newerThanKnown(answer);
+  const profiles = profilesIn(answer);
   return {
     dialect,
     unwritable,
     release: releaseOf(answer),
     stored: true,
-    cautions: cautionsOf(answer),
     values: recordOf([...values, ...native.values]),
     secrets: new Map([...secretsOf(answer), ...native.secrets]),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: [],
     answer,
+    ...(profiles === undefined ? {} : { profiles }),
     ...(newer === null ? {} : { newer }),
     ...(saved ? { saved } : {}),
   };
-}
-
-/**
- * What a plan on this answer must warn of: the active profile is none as soon as the model's settings differ from it, which those of a
- * profile without an address do after any write.
- */
-function cautionsOf(answer: ValueRecord): Caution[] {
-  const active = valueAt(answer, ['llm_profiles', 'active']);
-  if (typeof active !== 'string') return [];
-  const isBare = isEmpty(valueAt(answer, ['llm_profiles', 'profiles', active, 'base_url']) ?? null);
-  const message = isBare
-    ? 'The service has an active LLM profile without a base_url: any write of settings makes it inactive, because the service fills in an address that the profile does not have. Activate it again after this write, or give it a base_url.'
-    : "The service has an active LLM profile: it is none any more once the model's settings differ from it.";
-  const warning = { code: 'active-profile', message, path: ['llm_profiles'] } as const;
-  return [{ warning, about: isBare ? null : ['agent_settings.llm'] }];
 }
 
 /** What the server keeps by itself: profiles follow the model of the settings, and others are computed. A write may change them. */

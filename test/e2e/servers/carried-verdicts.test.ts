@@ -253,37 +253,3 @@ it('a base of worktrees that needs a reference and has none is refused by the pl
   expect((await runs(fronted.url, both)('apply', '--yes')).code).toBe(0);
   expect((await runs(fronted.url, alone)('apply', '--yes')).code).toBe(0);
 });
-
-describe('an active LLM profile of app-server', () => {
-  const active = (profile: object) => ({
-    llm_profiles: { profiles: { main: profile }, active: 'main' },
-  });
-
-  it.each([
-    ['without a base_url is named by any plan that writes', { model: 'x/y', base_url: null }, 1],
-    [
-      'with one is not, unless the model changes',
-      { model: 'x/y', base_url: 'https://a.example.com' },
-      0,
-    ],
-  ])('%s', async (_, profile, count) => {
-    const fronted = await service('app-server');
-    await store(fronted, 'app-server', { language: 'en' });
-    fronted.changed = ({ path }, reply) =>
-      path === '/api/v1/settings'
-        ? { ...reply, body: { ...(reply.body as object), ...active(profile) } }
-        : reply;
-    for (const args of [['plan'], ['apply', '--yes']]) {
-      const { stdout } = await runs(fronted.url, 'language: fr')(...args, '-o', 'json');
-      const [one] = (
-        JSON.parse(stdout) as { environments: { warnings: { code: string; message: string }[] }[] }
-      ).environments;
-      const found = one?.warnings.filter(({ code }) => code === 'active-profile') ?? [];
-      expect(found).toHaveLength(count);
-      for (const { message } of found)
-        expect(message).toContain('any write of settings makes it inactive');
-    }
-    const { stdout } = await runs(fronted.url, 'language: fr')('plan', '-o', 'json');
-    expect(stdout).not.toContain('makes it inactive');
-  });
-});

@@ -89,6 +89,7 @@ it.each([
       actuators: {
         ...input.actuators,
         settings: {
+          ...input.actuators.settings,
           store: async () => {
             writes += 1;
             return { kind: 'stored' };

@@ -100,6 +100,7 @@ export function scripted(desired: DesiredState, script: Script) {
           writes.push(write);
           return store();
         },
+        activate: async () => STORED,
       },
       sandboxes: {
         start: async (spec) => {

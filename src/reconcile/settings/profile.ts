@@ -1,0 +1,92 @@
+import type { SetpointError } from '../../model/error.ts';
+import type { Remainder } from '../../model/outcome.ts';
+import { samePath } from '../../model/path.ts';
+import type { SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
+import type { ObservedState } from '../../model/state.ts';
+import {
+  ACTIVE,
+  endingBy,
+  hasEnded,
+  isUnchanged,
+  profileWarning,
+} from '../../plan/kept-profile.ts';
+import type { ReconcileInput } from '../contract.ts';
+import { unlessAbandoned } from '../interruption.ts';
+
+/** Whether a profile was made active again, and what was answered to it if the service did not confirm it. */
+export interface Activation {
+  readonly sent: boolean;
+  readonly error: SetpointError | null;
+}
+
+/**
+ * Makes the LLM profile active again that a write has made inactive. Activation puts its llm in the place of that of the settings, so that it is
+ * left out if either is not what it was before the write. Whether it took effect, the observation that follows shows.
+ */
+export async function activatedAgain(
+  { actuators, abandon }: ReconcileInput,
+  write: SettingsWrite,
+  before: ObservedState,
+  latest: ObservedState,
+): Promise<Activation> {
+  const ending = endingBy(write.fields, before);
+  if (
+    ending?.again !== true ||
+    !hasEnded(before, latest) ||
+    !isUnchanged(ending.name, before, latest)
+  )
+    return { sent: false, error: null };
+  const answer = await unlessAbandoned(actuators.settings.activate(ending.name, latest), abandon);
+  return { sent: true, error: answer.kind === 'stored' ? null : answer.error };
+}
+
+/** The active profile that is none after a write, although the write leaves the llm as it is. */
+export function endedProfile(
+  write: SettingsWrite | null,
+  before: ObservedState,
+  after: ObservedState,
+): Remainder[] {
+  const name = before.profiles?.active ?? null;
+  if (name === null || !hasEnded(before, after)) return [];
+  if (endingBy(write?.fields ?? {}, before)?.again === false) return [];
+  return [
+    {
+      resource: 'settings',
+      path: ACTIVE,
+      expected: name,
+      actual: after.profiles?.active ?? null,
+      reason: 'was active before the write, and is not any more',
+      hint: `Activate the LLM profile ${name} on the service, and give it a base_url, so that no write ends it.`,
+    },
+  ];
+}
+
+/** The warnings of a plan, with what came of the profile that was active in place of what was to come. */
+export function toldOfProfile(
+  { warnings, write }: Pick<SettingsPlan, 'warnings' | 'write'>,
+  before: ObservedState,
+  after: ObservedState,
+  { sent, error }: Activation,
+): readonly Warning[] {
+  const others = warnings.filter(({ path }) => !samePath(path, ACTIVE));
+  const ending = endingBy(write?.fields ?? {}, before);
+  if (ending === null) return others;
+  const { name } = ending;
+  if (!hasEnded(before, after))
+    return sent
+      ? [
+          ...others,
+          profileWarning(
+            `The write made the LLM profile ${name} inactive, and it was activated again.`,
+          ),
+        ]
+      : others;
+  if (error !== null)
+    return [
+      ...others,
+      profileWarning(`The LLM profile ${name} could not be activated again: ${error.message}`),
+    ];
+  if (ending.again) return others;
+  const message = `The LLM profile ${name} is not active any more, because the write changed the llm. To keep a profile active, change it on the service, and activate it there.`;
+  return [...others, profileWarning(message)];
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { ObservedState } from '../../../src/model/state.ts';
+import { endingBy, endingWarnings, hasEnded, isUnchanged } from '../../../src/plan/kept-profile.ts';
+import { observedState } from '../../../src/service/app-server/read.ts';
+import type { ValueRecord } from '../../../src/model/value.ts';
+
+const BARE = { model: 'x/y', base_url: null };
+const ADDRESSED = { model: 'x/y', base_url: 'https://llm.example.com' };
+
+function shown(
+  active: string | null,
+  profiles: Readonly<Record<string, object>> = { main: BARE },
+  more: object = {},
+): ObservedState {
+  const agent_settings = { agent_kind: 'openhands', llm: { temperature: 1 } };
+  const answer = { llm_model: 'x/y', llm_api_key_set: true, agent_settings, ...more };
+  return observedState({ ...answer, llm_profiles: { active, profiles } } as unknown as ValueRecord);
+}
+
+describe('the LLM profile that a write ends', () => {
+  it.each([
+    ['none without an active one', null, { language: 'fr' }, null],
+    ['one without an address, by any field', 'main', { language: 'fr' }, true],
+    ['one without an address, by its model', 'main', { llm_model: 'a' }, false],
+    ['one with an address, by no other field', 'addressed', { language: 'fr' }, null],
+    ['one with an address, by its key', 'addressed', { llm_api_key: 'k' }, false],
+    ['one by a native member', 'addressed', { 'agent_settings.llm.seed': 1 }, false],
+    ['one by the kind of agent', 'addressed', { 'agent_settings.agent_kind': 'acp' }, false],
+    ['one that the answer does not show', 'other', { language: 'fr' }, true],
+  ])('is %s', (_, active, fields, again) => {
+    const observed = shown(active, { main: BARE, addressed: ADDRESSED });
+    const ending = endingBy(fields, observed);
+    expect(ending).toEqual(again === null ? null : { name: active, again });
+    const words =
+      again === null ? [] : [again ? 'activates it again' : 'This write changes the llm'];
+    expect(endingWarnings(fields, observed).map(({ message }) => message)).toEqual(
+      words.map((word) => expect.stringContaining(word)),
+    );
+  });
+
+  it('is none on a service without profiles', () => {
+    const { profiles: _, ...observed } = shown('main');
+    expect(endingBy({ language: 'fr' }, observed)).toBe(null);
+    expect(hasEnded(observed, shown('main'))).toBe(false);
+  });
+
+  it('has ended once another is active, or none', () => {
+    expect(hasEnded(shown('main'), shown('main'))).toBe(false);
+    expect(hasEnded(shown('main'), shown(null))).toBe(true);
+    expect(hasEnded(shown('main'), shown('other'))).toBe(true);
+    expect(hasEnded(shown(null), shown('main'))).toBe(false);
+  });
+
+  it.each([
+    ['nothing of it is another', {}, { main: BARE }, true],
+    ['another profile is', {}, { main: BARE, other: ADDRESSED }, true],
+    ['the language is', { language: 'fr' }, { main: BARE }, true],
+    ['its own llm is', {}, { main: { ...BARE, model: 'a/b' } }, false],
+    ['it is gone', {}, {}, false],
+    ['the model is', { llm_model: 'a/b' }, { main: BARE }, false],
+    ['the key is', { llm_api_key_set: false }, { main: BARE }, false],
+    [
+      'a native member is',
+      { agent_settings: { agent_kind: 'openhands', llm: { temperature: 2 } } },
+      { main: BARE },
+      false,
+    ],
+  ])('may be activated again if %s: %s %s', (_, more, profiles, may) => {
+    expect(isUnchanged('main', shown('main'), shown(null, profiles, more))).toBe(may);
+  });
+});
