@@ -97,6 +97,24 @@ describe('the table of releases', () => {
 `);
   });
 
+  it('says all without a number, which would be wrong with the next recorded case', () => {
+    const about = { release: '1.0.0', server: 'openhands-ai', dialect: 'settings-v0' };
+    const answered = (name: string): [string[], string, string] => [
+      ['contract', 'on an empty store'],
+      name,
+      'passed',
+    ];
+    const known = { ...about, differs: { 'case b': 'it is known' } };
+    for (const [release, words] of [
+      [about, 'all'],
+      [known, 'all but 1 known to differ'],
+    ] as const)
+      expect(
+        tableOf([rowOf(release, results([answered('case a'), answered('case b')]))]),
+      ).toContain(`| recorded cases | ${words} |`);
+    expect(readFileSync(join(root, 'docs/service/releases.md'), 'utf8')).not.toMatch(/\d+ of \d+/);
+  });
+
   it('is written for every release in docs/service/releases.md', () => {
     const page = readFileSync(join(root, 'docs/service/releases.md'), 'utf8');
     const titles = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
