@@ -1,6 +1,6 @@
 import type { Refusal } from './guard.ts';
 import type { Path, Source } from './path.ts';
-import type { DesiredSandboxes } from './sandbox.ts';
+import type { Resource } from './resource.ts';
 import type { Shard } from './shard.ts';
 import type { ObservedState, Spoken } from './state.ts';
 import type { PlanSummary } from './summary.ts';
@@ -23,7 +23,8 @@ export type ActionCounts = Readonly<Record<Action, number>>;
  * `sensitive` if a masked value is part of it; `ref` names the references it came from.
  */
 export interface Change<V = Value> {
-  readonly resource: 'settings' | 'sandbox';
+  /** `settings`, or the name of a `Resource`. */
+  readonly resource: string;
   readonly path: Path;
   readonly action: Action;
   readonly before: V;
@@ -89,14 +90,18 @@ export interface SettingsWrite {
   readonly observed: ObservedState;
 }
 
+/** What a plan has of the settings, and of each resource beside them. */
+interface Part {
+  readonly changes: readonly Change[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+}
+
 /**
  * The plan of the settings. `write` is null if there is nothing to write; `unpreservable` is empty unless a write
  * would lose something.
  */
-export interface SettingsPlan {
-  readonly changes: readonly Change[];
-  readonly unknown: readonly Unknown[];
-  readonly warnings: readonly Warning[];
+export interface SettingsPlan extends Part {
   readonly unmanaged: readonly Path[];
   readonly unpreservable: readonly Unpreservable[];
   /** Secrets that were written from here, and that the service does not have any more. */
@@ -104,38 +109,57 @@ export interface SettingsPlan {
   readonly write: SettingsWrite | null;
 }
 
-/** One sandbox to be started, resumed or paused. `sandbox` is its id; null for one that is yet to be started. */
-export interface SandboxStep {
-  readonly action: SandboxAction;
-  readonly sandbox: string | null;
-  readonly item: DesiredSandboxes;
-  readonly change: Change;
-}
-
-/** A declared sandbox that is unavailable: it is gone, or in a state that nothing leads out of. */
-export interface UnmetSandbox extends Warning {
+/** Something declared that nothing here leads to, such as a sandbox that is gone. */
+export interface Unmet extends Warning {
   readonly hint: string;
 }
 
-/** The plan of the sandboxes: resumes before starts within an item, items in the order of the file. */
-export interface SandboxPlan {
-  readonly steps: readonly SandboxStep[];
-  readonly unmet: readonly UnmetSandbox[];
-  readonly warnings: readonly Warning[];
+/** The plan of what a resource beside the settings declares. `work` is what the resource itself makes the changes from. */
+export interface PartPlan<Work = unknown> extends Part {
+  readonly resource: Resource;
+  readonly unmet: readonly Unmet[];
+  readonly work: Work;
 }
 
 /**
  * The plan: a value, computed by pure functions from the desired and the observed state, and the only thing that an apply
- * can execute: the settings first, then the sandboxes.
+ * can execute: the settings first, then each resource that the file declares, in the order of writing.
  */
 export interface Plan {
   readonly settings: SettingsPlan;
-  readonly sandboxes: SandboxPlan;
+  readonly parts: readonly PartPlan[];
 }
 
 /** Every change of a plan in the order in which they are made. */
-export function changesOf({ settings, sandboxes }: Plan): Change[] {
-  return [...settings.changes, ...sandboxes.steps.map(({ change }) => change)];
+export function changesOf(plan: Plan): Change[] {
+  return allOf(plan).flatMap(({ changes }) => changes);
+}
+
+/** Everything that could not be compared. */
+export function unknownOf(plan: Plan): Unknown[] {
+  return allOf(plan).flatMap(({ unknown }) => unknown);
+}
+
+/** What is declared and not to be had, before what a part only warns of. */
+export function warningsOf({ settings, parts }: Plan): Warning[] {
+  return [...settings.warnings, ...parts.flatMap(partWarnings)];
+}
+
+export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warnings'>): Warning[] {
+  const unavailable = unmet.map(({ code, message, hint, path }) => ({
+    code,
+    message: `${message} ${hint}`,
+    path,
+  }));
+  return [...unavailable, ...warnings];
+}
+
+export function unmetOf({ parts }: Plan): Unmet[] {
+  return parts.flatMap(({ unmet }) => unmet);
+}
+
+function allOf({ settings, parts }: Plan): readonly Part[] {
+  return [settings, ...parts];
 }
 
 /** Who ran something, on which commit, and the url of the run; null if the pipeline does not report it. */

@@ -4,6 +4,7 @@ import { fieldNamed } from './field.ts';
 import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
 import type { Path } from './path.ts';
 import type { Redactor } from './redactor.ts';
+import { isById } from './told.ts';
 import type { Json } from './value.ts';
 
 type Part = Json | undefined;
@@ -119,8 +120,8 @@ function memberPart(record: JsonRecord, name: string, member: Json, redactor: Re
   if (name !== 'path' || !isList(member)) return part(member, name, redactor);
   // A person wrote the path of an explanation; outside of the settings it leads to what only the file has.
   if (record['kind'] === 'explanation' && record['part'] !== 'settings') return member;
-  return record['resource'] === 'sandbox'
-    ? sandboxPath(member, redactor)
+  return typeof record['resource'] === 'string' && isById({ resource: record['resource'] })
+    ? idPath(member, redactor)
     : pathPart(member, redactor);
 }
 
@@ -133,7 +134,7 @@ function mappedList(
 }
 
 /** The path of a sandbox: its id; before it is started its spec, or `default`, and a number. */
-function sandboxPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
+function idPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
   return mappedList(path, (segment, index) => {
     const text = segments[index] ?? '';

@@ -1,4 +1,5 @@
 import type { Source } from './path.ts';
+import type { Change, SandboxAction, Unmet, Warning } from './plan.ts';
 
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
@@ -64,4 +65,19 @@ const BOOT_TIME = 5 * 60_000;
 export function isUp({ status, createdAt }: Sandbox, at: number): boolean {
   if (status === 'ERROR') return createdAt !== null && at - createdAt < BOOT_TIME;
   return status !== 'PAUSED' && status !== 'MISSING';
+}
+
+/** One sandbox to be started, resumed or paused. `sandbox` is its id; null for one that is yet to be started. */
+export interface SandboxStep {
+  readonly action: SandboxAction;
+  readonly sandbox: string | null;
+  readonly item: DesiredSandboxes;
+  readonly change: Change;
+}
+
+/** The plan of the sandboxes: resumes before starts within an item, items in the order of the file. */
+export interface SandboxPlan {
+  readonly steps: readonly SandboxStep[];
+  readonly unmet: readonly Unmet[];
+  readonly warnings: readonly Warning[];
 }

@@ -9,12 +9,11 @@ import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
 import { isNativePath } from '../model/native-parts.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
-import { FORMAT_VERSION, type Change } from '../model/plan.ts';
+import { changesOf, FORMAT_VERSION, warningsOf, type Change } from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { maskedChange } from '../plan/plan-document.ts';
-import { sandboxWarnings } from '../plan/plan-environment.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
@@ -138,8 +137,7 @@ function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 }
 
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const desired = { ...input.desired, sandboxes: [] };
-  const { plan, observed: settings } = await observeAndPlan({ ...input, desired });
+  const { plan, observed: settings } = await observeAndPlan({ ...input, resources: [] });
   const { changes, unknown, warnings } = plan.settings;
   const isWhole = filePath.length === 1;
   const isAbout = (other: { readonly path: Path }): boolean =>
@@ -176,11 +174,11 @@ async function sandboxesAt({ filePath }: FieldPath, input: PlanInput): Promise<P
   const { plan } = await observeAndPlan<null>({ ...input, observers });
   const [, number] = filePath;
   const item = number === undefined ? undefined : input.desired.sandboxes[Number(number)];
-  const steps = plan.sandboxes.steps.filter((step) => number === undefined || step.item === item);
+  const isAbout = ({ source }: Change): boolean => number === undefined || source === item?.source;
   return {
     ...NOT_OBSERVED,
-    changes: steps.map(({ change }) => maskedChange(change)),
+    changes: changesOf(plan).filter(isAbout).map(maskedChange),
     unknown: [],
-    warnings: sandboxWarnings(plan.sandboxes),
+    warnings: warningsOf(plan),
   };
 }

@@ -2,7 +2,6 @@ import { callNames, entriesOf, isMcpList, MCP_LISTS, type McpList } from '../mod
 import { isUnmanaged, isWithin, pathKey, samePath, type Path } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import {
@@ -14,8 +13,9 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { formOf } from './declared-form.ts';
+import { classSinceAgreed, itemsAgreed, type AgreedItems } from './item-class.ts';
 import { shownAt } from './native-fields.ts';
-import { classedBy, declarations, withoutPlaces, type Since } from './three-way.ts';
+import { classedBy, declarations, type Since } from './three-way.ts';
 
 /**
  * What a file declared and its service showed at each path when the two were last the same there, as digests under a salt. It tells which of
@@ -28,7 +28,8 @@ export interface Agreement {
   readonly places: Readonly<Record<string, Agreed>>;
   /** The digests of the paths that were unmanaged. */
   readonly unmanaged: readonly string[];
-  readonly sandboxes: string;
+  /** Absent if a version before kept it. */
+  readonly items?: AgreedItems;
   /** What has differed since the service was first read; absent if nothing has. */
   readonly first?: FirstFound;
 }
@@ -105,10 +106,7 @@ export function agreementAfter(
     salt,
     places: Object.fromEntries([...places].toSorted(([one], [other]) => (one < other ? -1 : 1))),
     unmanaged: [...left],
-    sandboxes:
-      before === null || plan.sandboxes.steps.length === 0
-        ? sandboxesDigest(desired.sandboxes, digest)
-        : before.sandboxes,
+    items: itemsAgreed(plan, desired, before, { quick, digest }),
     ...(first.changes.length === 0 ? {} : { first }),
   };
 }
@@ -151,12 +149,12 @@ export function sinceAgreement(
       if (!isWith(former, address)) return classedBy(plan, () => 'pending');
       const declaredAt = declarations(desired);
       const shown = shownBy(observed);
-      const sandboxesMoved = sandboxesDigest(desired.sandboxes, digest) !== agreement.sandboxes;
       const first = new Set(agreement.first?.changes);
-      return classedBy(plan, (change) => {
-        const { path, resource } = change;
+      return classedBy(plan, (change, resource) => {
+        const { path } = change;
         if (first.has(digest(nameOf(change)))) return agreement.first?.class ?? null;
-        if (resource === 'sandbox') return sandboxesMoved ? 'pending' : 'drift';
+        if (resource !== null)
+          return classSinceAgreed(agreement.items, resource, change, { desired, quick, digest });
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.
         if (leftAbove(path, agreement, digest).length > 0) return 'pending';
@@ -287,8 +285,4 @@ function formOfShown(shown: Value | undefined, plain?: readonly string[]): unkno
     return value;
   };
   return shown === undefined ? null : form(shown, [], open === null);
-}
-
-function sandboxesDigest(items: readonly DesiredSandboxes[], digest: Digest): string {
-  return digest(withoutPlaces(items));
 }

@@ -11,6 +11,7 @@ import type { Digests } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
+import { changeName } from '../model/told.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { declaredDigests } from './declared-form.ts';
 import { maskedChange } from './plan-document.ts';
@@ -118,8 +119,4 @@ function isSameChange(
     sameValue(one.before, other.before) &&
     sameValue(one.after, other.after)
   );
-}
-
-function changeName({ resource, path }: Change<Json>): string {
-  return resource === 'settings' ? formatPath(path) : `sandbox ${path.join(' ')}`;
 }

@@ -1,6 +1,5 @@
 import type { Plan } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
@@ -11,7 +10,7 @@ import { declarations } from './three-way.ts';
  * written, in its place. No value of a reference and nothing that only the service has goes into one.
  */
 export function declaredDigests(
-  { settings, sandboxes }: Plan,
+  { settings, parts }: Plan,
   desired: DesiredState,
   { quick }: Pick<Digests, 'quick'>,
 ): string[] {
@@ -21,18 +20,18 @@ export function declaredDigests(
     ...settings.changes.map(({ path }) =>
       digest(['settings', path, formOf(declaredAt(path) ?? null, quick)]),
     ),
-    ...sandboxes.steps.map(({ change, item }) => digest(['sandbox', change.path, termsOf(item)])),
+    ...parts.flatMap((part) => {
+      const terms = part.resource.terms(part, desired, quick);
+      return part.changes.map(({ resource, path }, index) =>
+        digest([resource, path, terms[index]]),
+      );
+    }),
   ];
 }
 
 /** The digest of one literal of the file. */
 export function literalDigest(text: string, { quick }: Pick<Digests, 'quick'>): string {
   return quick(JSON.stringify(['literal', text]));
-}
-
-/** What a change of a sandbox does not show, and an approval is about: whether a conversation may be cut off. */
-function termsOf({ kind, whenBusy }: DesiredSandboxes): readonly string[] {
-  return [kind, whenBusy];
 }
 
 /** A declared value with references in place of their values, keys in order. */

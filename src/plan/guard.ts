@@ -2,7 +2,7 @@ import { SetpointError } from '../model/error.ts';
 import type { GuardSettings, Refusal, Rule } from '../model/guard.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import { changesOf, type Plan, type Warning } from '../model/plan.ts';
+import { changesOf, unknownOf, type Plan, type Warning } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { guardRules } from './guard-rules.ts';
 
@@ -44,7 +44,7 @@ function blind({ plan, guards }: Guarded, allowed: readonly Rule[]): string[] {
           'Without --base, drift cannot be told from edits: this may overwrite drift. (overwrite-drift)',
         ]
       : [];
-  const unknown = plan.settings.unknown.flatMap(({ path, ref }) => {
+  const unknown = unknownOf(plan).flatMap(({ path, ref }) => {
     const rule = ruleAbout(path);
     if (ref === null || rule === null || !isOn(rule)) return [];
     return [

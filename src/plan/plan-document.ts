@@ -1,6 +1,8 @@
 import {
   changesOf,
   FORMAT_VERSION,
+  unknownOf,
+  unmetOf,
   type Change,
   type EnvironmentPlan,
   type ErrorReport,
@@ -34,8 +36,9 @@ export function environmentPlan(
   about: About & Pick<EnvironmentPlan, 'digests'>,
   earlier: readonly Warning[],
 ): EnvironmentPlan {
-  const { settings, sandboxes } = plan;
+  const { settings } = plan;
   const changes = changesOf(plan);
+  const unknown = unknownOf(plan);
   const { dialect, release } = spokenBy(observed);
   // One by one: an object made of several others takes V8 several times as long, and a run makes one for each environment.
   return {
@@ -44,10 +47,10 @@ export function environmentPlan(
     observed_at: about.observed_at,
     dialect,
     release,
-    status: changes.length === 0 && sandboxes.unmet.length === 0 ? 'in-sync' : 'differs',
-    complete: settings.unknown.length === 0,
+    status: changes.length === 0 && unmetOf(plan).length === 0 ? 'in-sync' : 'differs',
+    complete: unknown.length === 0,
     changes: changes.map(maskedChange),
-    unknown: settings.unknown,
+    unknown,
     warnings: [...earlier, ...warnings],
     refusals,
     unmanaged: settings.unmanaged,

@@ -1,6 +1,12 @@
 import type { Refusal, Rule } from '../model/guard.ts';
 import { samePath } from '../model/path.ts';
-import type { Plan, SandboxPlan, SettingsPlan, Warning } from '../model/plan.ts';
+import {
+  warningsOf,
+  type PartPlan,
+  type Plan,
+  type SettingsPlan,
+  type Warning,
+} from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { requireFit, requireWritable } from './fit.ts';
@@ -43,29 +49,33 @@ export const NO_SETTINGS: SettingsPlan = {
 };
 
 /**
- * Plans the observed settings, adds the plan of the sandboxes, and has the guards judge both. Pure. Throws a SetpointError if the
- * service cannot hold what the file declares.
+ * Plans the observed settings, adds the plans of the other resources, and has the guards judge all of it. Pure. Throws a SetpointError if
+ * the service cannot hold what the file declares.
  */
 export function planEnvironment<O extends ObservedState | null>(
   terms: PlanTerms,
   observed: O,
-  sandboxes: SandboxPlan,
+  parts: readonly PartPlan[],
 ): Planned<O> {
   if (observed === null) {
-    const plan = { settings: NO_SETTINGS, sandboxes };
+    const plan = { settings: NO_SETTINGS, parts };
     return { plan, observed, warnings: warningsOf(plan), refusals: [] };
   }
-  const known = plannedAlike(terms, observed, sandboxes);
+  const known = plannedAlike(terms, observed, parts);
   if (known !== null) return { ...known, observed };
-  const planned = planObserved(terms, observed, sandboxes);
+  const planned = planObserved(terms, observed, parts);
   remember(terms, planned);
   return { ...planned, observed };
 }
 
-function planObserved(terms: PlanTerms, observed: ObservedState, sandboxes: SandboxPlan): Planned {
+function planObserved(
+  terms: PlanTerms,
+  observed: ObservedState,
+  parts: readonly PartPlan[],
+): Planned {
   const { desired, base, allowed } = terms;
   requireFit(desired, observed);
-  const found = { settings: planSettings(desired, observed, terms), sandboxes };
+  const found = { settings: planSettings(desired, observed, terms), parts };
   const plan = classifiedBy(base, found, terms, observed);
   const guarded = { plan, observed, guards: desired.guards };
   const refusals = refusalsOf(guarded, allowed);
@@ -95,18 +105,4 @@ function classifiedBy(
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {
   return newer === undefined ? [] : [{ code: 'later-release', message: newer, path: [] }];
-}
-
-export function warningsOf({ settings, sandboxes }: Plan): Warning[] {
-  return [...settings.warnings, ...sandboxWarnings(sandboxes)];
-}
-
-/** Declared sandboxes that are unavailable first. */
-export function sandboxWarnings({ unmet, warnings }: SandboxPlan): Warning[] {
-  const unavailable = unmet.map(({ code, message, hint, path }) => ({
-    code,
-    message: `${message} ${hint}`,
-    path,
-  }));
-  return [...unavailable, ...warnings];
 }

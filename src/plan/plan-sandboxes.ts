@@ -1,4 +1,4 @@
-import type { SandboxPlan, SandboxStep, Warning } from '../model/plan.ts';
+import type { Warning } from '../model/plan.ts';
 import {
   isUp,
   type CountedSandboxes,
@@ -6,6 +6,8 @@ import {
   type NamedSandbox,
   type ObservedSandboxes,
   type Sandbox,
+  type SandboxPlan,
+  type SandboxStep,
 } from '../model/sandbox.ts';
 
 /** The sandboxes that this run has started, by id, with the item that each was started for. */

@@ -1,9 +1,8 @@
-import type { SandboxPlan } from '../model/plan.ts';
+import type { PartPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import type { DesiredField, ObservedState } from '../model/state.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import type { Planned, PlanTerms } from './plan-environment.ts';
-import { NO_SANDBOXES } from './plan-sandboxes.ts';
 
 /** Plans that are kept for an observation. */
 const MOST = 4;
@@ -20,9 +19,9 @@ const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, Planned])[]>(
 export function plannedAlike(
   terms: PlanTerms,
   observed: ObservedState,
-  sandboxes: SandboxPlan,
+  parts: readonly PartPlan[],
 ): Planned | null {
-  if (hasSandboxes(terms.desired) || sandboxes !== NO_SANDBOXES) return null;
+  if (parts.length > 0) return null;
   const known = KNOWN.get(observed)?.find(([earlier]) => isMadeOf(earlier, terms));
   return known === undefined ? null : known[1];
 }
@@ -32,7 +31,7 @@ export function remember(terms: PlanTerms, planned: Planned): void {
   const { plan, observed } = planned;
   const { desired, rotation, allowed } = terms;
   // Without changes there is nothing that an earlier file classifies.
-  if (plan.settings.changes.length > 0 || hasSandboxes(desired)) return;
+  if (plan.settings.changes.length > 0 || plan.parts.length > 0) return;
   if (!desired.fields.every((field) => isUnknownHere(field, terms))) return;
   const known = KNOWN.get(observed) ?? [];
   KNOWN.set(
@@ -71,8 +70,4 @@ function isSameSingle(one: Value, other: Value): boolean {
 function isUnknownHere({ field, value }: DesiredField, { fingerprints }: PlanTerms): boolean {
   if (!(field.secret && value instanceof Secret)) return true;
   return value.compareWith((text) => fingerprints.compare(field.path, text)) === 'none';
-}
-
-function hasSandboxes({ sandboxes }: DesiredState): boolean {
-  return sandboxes.length > 0;
 }

@@ -1,6 +1,10 @@
 import { SetpointError } from '../model/error.ts';
-import type { SandboxPlan } from '../model/plan.ts';
-import type { CountedSandboxes, DesiredSandboxes, ObservedSandboxes } from '../model/sandbox.ts';
+import type {
+  CountedSandboxes,
+  DesiredSandboxes,
+  ObservedSandboxes,
+  SandboxPlan,
+} from '../model/sandbox.ts';
 import { didYouMean } from '../model/wording.ts';
 
 const LISTED_SPECS = 10;

@@ -1,12 +1,13 @@
 import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
 import { ACTIVE_PROFILE } from '../model/native-parts.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
-import type { Change, ChangeClass, Plan, SandboxStep } from '../model/plan.ts';
-import type { DesiredSandboxes } from '../model/sandbox.ts';
+import type { Change, ChangeClass, Plan } from '../model/plan.ts';
+import type { Resource } from '../model/resource.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { BROUGHT } from './active-profile.ts';
+import { classSinceFile } from './item-class.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
 /**
@@ -23,9 +24,8 @@ export function classified(
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
   const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
-  const itemsClass = sameItems(desired.sandboxes, base.sandboxes) ? 'drift' : 'pending';
-  const classOf = (change: Change): ChangeClass => {
-    if (change.resource === 'sandbox') return itemsClass;
+  const classOf = (change: Change, resource: Resource | null): ChangeClass => {
+    if (resource !== null) return classSinceFile(resource, change, desired, base);
     // What was unmanaged is managed now: the file has changed.
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
@@ -43,24 +43,24 @@ export interface Since {
 }
 
 /** A plan whose changes have these classes; null if it is not known who made one. */
-export function classedBy(plan: Plan, classOf: (change: Change) => ChangeClass | null): Plan {
+export function classedBy(
+  plan: Plan,
+  classOf: (change: Change, resource: Resource | null) => ChangeClass | null,
+): Plan {
   const { changes } = plan.settings;
   const profile = changes.find(({ path }) => samePath(path, ACTIVE_PROFILE));
-  const classed = (change: Change): Change => {
+  const classed = (change: Change, resource: Resource | null): Change => {
     // What a profile brings has changed where the profile has.
     const cause = change.reason === BROUGHT ? (profile ?? change) : change;
-    const found = change.action === 'rotate' ? 'pending' : classOf(cause);
+    const found = change.action === 'rotate' ? 'pending' : classOf(cause, resource);
     return found === null ? change : { ...change, class: found };
   };
   return {
-    settings: { ...plan.settings, changes: changes.map(classed) },
-    sandboxes: {
-      ...plan.sandboxes,
-      steps: plan.sandboxes.steps.map((step): SandboxStep => ({
-        ...step,
-        change: classed(step.change),
-      })),
-    },
+    settings: { ...plan.settings, changes: changes.map((change) => classed(change, null)) },
+    parts: plan.parts.map((part) => ({
+      ...part,
+      changes: part.changes.map((change) => classed(change, part.resource)),
+    })),
   };
 }
 
@@ -112,13 +112,4 @@ function sameDeclared(a: Value | undefined, b: Value | undefined): boolean {
   return (
     names.length === Object.keys(b).length && names.every((name) => sameDeclared(a[name], b[name]))
   );
-}
-
-function sameItems(a: readonly DesiredSandboxes[], b: readonly DesiredSandboxes[]): boolean {
-  return withoutPlaces(a) === withoutPlaces(b);
-}
-
-/** Declared sandboxes as a text, without where they are declared. */
-export function withoutPlaces(items: readonly DesiredSandboxes[]): string {
-  return JSON.stringify(items, (key, value: unknown) => (key === 'source' ? null : value));
 }

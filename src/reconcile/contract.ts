@@ -1,7 +1,7 @@
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
-import type { Change, Plan, Unknown, Warning } from '../model/plan.ts';
+import type { Change, PartPlan, Plan, Unknown, Warning } from '../model/plan.ts';
 import type {
   Actuator,
   Clock,
@@ -10,6 +10,7 @@ import type {
   SandboxActuator,
   SandboxObserver,
 } from '../model/ports.ts';
+import type { Resource } from '../model/resource.ts';
 import type { ObservedState, Spoken } from '../model/state.ts';
 import type { OutcomeVerdict } from '../model/verdict.ts';
 import type { Approved } from '../plan/approval.ts';
@@ -21,6 +22,8 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
     readonly settings: Observer<O>;
     readonly sandboxes: SandboxObserver<null>;
   };
+  /** What is planned and written besides the settings, in this order. Default: all that there are. */
+  readonly resources?: readonly ManagedResource[];
   readonly clock: Clock;
   /** How long to wait for sandboxes, in milliseconds; 0 does not wait. */
   readonly wait: number;
@@ -76,10 +79,17 @@ export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
   readonly refusals: readonly Refusal[];
 }
 
-/** What a reconcile needs to know of one kind of resource; reconcile.ts lists them in the order of writing. */
-export interface ManagedResource {
-  readonly changesOf: (plan: Plan) => readonly Change[];
-  readonly warningsOf: (plan: Plan) => readonly Warning[];
+/** A resource beside the settings, and how it is planned and written. */
+export interface ManagedResource extends Resource {
+  /** Plans it by what the service has. Null if the file declares nothing of it: then the service is asked nothing. */
+  readonly plan: (
+    input: PlanInput<ObservedState | null>,
+    settings: ObservedState | null,
+  ) => Promise<PartPlan | null>;
   /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */
-  readonly write: (input: ReconcileInput, planned: Planned) => Promise<ResourceEnd>;
+  readonly write: (
+    input: ReconcileInput,
+    part: PartPlan,
+    settings: ObservedState,
+  ) => Promise<ResourceEnd>;
 }

@@ -1,11 +1,8 @@
-import { SetpointError } from '../model/error.ts';
-import type { SandboxPlan } from '../model/plan.ts';
+import type { PartPlan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import { requireFit } from '../plan/fit.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
-import { SANDBOXES_LATER } from '../plan/plan-sandboxes.ts';
 import type { PlanInput } from './contract.ts';
-import { planObservedSandboxes } from './sandboxes/observe.ts';
+import { RESOURCES } from './resources.ts';
 
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
@@ -16,31 +13,16 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<Planned<O>> {
   const observed = await input.observers.settings.observe(input.signal);
-  // A service without sandboxes is not asked for any.
-  if (observed !== null && input.desired.sandboxes.length > 0) requireFit(input.desired, observed);
-  return planEnvironment(input, observed, await sandboxesOf(input, observed));
-}
-
-/**
- * Some releases cannot list sandboxes while no settings are stored, and fail. The settings are planned without them then: refused
- * together, neither would ever be written. Source: behaviour 3.1.
- */
-async function sandboxesOf<O extends ObservedState | null>(
-  input: PlanInput<O>,
-  observed: O,
-): Promise<SandboxPlan> {
-  try {
-    return await planObservedSandboxes(input);
-  } catch (thrown) {
-    const isFirst = observed !== null && !observed.stored && input.desired.fields.length > 0;
-    if (isFirst && thrown instanceof SetpointError && thrown.code === 'server-error')
-      return SANDBOXES_LATER;
-    throw thrown;
+  const parts: PartPlan[] = [];
+  for (const resource of input.resources ?? RESOURCES) {
+    const part = await resource.plan(input, observed);
+    if (part !== null) parts.push(part);
   }
+  return planEnvironment(input, observed, parts);
 }
 
-/** The same with the settings observed anew; the sandboxes are observed again when their turn comes. */
+/** The same with the settings observed anew; the other resources are observed again when their turn comes. */
 export async function planAgain(input: PlanInput, { plan }: Planned): Promise<Planned> {
   const observed = await input.observers.settings.observe(input.signal);
-  return planEnvironment(input, observed, plan.sandboxes);
+  return planEnvironment(input, observed, plan.parts);
 }

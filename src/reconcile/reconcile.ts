@@ -1,23 +1,26 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import { changesOf, type Plan } from '../model/plan.ts';
+import {
+  changesOf,
+  partWarnings,
+  unknownOf,
+  unmetOf,
+  warningsOf,
+  type Plan,
+} from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { isEmptyStore } from '../plan/empty-store.ts';
 import { refusalError } from '../plan/guard.ts';
-import { NO_SETTINGS, warningsOf, type Planned } from '../plan/plan-environment.ts';
-import { NO_SANDBOXES } from '../plan/plan-sandboxes.ts';
+import { NO_SETTINGS, type Planned } from '../plan/plan-environment.ts';
 import { sameChanges } from '../plan/same-changes.ts';
-import type { Reconciled, ReconcileInput, ManagedResource, ResourceEnd } from './contract.ts';
+import type { Reconciled, ReconcileInput } from './contract.ts';
 import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';
 import { observeAndPlan, planAgain } from './observe-and-plan.ts';
-import { SANDBOX_RESOURCE } from './sandboxes/write.ts';
-import { SETTINGS_RESOURCE } from './settings/write.ts';
+import { RESOURCES } from './resources.ts';
+import { writeSettings } from './settings/write.ts';
 
-/** What is written, in this order. */
-const MANAGED: readonly ManagedResource[] = [SETTINGS_RESOURCE, SANDBOX_RESOURCE];
-
-const EMPTY_PLAN: Plan = { settings: NO_SETTINGS, sandboxes: NO_SANDBOXES };
+const EMPTY_PLAN: Plan = { settings: NO_SETTINGS, parts: [] };
 const ATTEMPTS = 3;
 
 /**
@@ -99,23 +102,24 @@ function writesTheSame(one: Planned, other: Planned): boolean {
   );
 }
 
-/** Writes one resource after the other, until one fails, and joins their ends. */
+/** Writes the settings and then one resource after the other, until one fails, and joins their ends. */
 async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
   const { plan, observed } = planned;
-  let end: ResourceEnd = untouched([], []);
-  for (const resource of MANAGED) {
+  let end = await writeSettings(input, plan.settings, observed);
+  for (const part of plan.parts) {
+    const resource = (input.resources ?? RESOURCES).find((one) => one === part.resource);
     const own =
-      end.error === null
-        ? await resource.write(input, planned)
-        : untouched(resource.changesOf(plan), resource.warningsOf(plan));
+      end.error === null && resource !== undefined
+        ? await resource.write(input, part, observed)
+        : untouched(part.changes, partWarnings(part));
     end = joined(end, own, interruption(input.signal) !== null);
   }
   return { ...end, plan, ...spokenBy(observed), refusals: [] };
 }
 
-/** Nothing to do; declared sandboxes that are unavailable are still an error. */
+/** Nothing to do; what is declared and unavailable is still an error. */
 function withoutChanges(planned: Planned): Reconciled {
-  const [unmet] = planned.plan.sandboxes.unmet;
+  const [unmet] = unmetOf(planned.plan);
   if (unmet === undefined) return unverified('in-sync', planned, null);
   const { message, hint } = unmet;
   return unverified('partial', planned, new SetpointError('applied-in-part', message, { hint }));
@@ -144,7 +148,7 @@ function unverified(
     results: sameResult(changesOf(plan), 'not-sent'),
     started: new Map(),
     remaining: [],
-    unknown: plan.settings.unknown,
+    unknown: unknownOf(plan),
     warnings: warningsOf(plan),
     refusals: [],
     error,

@@ -1,5 +1,6 @@
 import { formatPath } from '../model/path.ts';
 import type { Unknown, Warning } from '../model/plan.ts';
+import { isById } from '../model/told.ts';
 import { IN_THE_FILE, ON_THE_SERVICE, PARTICIPLES, type ShownChange, type Side } from './change.ts';
 import { paint, type Style } from './style.ts';
 import { inlineValue, nestedDiff } from './values.ts';
@@ -22,7 +23,7 @@ function resultLine({ name, result }: ShownChange, style: Style): string {
 function plannedLines(shown: ShownChange, style: Style): string[] {
   const { change, reason, values } = shown;
   const head = headOf(shown, style);
-  if (change.resource === 'sandbox')
+  if (isById(change))
     return [`${head}: will be ${PARTICIPLES[change.action]} (${visible(reason)})`];
   const ref = refText(change.ref, style);
   switch (values.kind) {
@@ -44,7 +45,7 @@ function foundLines(shown: ShownChange, style: Style): string[] {
   const { change, reason, values } = shown;
   const head = headOf(shown, style);
   if (values.kind === 'sides') {
-    const why = change.resource === 'sandbox' ? `: ${visible(reason)}` : '';
+    const why = isById(change) ? `: ${visible(reason)}` : '';
     const service = `- ${ON_THE_SERVICE}  ${sideText(values.service, style)}`;
     const file = `+ ${IN_THE_FILE}     ${sideText(values.file, style)}`;
     return [

@@ -1,7 +1,7 @@
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
-import { formatPath } from '../model/path.ts';
 import { RESET, type Action, type Change } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
+import { changeName, isById } from '../model/told.ts';
 import type { Json } from '../model/value.ts';
 import type { Paint } from './style.ts';
 import { isNested } from './values.ts';
@@ -81,12 +81,6 @@ export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
   return action === 'remove' || action === 'clear';
 }
 
-export function changeName({ resource, path }: Pick<Change, 'resource' | 'path'>): string {
-  if (resource === 'settings') return formatPath(path);
-  const [first = '', number] = path;
-  return number === undefined ? `sandbox ${first}` : `new sandbox ${number} (${first})`;
-}
-
 function reasonOf({ action, path, reason }: Change<Json>, voice: Voice): string {
   if (voice === 'drift') return foundReason(reason);
   if (action === 'remove') return `${reason}, will be removed`;
@@ -99,8 +93,8 @@ function foundReason(reason: string): string {
 }
 
 function plannedValues(change: Change<Json>): ShownValues {
-  const { resource, before, after, sensitive } = change;
-  if (resource === 'sandbox') return { kind: 'none' };
+  const { before, after, sensitive } = change;
+  if (isById(change)) return { kind: 'none' };
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   if (sensitive && !isOpen(after)) return { kind: 'none' };
   return { kind: 'arrow', before, after: afterwards(change) };
@@ -118,10 +112,9 @@ function afterwards({ after, reason }: Change<Json>): Side {
 
 /** A secret is shown as its reference in the file, and as set or not set on the service. */
 function comparedValues(change: Change<Json>): ShownValues {
-  const { resource, action, before, after, sensitive, ref, reason } = change;
+  const { action, before, after, sensitive, ref, reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
-  if (resource === 'sandbox')
-    return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
+  if (isById(change)) return { kind: 'sides', file: stateOf(after), service: stateOf(before) };
   if (!sensitive) {
     const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
     const file = reason === RESET ? { words: 'null, for the default' } : { value: after };
@@ -142,10 +135,10 @@ export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['s
   // Nothing went wrong, and this was not sent: a later observation has shown that the service has it already.
   if (change.result === 'not-sent' && (status === 'applied' || status === 'in-sync'))
     return { mark: '·', words: 'no longer needed', color: 'dim' };
-  const { resource, action, result, sandbox } = change;
+  const { action, result, sandbox } = change;
   const label = RESULTS[result];
   const id = sandbox === undefined ? '' : `${sandbox}, `;
-  const done = resource === 'sandbox' ? PARTICIPLES[action] : undefined;
+  const done = isById(change) ? PARTICIPLES[action] : undefined;
   if (done === undefined || result === 'not-sent') return { ...label, words: id + label.words };
   if (result === 'unverifiable')
     return { ...label, words: `${id}STARTING; this backend may never report RUNNING` };

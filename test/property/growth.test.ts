@@ -75,8 +75,7 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
   'a plan': (state) => planSettings(desired, state, NOTHING_KNOWN),
   'a plan with a base': (state) => {
     const settings = planSettings(desired, state, NOTHING_KNOWN);
-    const sandboxes = { steps: [], unmet: [], warnings: [] };
-    return classified({ settings, sandboxes }, desired, desired, state, NOTHING_KNOWN);
+    return classified({ settings, parts: [] }, desired, desired, state, NOTHING_KNOWN);
   },
   'what a write touched': (state) => [
     touchedBetween(state, state, desired),

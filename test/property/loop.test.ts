@@ -8,7 +8,6 @@ import type { DesiredState, ObservedState } from '../../src/model/state.ts';
 
 import { planSummary } from '../../src/model/summary.ts';
 import { planSettings } from '../../src/plan/plan-settings.ts';
-import { NO_SANDBOXES } from '../../src/plan/plan-sandboxes.ts';
 import { environmentPlan } from '../../src/plan/plan-document.ts';
 import { planEnvironment } from '../../src/plan/plan-environment.ts';
 import { outcomeText, planText } from '../../src/render/section-text.ts';
@@ -193,7 +192,7 @@ it('planSummary counts what its environments hold', () => {
   fc.assert(
     fc.property(storedRecord, storedRecord, (one, other) => {
       const terms = { ...OPTIONS, desired: asDesired(observed(one)), base: null, allowed: [] };
-      const planned = planEnvironment(terms, observed(other), NO_SANDBOXES);
+      const planned = planEnvironment(terms, observed(other), []);
       const about = { name: 'x', origin: null, observed_at: null, digests: null };
       const environment = environmentPlan(planned, about, []);
       const summary = planSummary([environment]);

@@ -1,9 +1,13 @@
 import { SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
-import type { Change, SandboxPlan, SandboxStep, Warning } from '../../model/plan.ts';
-import { isUp, type DesiredSandboxes } from '../../model/sandbox.ts';
-import { sandboxWarnings } from '../../plan/plan-environment.ts';
+import { partWarnings, type Change, type Warning } from '../../model/plan.ts';
+import {
+  isUp,
+  type DesiredSandboxes,
+  type SandboxPlan,
+  type SandboxStep,
+} from '../../model/sandbox.ts';
 import { claimSandboxes, planSandboxes } from '../../plan/plan-sandboxes.ts';
 import type { ResourceEnd } from '../contract.ts';
 import {
@@ -68,8 +72,8 @@ function lastPlan({ desired, before, steps, last }: SandboxRun): SandboxPlan | n
 
 /** The warnings of the plan, and those that are new since. */
 function warningsSince(approved: SandboxPlan, last: SandboxPlan | null): Warning[] {
-  const before = sandboxWarnings(approved);
-  const since = last === null ? [] : sandboxWarnings(last);
+  const before = partWarnings(approved);
+  const since = last === null ? [] : partWarnings(last);
   const isNew = ({ code, path }: Warning): boolean =>
     !before.some((other) => other.code === code && samePath(other.path, path));
   return [...before, ...since.filter(isNew)];

@@ -1,6 +1,6 @@
-import type { SandboxPlan, Warning } from '../../model/plan.ts';
+import type { Warning } from '../../model/plan.ts';
 import type { SandboxObserver } from '../../model/ports.ts';
-import type { ObservedSandboxes } from '../../model/sandbox.ts';
+import type { ObservedSandboxes, SandboxPlan } from '../../model/sandbox.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { NO_SANDBOXES, planSandboxes } from '../../plan/plan-sandboxes.ts';
 import { specProblem } from '../../plan/spec-problem.ts';

@@ -1,6 +1,10 @@
 import type { SetpointError } from '../../model/error.ts';
-import type { SandboxPlan, SandboxStep } from '../../model/plan.ts';
-import type { DesiredSandboxes, ObservedSandboxes } from '../../model/sandbox.ts';
+import type {
+  DesiredSandboxes,
+  ObservedSandboxes,
+  SandboxPlan,
+  SandboxStep,
+} from '../../model/sandbox.ts';
 import type { Started } from '../../plan/plan-sandboxes.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { asSetpointError } from '../../model/error.ts';
-import type { SandboxStep } from '../../model/plan.ts';
 import type { StartAnswer, WriteAnswer } from '../../model/ports.ts';
-import type { ObservedSandboxes } from '../../model/sandbox.ts';
+import type { ObservedSandboxes, SandboxStep } from '../../model/sandbox.ts';
 import { planSandboxes } from '../../plan/plan-sandboxes.ts';
 import type { ReconcileInput } from '../contract.ts';
 import { inParallel } from '../in-parallel.ts';

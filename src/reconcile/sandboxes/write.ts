@@ -1,24 +1,14 @@
+import type { SandboxPlan } from '../../model/sandbox.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
-import type { SandboxPlan } from '../../model/plan.ts';
-import { sandboxWarnings } from '../../plan/plan-environment.ts';
+import { partWarnings } from '../../model/plan.ts';
 import { inPart, sameResult } from '../ends.ts';
-import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.ts';
+import type { ReconcileInput, ResourceEnd } from '../contract.ts';
 import { interruption, unlessAbandoned } from '../interruption.ts';
 import { concludeRun, type Conclusion } from './conclude.ts';
 import { followSteps } from './follow.ts';
 import { observeSandboxes } from './observe.ts';
 import { stillNeeded, type SandboxRun } from './run.ts';
 import { sendSteps } from './send.ts';
-
-/** The sandboxes, as one of the resources of a reconcile. */
-export const SANDBOX_RESOURCE: ManagedResource = {
-  changesOf: ({ sandboxes }) => sandboxes.steps.map(({ change }) => change),
-  warningsOf: ({ sandboxes }) => sandboxWarnings(sandboxes),
-  write: async (input, { plan: { sandboxes } }) =>
-    sandboxes.steps.length === 0 && sandboxes.unmet.length === 0
-      ? unwrittenEnd(sandboxes, 'in-sync', 'not-sent', null)
-      : writeSandboxes(input, sandboxes),
-};
 
 /**
  * Makes the sandboxes as declared: observe again, send what is still needed of the approved plan, follow it, conclude.
@@ -29,7 +19,12 @@ export const SANDBOX_RESOURCE: ManagedResource = {
  *   has, the error reports that, and the next run counts what is there.
  * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and nothing is sent against it.
  */
-async function writeSandboxes(input: ReconcileInput, approved: SandboxPlan): Promise<ResourceEnd> {
+export async function writeSandboxes(
+  input: ReconcileInput,
+  approved: SandboxPlan,
+): Promise<ResourceEnd> {
+  if (approved.steps.length === 0 && approved.unmet.length === 0)
+    return unwrittenEnd(approved, 'in-sync', 'not-sent', null);
   const later = approved.unmet.find(({ code }) => code === 'sandbox-later');
   if (later !== undefined) {
     const { message, hint } = later;
@@ -106,7 +101,7 @@ function unwrittenEnd(
     started: new Map(),
     remaining: [],
     unknown: [],
-    warnings: sandboxWarnings(plan),
+    warnings: partWarnings(plan),
     error,
   };
 }

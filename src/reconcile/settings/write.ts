@@ -6,7 +6,7 @@ import type { ObservedState } from '../../model/state.ts';
 import { broughtBy, withBrought } from '../../plan/active-profile.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
-import type { ReconcileInput, ManagedResource, ResourceEnd } from '../contract.ts';
+import type { ReconcileInput, ResourceEnd } from '../contract.ts';
 import { sameResult, untouched } from '../ends.ts';
 import { interruption } from '../interruption.ts';
 import { mendingWrite } from './mend.ts';
@@ -14,25 +14,17 @@ import { activatedAgain, toldOfProfile } from './profile.ts';
 import { send } from './send.ts';
 import { CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
 
-/** The settings, as one of the resources of a reconcile. */
-export const SETTINGS_RESOURCE: ManagedResource = {
-  changesOf: ({ settings }) => settings.changes,
-  warningsOf: ({ settings }) => settings.warnings,
-  write: async (input, { plan: { settings }, observed }) =>
-    settings.changes.length === 0
-      ? { ...untouched([], settings.warnings), unknown: settings.unknown }
-      : writeAndVerify(input, settings, observed),
-};
-
 /**
  * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a side effect
- * that the service is known for: a declared secret fell out, or an entry that the server adds by itself doubled.
+ * that the service is known for: a declared secret fell out, or an entry that the server adds by itself doubled. Without changes nothing is
+ * sent. Never throws.
  */
-async function writeAndVerify(
+export async function writeSettings(
   input: ReconcileInput,
   plan: SettingsPlan,
   before: ObservedState,
 ): Promise<ResourceEnd> {
+  if (plan.changes.length === 0) return { ...untouched([], plan.warnings), unknown: plan.unknown };
   const write = plan.write ?? { fields: {}, observed: before };
   const failedWith = (
     result: Result,

@@ -2,6 +2,7 @@ import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, type Path } from '../../model/path.ts';
 import type { Change, Unknown } from '../../model/plan.ts';
+import { changeName, isById } from '../../model/told.ts';
 import type { Json } from '../../model/value.ts';
 import { isDangerous, type ShownChange } from '../change.ts';
 import { changeText, sideText } from '../change-text.ts';
@@ -108,7 +109,7 @@ function changeRow(shown: ShownChange): string {
   const { change, voice, label, reason } = shown;
   const isDrift = voice === 'drift';
   // The two sides of a drifted scalar need no reason.
-  const sidesSuffice = shown.values.kind === 'sides' && change.resource === 'settings';
+  const sidesSuffice = shown.values.kind === 'sides' && !isById(change);
   const why = [
     sidesSuffice ? '' : prose(reason),
     change.class ?? '',
@@ -124,11 +125,10 @@ function changeRow(shown: ShownChange): string {
 
 /** Empty if there is nothing; a block whose two sides differ somewhere is left to the diff. */
 function valueCell(side: 'before' | 'after', change: Change<Json>): string {
-  const { resource, before, after, action, [side]: value } = change;
+  const { before, after, action, [side]: value } = change;
   if (value === null) return action === 'clear' && before !== null ? codeSpan('null') : '';
   if (isNested(before) && isNested(after)) return '…';
-  if (resource === 'sandbox' && typeof value === 'string')
-    return codeSpan(shortened(value, LONGEST_NAME));
+  if (isById(change) && typeof value === 'string') return codeSpan(shortened(value, LONGEST_NAME));
   return codeSpan(inlineValue(value, CELL));
 }
 
@@ -243,11 +243,14 @@ function nextSteps({ command, changes, name, refusals, caveat }: Section): strin
   return `${ways}${caveat === '' ? '' : ` ${prose(caveat)}`}\n\n`;
 }
 
-/** The path of a setting, or a sandbox. */
-function nameMarkdown({ resource, path }: Pick<Change, 'resource' | 'path'>): string {
-  if (resource === 'settings') return pathSpan(path, LONGEST_NAME);
-  const [first = '', number] = path.map((segment) => codeSpan(shortened(segment, LONGEST_NAME)));
-  return number === undefined ? `sandbox ${first}` : `new sandbox ${number} (${first})`;
+/** The name of a change, its path or its ids as code. */
+function nameMarkdown(change: Pick<Change, 'resource' | 'path'>): string {
+  const { resource, path } = change;
+  if (!isById(change)) return pathSpan(path, LONGEST_NAME);
+  return changeName({
+    resource,
+    path: path.map((segment) => codeSpan(shortened(segment, LONGEST_NAME))),
+  });
 }
 
 function pathSpan(path: Path, limit: number): string {

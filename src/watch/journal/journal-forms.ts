@@ -1,10 +1,5 @@
 import type { EnvironmentOutcome, Result } from '../../model/outcome.ts';
-import {
-  SANDBOX_ACTIONS,
-  SETTINGS_ACTIONS,
-  type Change,
-  type EnvironmentPlan,
-} from '../../model/plan.ts';
+import { SANDBOX_ACTIONS, SETTINGS_ACTIONS, type EnvironmentPlan } from '../../model/plan.ts';
 import { WATCH_STATUSES } from '../../model/verdict.ts';
 import { NOTICE_KINDS, type NoticeEvent, type WriteEvent } from '../../model/watch.ts';
 import type { Checkpoint, JournalLine } from './journal-lines.ts';
@@ -45,7 +40,7 @@ const path = list(text);
 const status = oneOf(WATCH_STATUSES);
 const error = orNull(members({ code: text, message: text, hint: text }));
 const CHANGE = {
-  resource: word<Change['resource']>({ settings: 1, sandbox: 1 }),
+  resource: text,
   path,
   action: oneOf([...SETTINGS_ACTIONS, ...SANDBOX_ACTIONS]),
   before: there,
@@ -107,7 +102,9 @@ const agreement = members({
   salt: text,
   places: (value) => members({})(value) && Object.values(value as object).every(Array.isArray),
   unmanaged: list(text),
-  sandboxes: text,
+  items: orAbsent(
+    (value) => members({})(value) && Object.values(value as object).every(members({})),
+  ),
   first: orAbsent(members({ changes: list(text) })),
 });
 const notice = members({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
 import { digestsUnder } from '../../../src/host/digests.ts';
-import type { Change, Plan } from '../../../src/model/plan.ts';
+import { changesOf, type Change, type Plan } from '../../../src/model/plan.ts';
 import type { DesiredState } from '../../../src/model/state.ts';
 import { recordOf, type Value } from '../../../src/model/value.ts';
 import {
@@ -48,10 +48,7 @@ class Reader {
       DIGESTS,
     );
     this.known = JSON.parse(JSON.stringify({ address, agreement })) as AgreementWith;
-    return classesOf([
-      ...plan.settings.changes,
-      ...plan.sandboxes.steps.map(({ change }) => change),
-    ]);
+    return classesOf(changesOf(plan));
   }
 
   get agreement(): Agreement {

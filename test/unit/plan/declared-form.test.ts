@@ -5,7 +5,6 @@ import { readTargets } from '../../../src/desired/target.ts';
 import { resolveSettings } from '../../../src/desired/resolve.ts';
 import { digestsUnder } from '../../../src/host/digests.ts';
 import { declaredDigests } from '../../../src/plan/declared-form.ts';
-import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { settingsToSave } from '../../../src/plan/snapshot.ts';
 import type { conceal } from '../../../src/service/settings-v0/conceal.ts';
@@ -58,7 +57,7 @@ describe('no digest is made of a value of a reference, or of what only the servi
   const digestsOf = (secret: string, digests = noted()) => {
     const desired = desiredWith(secret);
     const settings = planSettings(desired, observed({ llm_api_key_set: true }), NOTHING_KNOWN);
-    const made = declaredDigests({ settings, sandboxes: NO_SANDBOXES }, desired, digests);
+    const made = declaredDigests({ settings, parts: [] }, desired, digests);
     return { digests: made, texts: digests.texts };
   };
 

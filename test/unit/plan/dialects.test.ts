@@ -9,7 +9,6 @@ import type { DesiredField, DesiredState, ObservedState } from '../../../src/mod
 import type { Value } from '../../../src/model/value.ts';
 import { misfit } from '../../../src/plan/fit.ts';
 import { planEnvironment } from '../../../src/plan/plan-environment.ts';
-import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { DIALECTS } from '../../../src/service/dialects.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
@@ -113,8 +112,7 @@ describe('a field that null does not clear, nor anything else', () => {
 describe('a service of a later release than setpoint knows', () => {
   const terms = { ...NOTHING_KNOWN, base: null, allowed: [] };
   const planned = (observed: ObservedState) =>
-    planEnvironment({ ...terms, desired: desired({ language: 'en' }) }, observed, NO_SANDBOXES)
-      .warnings;
+    planEnvironment({ ...terms, desired: desired({ language: 'en' }) }, observed, []).warnings;
 
   it('is said in every plan, also if nothing differs', () => {
     const observed = observedOf(STORED);

@@ -1,10 +1,12 @@
 import type { GuardSettings } from '../../../src/model/guard.ts';
 import type { Path } from '../../../src/model/path.ts';
-import type { Change, Plan, SandboxStep, SettingsPlan } from '../../../src/model/plan.ts';
+import type { Change, Plan, SettingsPlan } from '../../../src/model/plan.ts';
+import type { SandboxStep } from '../../../src/model/sandbox.ts';
 import type { ObservedState } from '../../../src/model/state.ts';
 import type { ValueRecord } from '../../../src/model/value.ts';
 import { observedState } from '../../../src/service/settings-v0/read.ts';
 import { writeOf } from '../../fixture/observed.ts';
+import { sandboxPart } from '../../../src/reconcile/sandboxes/resource.ts';
 import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 
 /** A change of the settings under a path, from nothing to nothing unless it is given. */
@@ -44,7 +46,10 @@ export function planOf(
   more: Partial<SettingsPlan> = {},
   steps: readonly SandboxStep[] = [],
 ): Plan {
-  return { settings: settingsPlan(changes, more), sandboxes: { ...NO_SANDBOXES, steps } };
+  return {
+    settings: settingsPlan(changes, more),
+    parts: [sandboxPart({ ...NO_SANDBOXES, steps })],
+  };
 }
 
 /** A sandbox that is to be resumed. */

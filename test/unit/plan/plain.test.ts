@@ -7,6 +7,7 @@ import { failedEnvironment } from '../../../src/plan/plan-document.ts';
 import { planEnvironment } from '../../../src/plan/plan-environment.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { writtenSecrets } from '../../../src/plan/plan-secrets.ts';
+import { sandboxPart } from '../../../src/reconcile/sandboxes/resource.ts';
 import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { observedState } from '../../../src/service/settings-v0/read.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
@@ -206,12 +207,10 @@ describe('an environment', () => {
   it('without settings is planned for its sandboxes alone', () => {
     const desired = declared('language: en');
     const terms = { ...NOTHING_KNOWN, desired, base: null, allowed: [] };
-    const sandboxes = {
-      ...NO_SANDBOXES,
-      warnings: [{ code: 'sandbox-busy', message: 'm', path: [] }],
-    } as const;
-    expect(planEnvironment(terms, null, sandboxes)).toMatchObject({
-      plan: { settings: { changes: [], write: null }, sandboxes },
+    const busy = { code: 'sandbox-busy', message: 'm', path: [] } as const;
+    const parts = [sandboxPart({ ...NO_SANDBOXES, warnings: [busy] })];
+    expect(planEnvironment(terms, null, parts)).toMatchObject({
+      plan: { settings: { changes: [], write: null }, parts },
       observed: null,
       warnings: [{ code: 'sandbox-busy' }],
       refusals: [],
@@ -224,7 +223,7 @@ describe('an environment', () => {
     const warned = (on: readonly 'lose-unreadable'[]) => {
       const guards = { ...desired.guards, on: new Set(on) };
       const terms = { ...NOTHING_KNOWN, desired: { ...desired, guards }, base: null, allowed: [] };
-      const found = planEnvironment(terms, record, NO_SANDBOXES);
+      const found = planEnvironment(terms, record, []);
       const paths = (all: readonly { path: readonly string[] }[]) =>
         all.map(({ path }) => path.join('.'));
       return { warnings: paths(found.warnings), refusals: paths(found.refusals) };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planEnvironment, type PlanTerms } from '../../../src/plan/plan-environment.ts';
 import { NOTHING_KNOWN } from '../../../src/plan/plan-settings.ts';
-import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';
 
@@ -18,11 +17,11 @@ function terms(settings: string, more: Partial<PlanTerms> = {}, blocks = ''): Pl
 }
 
 const observed = observedOf(RECORD);
-const first = planEnvironment(terms(SETTINGS), observed, NO_SANDBOXES);
+const first = planEnvironment(terms(SETTINGS), observed, []);
 
 describe('the plan of an environment that is observed as another one', () => {
   it.each(['', '# a comment'])('is the same object if it declares the same', (blocks) => {
-    const found = planEnvironment(terms(SETTINGS, {}, blocks), observed, NO_SANDBOXES);
+    const found = planEnvironment(terms(SETTINGS, {}, blocks), observed, []);
     expect(found.plan).toBe(first.plan);
     expect(found.observed).toBe(observed);
   });
@@ -43,9 +42,9 @@ describe('the plan of an environment that is observed as another one', () => {
     ['a fingerprint', terms(SETTINGS, { fingerprints: { compare: () => 'same' } })],
     ['another fingerprint', terms(SETTINGS, { fingerprints: { compare: () => 'different' } })],
   ])('is its own with %s', (_, other) => {
-    const alone = planEnvironment(other, observedOf(RECORD), NO_SANDBOXES);
+    const alone = planEnvironment(other, observedOf(RECORD), []);
     for (let turn = 0; turn < 2; turn += 1) {
-      const found = planEnvironment(other, observed, NO_SANDBOXES);
+      const found = planEnvironment(other, observed, []);
       expect({ ...found, observed: null }).toEqual({ ...alone, observed: null });
       expect(found.plan).not.toBe(first.plan);
     }
@@ -56,7 +55,7 @@ describe('the plan of an environment that is observed as another one', () => {
     const known = (last: 'none' | 'different') =>
       terms(SETTINGS, { fingerprints: { compare: () => last } });
     for (const last of ['none', 'different', 'none', 'different'] as const) {
-      const { plan } = planEnvironment(known(last), service, NO_SANDBOXES);
+      const { plan } = planEnvironment(known(last), service, []);
       expect(plan.settings.changes).toHaveLength(last === 'different' ? 1 : 0);
     }
   });
@@ -64,7 +63,7 @@ describe('the plan of an environment that is observed as another one', () => {
   it('has the places of its own file where it changes something', () => {
     const service = observedOf({ ...RECORD, language: 'de' });
     const lines = ['', '# a line\n# and another'].map((blocks) => {
-      const { plan } = planEnvironment(terms(SETTINGS, {}, blocks), service, NO_SANDBOXES);
+      const { plan } = planEnvironment(terms(SETTINGS, {}, blocks), service, []);
       return plan.settings.changes[0]?.source?.line ?? 0;
     });
     expect(lines[1]).toBeGreaterThan(lines[0] ?? 0);

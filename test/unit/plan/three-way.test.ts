@@ -15,6 +15,8 @@ import { recordOf, type Value } from '../../../src/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
 import { classified, declarations } from '../../../src/plan/three-way.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
+import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
+import { sandboxPart } from '../../../src/reconcile/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
 
 /** A file with these lines under settings, and more blocks below. */
@@ -30,7 +32,7 @@ function classes(
 ): Record<string, string | undefined> {
   const state = observed(recordOf(Object.entries(stored)));
   const settings = planSettings(now, state, NOTHING_KNOWN);
-  const plan = { settings, sandboxes: { steps: [], unmet: [], warnings: [] } };
+  const plan = { settings, parts: [sandboxPart(NO_SANDBOXES)] };
   const { settings: found } = classified(plan, now, base, state, NOTHING_KNOWN);
   return classesOf(found.changes);
 }
@@ -290,7 +292,7 @@ describe('of the sandboxes', () => {
       declared(base),
       observed({}),
       NOTHING_KNOWN,
-    ).sandboxes.steps.map(({ change: { class: kind, path } }) => [path[0], kind]);
+    ).parts.flatMap(({ changes }) => changes.map((one) => [one.path[0], one.class]));
 
   it('drift, unless the file has changed; its position does not count', () => {
     const one = 'sandboxes: [{ id: box-1, state: running }]\n';
@@ -412,7 +414,7 @@ describe('since file and service were last the same, of which only digests are k
       const agreement = agreedOn(file(['language: en'], base), observed({}), digests);
       return sinceAgreement({ address: 'a', agreement }, 'a', digests)
         .classify(planOf([], {}, [step('box-1')]), file(['language: en'], now), observed({}))
-        .sandboxes.steps.map(({ change: { class: kind } }) => kind);
+        .parts.flatMap(({ changes }) => changes.map((one) => one.class));
     };
     expect(classOf(one, one)).toEqual(['drift']);
     expect(classOf(one, `guards: { max_changes: 3 }\n${one}`)).toEqual(['drift']);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxPlan } from '../../../src/model/plan.ts';
-import type { DesiredSandboxes } from '../../../src/model/sandbox.ts';
+import type { DesiredSandboxes, SandboxPlan } from '../../../src/model/sandbox.ts';
 import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
 import { namedSpecs, startedIn, stillNeeded } from '../../../src/reconcile/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
