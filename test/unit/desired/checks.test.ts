@@ -30,8 +30,8 @@ describe('one problem, one report', () => {
   });
 
   it('every one of many is reported', () => {
-    const lines = Array.from({ length: 5000 }, (_, index) => `unknown${index % 7}x${index}: 1`);
-    expect(problems(withSettings(...lines))).toHaveLength(5000);
+    const lines = Array.from({ length: 1000 }, (_, index) => `unknown${index % 7}x${index}: 1`);
+    expect(problems(withSettings(...lines))).toHaveLength(1000);
   });
 
   it('from top to bottom', () => {

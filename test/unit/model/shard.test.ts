@@ -49,12 +49,12 @@ describe('shards', () => {
     (_, of) => {
       for (const count of [1, 2, 4, 10]) {
         const names = namesOf(of, 2000);
-        const moved = names.filter((name) => {
-          const [before] = shardsOf(name, count);
-          const [after] = shardsOf(name, count + 1);
-          if (after !== before) expect(after).toBe(count);
-          return after !== before;
-        });
+        const added = { index: count, count: count + 1 };
+        const moved = names.filter((name) => isInShard(name, added));
+        const others = names.filter((name) => !isInShard(name, added));
+        const isWhereItWas = (name: string) =>
+          shardsOf(name, count + 1)[0] === shardsOf(name, count)[0];
+        expect(others.every(isWhereItWas)).toBe(true);
         const share = moved.length / names.length;
         expect(share).toBeGreaterThan(0.7 / (count + 1));
         expect(share).toBeLessThan(1.3 / (count + 1));

@@ -1,33 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { escaped, visible } from '../../../src/render/visible.ts';
 
-const ALL = Array.from({ length: 0x110000 }, (_, code) => code).filter(
-  (code) => code < 0xd800 || code > 0xdfff,
-);
+/** The code points that fit, without halves of pairs. */
+function codesOf(pattern: RegExp): number[] {
+  const codes: number[] = [];
+  for (let code = 0; code < 0x110000; code += 1)
+    if ((code < 0xd800 || code > 0xdfff) && pattern.test(String.fromCodePoint(code)))
+      codes.push(code);
+  return codes;
+}
 
 describe('what is invisible is escaped', () => {
-  const hidden = ALL.filter((code) =>
-    /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\u2800]/u.test(String.fromCodePoint(code)),
-  );
+  const hidden = codesOf(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\u2800]/u);
 
   it('every code point that Unicode ignores by default, every control, and the braille blank', () => {
     expect(hidden.length).toBeGreaterThan(4_000);
     for (const code of [0x3164, 0x115f, 0x1160, 0xffa0, 0x2800, 0x34f, 0x200b, 0xfe0f, 0xe0041])
       expect(hidden).toContain(code);
-    for (const code of hidden) {
+    const wrong = hidden.filter((code) => {
       const char = String.fromCodePoint(code);
-      expect(visible(`a${char}b`)).toBe(`a\\u{${code.toString(16)}}b`);
+      if (visible(`a${char}b`) !== `a\\u{${code.toString(16)}}b`) return true;
+      if (char === '\n') return false;
       const json = escaped(`"a${char}b"`);
-      if (char === '\n') continue;
-      expect(json).toMatch(/^"a(?:\\u[0-9a-f]{4}){1,2}b"$/);
-      expect(JSON.parse(json)).toBe(`a${char}b`);
-    }
+      return !/^"a(?:\\u[0-9a-f]{4}){1,2}b"$/.test(json) || JSON.parse(json) !== `a${char}b`;
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('and nothing else', () => {
-    const seen = ALL.filter((code) =>
-      /[\p{L}\p{N}\p{P}\p{S}\u0020]/u.test(String.fromCodePoint(code)),
-    ).filter((code) => !hidden.includes(code) && !(code >= 0xfff9 && code <= 0xfffb));
+    const escapes = new Set([...hidden, 0xfff9, 0xfffa, 0xfffb]);
+    const seen = codesOf(/[\p{L}\p{N}\p{P}\p{S}\u0020]/u).filter((code) => !escapes.has(code));
     for (let at = 0; at < seen.length; at += 1_000) {
       const text = seen
         .slice(at, at + 1_000)

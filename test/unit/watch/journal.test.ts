@@ -223,11 +223,7 @@ describe('what a journal restores', () => {
 
 describe('a journal that was cut', () => {
   it('at any byte says what its whole lines say, and takes more', async () => {
-    const { path } = await journalOf([
-      state('a', 'drift'),
-      writing('a', 'ü', '\u2028'),
-      wrote('a'),
-    ]);
+    const { path } = await journalOf([state('a', 'in-sync'), writing('a', 'ü', '\u2028')]);
     const bytes = readFileSync(join(path, 'journal.jsonl'));
     const ends = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([place]) => place);
     const cut = folder();
@@ -242,7 +238,7 @@ describe('a journal that was cut', () => {
       await journal.append(state('b', 'in-sync'));
       const { memory, damaged } = await journal.remember();
       expect([length, damaged]).toEqual([length, isTorn ? 1 : 0]);
-      expect(memory.environments.get('a')?.found).toBe(whole > 0 ? 'drift' : undefined);
+      expect(memory.environments.get('a')?.found).toBe(whole > 0 ? 'in-sync' : undefined);
       expect(memory.inFlight).toEqual(whole === 2 ? ['a'] : []);
       expect(memory.environments.get('b')?.found).toBe('in-sync');
     }
@@ -251,14 +247,14 @@ describe('a journal that was cut', () => {
   it('by another process at any moment loses nothing that was appended', async () => {
     const path = folder();
     const journal = new Journal(path, () => T0);
-    for (let index = 0; index < 300; index += 1) {
+    for (let index = 0; index < 100; index += 1) {
       const appended = journal.append(writing(`e${index}`, 'x'));
       for (let turn = 0; turn < index % 20; turn += 1)
         await new Promise((resolve) => setImmediate(resolve));
       appendFileSync(join(path, 'journal.jsonl'), '{"v":1,"at":"');
       await appended;
     }
-    expect((await journal.remember()).memory.environments.size).toBe(300);
+    expect((await journal.remember()).memory.environments.size).toBe(100);
   });
 
   it('or overwritten, is read all the same', async () => {
@@ -428,15 +424,15 @@ describe('a journal that is long', () => {
     const path = folder();
     const one = new Journal(path, () => T0, SMALL);
     const other = new Journal(path, () => T0, SMALL);
-    for (let index = 0; index < 120; index += 1)
+    for (let index = 0; index < 40; index += 1)
       await Promise.all([
         one.append(state('a', 'drift', `a${index}`)),
         other.append(state('b', 'drift', `b${index}`)),
       ]);
     const { memory, damaged } = await one.remember();
     expect(damaged).toBe(0);
-    expect(memory.environments.get('a')?.digest).toBe('a119');
-    expect(memory.environments.get('b')?.digest).toBe('b119');
+    expect(memory.environments.get('a')?.digest).toBe('a39');
+    expect(memory.environments.get('b')?.digest).toBe('b39');
   });
 
   it('has each record once, also if a process appends to a file that another one puts away', async () => {
