@@ -4,6 +4,13 @@ import { configDefaults, defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     exclude: [...configDefaults.exclude, 'test/container/**', 'test/real/**'],
+    tags: [
+      {
+        name: 'long',
+        description:
+          'Loops, kills, soaks, and further cases of what a shorter test holds. `npm test` leaves them to `npm run test:long`.',
+      },
+    ],
     // Some tests wait for most of their time: one worker more than there are cores keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
     // A limit is for what hangs. What is slow because the machine is busy passes.

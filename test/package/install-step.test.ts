@@ -15,6 +15,7 @@ import { folderWith, type Ended } from '../fixture/command.ts';
 import { runScript } from '../workflows/run-script.ts';
 import { EXAMPLES, PACKAGE, stepNamed, WORKFLOWS } from '../workflows/workflow-file.ts';
 import { startRegistry, type LocalRegistry } from './local-registry.ts';
+import { itEach } from '../fixture/long.ts';
 
 const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'setpoint-install-'));
@@ -124,13 +125,25 @@ describe.runIf(process.platform === 'linux')(
       });
     }
 
-    it.each(Object.keys(INSTALLING))(
-      '%s',
-      async (name) => {
+    /** What is written down in its place, and is not the hash: the first of them is tried in each. */
+    const OTHERS = [WRONG, undefined, '', 'cut off', 'behind a blank'] as const;
+    const steps = Object.keys(INSTALLING).flatMap((name) => [
+      [name, OTHERS.slice(0, 1)] as const,
+      [name, OTHERS.slice(1)] as const,
+    ]);
+    itEach(steps, ([name, others]) => others[0] === WRONG || name === 'plan.yml')(
+      '%s, and not with %j',
+      async (name, others) => {
         const { script, command } = INSTALLING[name]?.() ?? { script: '', command: '' };
         const folder = workspace();
         try {
-          for (const value of [undefined, '', WRONG, integrity.slice(0, -4), ` ${integrity}`]) {
+          for (const other of others) {
+            const value =
+              other === 'cut off'
+                ? integrity.slice(0, -4)
+                : other === 'behind a blank'
+                  ? ` ${integrity}`
+                  : other;
             const refused = await install(script, folder.path, value);
             expect({ value, code: refused.code === 0 }).toEqual({ value, code: false });
             expect(refused.stdout).toContain('Nothing was installed.');
@@ -144,7 +157,6 @@ describe.runIf(process.platform === 'linux')(
           folder.remove();
         }
       },
-      120_000,
     );
 
     it('needs no other package', () => {

@@ -18,6 +18,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 const ENV = { SETPOINT_API_KEY: 'a-session-key', LLM: 'sk-of-the-test', MCP: 'key-of-the-test' };
 
@@ -89,7 +90,7 @@ const SPELLINGS: readonly (readonly [DialectName, string])[] = [
   ['agent-server', 'map'],
 ];
 
-describe.each(SPELLINGS)(
+describeEach(SPELLINGS, (_, index) => index === 0 || index === SPELLINGS.length - 1)(
   'secrets that %s does not show, in the %s spelling',
   (dialect, spelling) => {
     it('leave an environment in sync on every surface, and their number stands beside it', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const STORED = { language: 'en', agent: 'A', llm_api_key: 'stored', mcp_config: null };
 const ENV = { SETPOINT_API_KEY: 'k', LLM: 'new-llm-key' };
@@ -34,29 +35,32 @@ const options = () => ({ cwd: folder.path, env: ENV });
 
 describe('M17: killed at any request, a second run converges', () => {
   for (const when of ['before', 'after'] as const) {
-    it.each([1, 2, 3, 4])(`killed at request %i, ${when} its effect`, async (nth) => {
-      const first = start(['apply', '--yes'], options());
-      store.intercept = (_, __, proceed, count) => {
-        if (count !== nth) return false;
-        if (when === 'after') proceed();
-        first.child.kill('SIGKILL');
-        return true;
-      };
-      await first.ended;
-      store.intercept = null;
-      const second = await setpoint(['apply', '--yes', '-o', 'json'], options());
-      expect(second.code).toBe(0);
-      expect(store.stored).toMatchObject({
-        language: 'fr',
-        agent: 'A',
-        llm_api_key: 'stored',
-        search_api_key: 'new-llm-key',
-      });
-      const third = await setpoint(['apply', '--yes', '-o', 'json'], options());
-      expect(JSON.parse(third.stdout)).toMatchObject({
-        environments: [{ status: 'in-sync', requests: { post: 0 } }],
-      });
-    });
+    itEach([1, 2, 3, 4], (nth) => nth === 3)(
+      `killed at request %i, ${when} its effect`,
+      async (nth) => {
+        const first = start(['apply', '--yes'], options());
+        store.intercept = (_, __, proceed, count) => {
+          if (count !== nth) return false;
+          if (when === 'after') proceed();
+          first.child.kill('SIGKILL');
+          return true;
+        };
+        await first.ended;
+        store.intercept = null;
+        const second = await setpoint(['apply', '--yes', '-o', 'json'], options());
+        expect(second.code).toBe(0);
+        expect(store.stored).toMatchObject({
+          language: 'fr',
+          agent: 'A',
+          llm_api_key: 'stored',
+          search_api_key: 'new-llm-key',
+        });
+        const third = await setpoint(['apply', '--yes', '-o', 'json'], options());
+        expect(JSON.parse(third.stdout)).toMatchObject({
+          environments: [{ status: 'in-sync', requests: { post: 0 } }],
+        });
+      },
+    );
   }
 });
 
@@ -79,27 +83,27 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     expect(store.stored).toEqual(STORED);
   });
 
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)(
-    'M17: %s during the write: it is finished, verified, and reported',
-    async (signal, code) => {
-      const running = start(['apply', '--yes', '-o', 'json'], options());
-      store.intercept = (request, _, proceed) => {
-        if (request.method !== 'POST') return false;
-        running.child.kill(signal);
-        setTimeout(proceed, SEEN);
-        return true;
-      };
-      const ended = await running.ended;
-      expect(ended.code).toBe(code);
-      expect(JSON.parse(ended.stdout)).toMatchObject({
-        environments: [{ status: 'applied', changes: [{ result: 'verified' }, { result: 'set' }] }],
-      });
-      expect(store.stored).toMatchObject({ language: 'fr', agent: 'A' });
-    },
-  );
+  itEach(
+    [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const,
+    ([signal]) => signal === 'SIGTERM',
+  )('M17: %s during the write: it is finished, verified, and reported', async (signal, code) => {
+    const running = start(['apply', '--yes', '-o', 'json'], options());
+    store.intercept = (request, _, proceed) => {
+      if (request.method !== 'POST') return false;
+      running.child.kill(signal);
+      setTimeout(proceed, SEEN);
+      return true;
+    };
+    const ended = await running.ended;
+    expect(ended.code).toBe(code);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      environments: [{ status: 'applied', changes: [{ result: 'verified' }, { result: 'set' }] }],
+    });
+    expect(store.stored).toMatchObject({ language: 'fr', agent: 'A' });
+  });
 
   it('a second one abandons what is in flight, and reports its state as unknown', async () => {
     const running = start(['apply', '--yes', '-o', 'json'], options());

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../src/model/error.ts';
-import { folderWith, setpoint, start, type Ended } from '../../fixture/command.ts';
+import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import {
   startOtlpReceiver,
   tracedBy,
@@ -199,6 +199,7 @@ describe('a controller with an SDK', () => {
     const { child, ended } = start(['watch', '--interval', '10s'], {
       cwd: folder.path,
       env: { ...traced, ...env },
+      time: quickTime(),
     });
     while (!isThere() && child.exitCode === null && child.signalCode === null)
       await new Promise((resolve) => setTimeout(resolve, 50));

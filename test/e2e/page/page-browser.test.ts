@@ -4,6 +4,7 @@ import { CHROMIUM, openTab, startBrowser, violations } from '../../fixture/brows
 import { freePort } from '../../fixture/free-port.ts';
 import { startPage, TOKEN } from '../../fixture/page.ts';
 import { everyState, fleet, someHistory, longWatched } from '../../fixture/watched-fleet.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 let browser: Browser;
 
@@ -39,7 +40,9 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
   );
 
-  describe.each(LOOKS)('$width px, $colorScheme', ({ width, colorScheme }) => {
+  const isShort = ({ width, colorScheme }: (typeof LOOKS)[number]): boolean =>
+    width === (colorScheme === 'dark' ? 375 : 1600);
+  describeEach(LOOKS, isShort)('$width px, $colorScheme', ({ width, colorScheme }) => {
     const viewport = { width, height: 900 };
 
     it.each([true, false])(

@@ -3,15 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { parse } from 'yaml';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 import { dedent } from '../../fixture/dedent.ts';
+import { itEach } from '../../fixture/long.ts';
 
-/** Moments at which a process is killed. */
-const TURNS = propertyRuns(8);
+/** At how many moments a process is killed. */
+const MOMENTS = [propertyRuns(3), propertyRuns(8)];
 
 const OPERATIONS = join(import.meta.dirname, '../../../src/operations');
 let work: string;
@@ -54,73 +55,79 @@ function run(
   });
 }
 
-it('a pull that is killed at any moment leaves each file as it was or as it would be', async () => {
-  const store = await startStore({}, { language: 'fr', agent: 'B' });
-  const text = dedent`
+itEach(MOMENTS, (_, index) => index === 0)(
+  'a pull that is killed at any of %i moments leaves each file as it was or as it would be',
+  async (turns) => {
+    const store = await startStore({}, { language: 'fr', agent: 'B' });
+    const text = dedent`
     version: 1
     extends: base.yaml
     server: { url: "${store.url}" }
     settings:
       language: en # c
   `;
-  const base = 'version: 1\nsettings:\n  agent: A # c\n';
-  const folder = folderWith({ 'settings.yaml': text, 'base.yaml': base });
-  const read = (name: string): string => readFileSync(join(folder.path, name), 'utf8');
-  try {
-    const began = performance.now();
-    expect(await run('pull', folder.path, {})).toBe(true);
-    const whole = performance.now() - began;
-    const after = [read('settings.yaml'), read('base.yaml')];
-    expect(after).toEqual([
-      text.replace('language: en', 'language: fr'),
-      base.replace('agent: A', 'agent: B'),
-    ]);
-    for (let turn = 0; turn < TURNS; turn++) {
-      writeFileSync(join(folder.path, 'settings.yaml'), text);
-      writeFileSync(join(folder.path, 'base.yaml'), base);
-      await run('pull', folder.path, {}, whole * (0.5 + turn / (2 * TURNS)));
-      expect([text, after[0]]).toContain(read('settings.yaml'));
-      expect([base, after[1]]).toContain(read('base.yaml'));
-    }
-    expect(await run('pull', folder.path, {})).toBe(true);
-    expect([read('settings.yaml'), read('base.yaml')]).toEqual(after);
-  } finally {
-    folder.remove();
-    await store.close();
-  }
-});
-
-it('an init that is killed at any moment leaves no file that is cut off', async () => {
-  const store = await startStore({}, { language: 'fr', llm_api_key: 'x' });
-  const names = ['settings.yaml', '.env.example', '.gitignore'];
-  const whole = new Map<string, string>();
-  let took = 0;
-  for (let turn = 0; turn < TURNS; turn++) {
-    const folder = folderWith({});
+    const base = 'version: 1\nsettings:\n  agent: A # c\n';
+    const folder = folderWith({ 'settings.yaml': text, 'base.yaml': base });
+    const read = (name: string): string => readFileSync(join(folder.path, name), 'utf8');
     try {
       const began = performance.now();
-      const ended = await run(
-        'init',
-        folder.path,
-        { AT: store.url },
-        turn === 0 ? undefined : took * (0.5 + turn / (2 * TURNS)),
-      );
-      took ||= performance.now() - began;
-      for (const name of names) {
-        const path = join(folder.path, name);
-        if (!existsSync(path)) continue;
-        const text = readFileSync(path, 'utf8');
-        if (turn === 0) whole.set(name, text);
-        expect(text).toBe(whole.get(name));
+      expect(await run('pull', folder.path, {})).toBe(true);
+      const whole = performance.now() - began;
+      const after = [read('settings.yaml'), read('base.yaml')];
+      expect(after).toEqual([
+        text.replace('language: en', 'language: fr'),
+        base.replace('agent: A', 'agent: B'),
+      ]);
+      for (let turn = 0; turn < turns; turn++) {
+        writeFileSync(join(folder.path, 'settings.yaml'), text);
+        writeFileSync(join(folder.path, 'base.yaml'), base);
+        await run('pull', folder.path, {}, whole * (0.5 + turn / (2 * turns)));
+        expect([text, after[0]]).toContain(read('settings.yaml'));
+        expect([base, after[1]]).toContain(read('base.yaml'));
       }
-      if (ended) expect(readdirSync(folder.path).toSorted()).toEqual(names.toSorted());
-      else if (existsSync(join(folder.path, 'settings.yaml')))
-        expect(parse(readFileSync(join(folder.path, 'settings.yaml'), 'utf8'))).toMatchObject({
-          version: 1,
-        });
+      expect(await run('pull', folder.path, {})).toBe(true);
+      expect([read('settings.yaml'), read('base.yaml')]).toEqual(after);
     } finally {
       folder.remove();
+      await store.close();
     }
-  }
-  await store.close();
-});
+  },
+);
+
+itEach(MOMENTS, (_, index) => index === 0)(
+  'an init that is killed at any of %i moments leaves no file that is cut off',
+  async (turns) => {
+    const store = await startStore({}, { language: 'fr', llm_api_key: 'x' });
+    const names = ['settings.yaml', '.env.example', '.gitignore'];
+    const whole = new Map<string, string>();
+    let took = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      const folder = folderWith({});
+      try {
+        const began = performance.now();
+        const ended = await run(
+          'init',
+          folder.path,
+          { AT: store.url },
+          turn === 0 ? undefined : took * (0.5 + turn / (2 * turns)),
+        );
+        took ||= performance.now() - began;
+        for (const name of names) {
+          const path = join(folder.path, name);
+          if (!existsSync(path)) continue;
+          const text = readFileSync(path, 'utf8');
+          if (turn === 0) whole.set(name, text);
+          expect(text).toBe(whole.get(name));
+        }
+        if (ended) expect(readdirSync(folder.path).toSorted()).toEqual(names.toSorted());
+        else if (existsSync(join(folder.path, 'settings.yaml')))
+          expect(parse(readFileSync(join(folder.path, 'settings.yaml'), 'utf8'))).toMatchObject({
+            version: 1,
+          });
+      } finally {
+        folder.remove();
+      }
+    }
+    await store.close();
+  },
+);

@@ -11,6 +11,7 @@ import {
   type Listed,
   type Route,
 } from '../../fixture/faulty-front.ts';
+import { itEach, LONG } from '../../fixture/long.ts';
 
 const ENV = { SETPOINT_API_KEY: 'k' };
 const APPLY = ['apply', '--yes', '-o', 'json'];
@@ -95,36 +96,41 @@ beforeAll(async () => {
 describe('killed at any request, a second run converges', () => {
   for (const effect of ['none', 'done'] as const) {
     const when = effect === 'none' ? 'before' : 'after';
-    it.concurrent.for(REQUESTS)(
-      `at %s %i, ${when} its effect`,
-      async ([route, nth], { onTestFinished }) => {
-        const { front, options } = await world(onTestFinished);
-        const first = start(APPLY, options);
-        front.put(unanswered(effect, route), { route, nth }, () => first.child.kill('SIGKILL'));
-        expect((await first.ended).code).toBe(null);
-        expect(front.struck()).toBe(true);
-        await front.clear();
-        const second = await setpoint(APPLY, options);
-        expect(second.code).toBe(0);
-        const posts = front.posts();
-        const third = await setpoint(APPLY, options);
-        expect(JSON.parse(third.stdout)).toMatchObject({
-          environments: [{ status: 'in-sync', requests: { post: 0 } }],
-        });
-        expect(front.posts()).toBe(posts);
-        expect(front.effects('start')).toBe(1);
-        await later(BOOT);
-        expect((await front.sandboxes()).map(({ status }) => status)).toEqual([
-          'RUNNING',
-          'RUNNING',
-          'RUNNING',
-        ]);
-        expect(await front.direct('GET', '/api/settings')).toMatchObject({
-          language: 'fr',
-          agent: 'A',
-        });
-      },
-    );
+    for (const isShort of [true, false]) {
+      const isOne = ([route]: (typeof REQUESTS)[number]): boolean =>
+        (route === 'store' || route === 'start') === isShort;
+      it.concurrent.for(REQUESTS.filter(isOne))(
+        `at %s %i, ${when} its effect`,
+        isShort ? {} : LONG,
+        async ([route, nth], { onTestFinished }) => {
+          const { front, options } = await world(onTestFinished);
+          const first = start(APPLY, options);
+          front.put(unanswered(effect, route), { route, nth }, () => first.child.kill('SIGKILL'));
+          expect((await first.ended).code).toBe(null);
+          expect(front.struck()).toBe(true);
+          await front.clear();
+          const second = await setpoint(APPLY, options);
+          expect(second.code).toBe(0);
+          const posts = front.posts();
+          const third = await setpoint(APPLY, options);
+          expect(JSON.parse(third.stdout)).toMatchObject({
+            environments: [{ status: 'in-sync', requests: { post: 0 } }],
+          });
+          expect(front.posts()).toBe(posts);
+          expect(front.effects('start')).toBe(1);
+          await later(BOOT);
+          expect((await front.sandboxes()).map(({ status }) => status)).toEqual([
+            'RUNNING',
+            'RUNNING',
+            'RUNNING',
+          ]);
+          expect(await front.direct('GET', '/api/settings')).toMatchObject({
+            language: 'fr',
+            agent: 'A',
+          });
+        },
+      );
+    }
   }
 });
 
@@ -140,10 +146,15 @@ function outcomeIn(stdout: string): OutcomeDocument {
 }
 
 describe.runIf(process.platform !== 'win32')('a signal', () => {
-  it.each([
-    ['SIGTERM', 143, 'terminated'],
-    ['SIGINT', 130, 'interrupted'],
-  ] as const)(
+  const isFirst = (_: unknown, index: number): boolean => index === 0;
+
+  itEach(
+    [
+      ['SIGTERM', 143, 'terminated'],
+      ['SIGINT', 130, 'interrupted'],
+    ] as const,
+    isFirst,
+  )(
     '%s while sandboxes are waited for: the outcome lists what was begun',
     async (signal, exit, code) => {
       const { front, options, paused } = await world(onTestFinished, 600_000);
@@ -179,10 +190,13 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     },
   );
 
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('%s while a start is on its way: its result is reported', async (signal, exit) => {
+  itEach(
+    [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const,
+    isFirst,
+  )('%s while a start is on its way: its result is reported', async (signal, exit) => {
     const { front, options } = await world(onTestFinished);
     const running = start(APPLY, options);
     const slow: Fault = { ...unanswered('done', 'start'), shows: (answered) => answered };
@@ -202,23 +216,23 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     expect(front.effects('start')).toBe(1);
   });
 
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)(
-    '%s before anything is sent: the sandboxes stay as they are',
-    async (signal, exit) => {
-      const { front, options } = await world(onTestFinished);
-      const running = start(APPLY, options);
-      front.put(unanswered('done', 'sandboxes'), { nth: 2 }, () => running.child.kill(signal));
-      const ended = await running.ended;
-      expect(ended.code).toBe(exit);
-      expect(outcomeIn(ended.stdout)).toMatchObject({
-        environments: [{ status: 'failed', requests: { post: 0 } }],
-      });
-      expect(front.posts()).toBe(0);
-    },
-  );
+  itEach(
+    [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const,
+    isFirst,
+  )('%s before anything is sent: the sandboxes stay as they are', async (signal, exit) => {
+    const { front, options } = await world(onTestFinished);
+    const running = start(APPLY, options);
+    front.put(unanswered('done', 'sandboxes'), { nth: 2 }, () => running.child.kill(signal));
+    const ended = await running.ended;
+    expect(ended.code).toBe(exit);
+    expect(outcomeIn(ended.stdout)).toMatchObject({
+      environments: [{ status: 'failed', requests: { post: 0 } }],
+    });
+    expect(front.posts()).toBe(0);
+  });
 
   it('SIGTERM while an observation is not answered: it is not repeated', async () => {
     const { front, options } = await world(onTestFinished);

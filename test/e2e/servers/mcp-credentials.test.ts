@@ -3,6 +3,7 @@ import { apply } from '../../../src/operations/apply.ts';
 import { plan } from '../../../src/operations/plan.ts';
 import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const SECRET = 'CANARY-2f81c0de';
 const HERE = 'https://here.example.com/mcp';
@@ -23,13 +24,16 @@ const CASES = LATER.flatMap((dialect) =>
     KEPT.map(([how, member]) => ({ dialect, spelling, how, member })),
   ),
 );
+/** One spelling on each dialect. */
+const isShort = ({ dialect, spelling }: { dialect: string; spelling: string }): boolean =>
+  spelling === (dialect === 'agent-server' ? 'native' : 'lists');
 const COMPARED = [false, true].flatMap((compares) => CASES.map((one) => ({ ...one, compares })));
 
 /** Compared secrets are a matter of the Agent Server alone: the other answers none. */
 const cases = COMPARED.filter(({ dialect, compares }) => dialect === 'agent-server' || !compares);
 
 describe('a stored credential never travels to another origin', () => {
-  it.each(cases)(
+  itEach(cases, isShort)(
     '$dialect, $spelling, $how, compared: $compares: a new address under the same name keeps none',
     async ({ dialect, spelling, member, compares }) => {
       const service = await serviceWith(dialect, {
@@ -45,7 +49,7 @@ describe('a stored credential never travels to another origin', () => {
     },
   );
 
-  it.each(cases)(
+  itEach(cases, isShort)(
     '$dialect, $spelling, $how, compared: $compares: move-endpoint refuses it, and clear-secret',
     async ({ dialect, spelling, member, compares }) => {
       const service = await serviceWith(dialect, {
@@ -78,7 +82,7 @@ describe('a stored credential never travels to another origin', () => {
       LISTS.map(([before, after]) => ({ dialect, spelling, before, after })),
     ),
   );
-  it.each(moves)(
+  itEach(moves, isShort)(
     '$dialect, $spelling: an entry that moves from $before to $after keeps none, and move-endpoint sees it',
     async ({ dialect, spelling, before, after }) => {
       const key = 'url' in before ? { auth: { strategy: 'bearer', value: SECRET } } : {};
@@ -93,7 +97,7 @@ describe('a stored credential never travels to another origin', () => {
     },
   );
 
-  it.each(CASES)(
+  itEach(CASES, isShort)(
     '$dialect, $spelling, $how: what the file declares anew is sent there, and the guard asks for a word',
     async ({ dialect, spelling, member }) => {
       const service = await serviceWith(dialect, {

@@ -9,6 +9,7 @@ import { startAppServer } from '../../fixture/app-server.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import type { Json, JsonRecord } from '../../fixture/store-server.ts';
+import { itEach } from '../../fixture/long.ts';
 
 /** The value of a reference of the first environment; where the second has it, the file gets a reference, too. */
 const HELD = 'zq9 hidden value';
@@ -83,7 +84,7 @@ describe.each(['agent-server', 'app-server'] as const)(
       expect(readFileSync(file, 'utf8')).not.toContain(HELD);
     });
 
-    it.each([false, true])(
+    itEach([false, true], Boolean)(
       'are added with an environment, whatever they were (nested: %s)',
       async (nested) => {
         const { urls, file, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));
@@ -97,24 +98,27 @@ describe.each(['agent-server', 'app-server'] as const)(
       },
     );
 
-    it.each([false, true])('are pulled, whatever they were (nested: %s)', async (nested) => {
-      const { urls, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));
-      const given = { ...common, server: urls[1] };
-      const pulled = await pull(given);
-      const { environments } = await plan(given);
-      const left = pulled.environments.flatMap((one) => one.left);
-      for (const { reason } of left)
-        expect([
-          'written as a reference',
-          'the service has the value of a reference or a secret here',
-          'what the service has may hold a secret',
-        ]).toContain(reason);
-      const own = new Set(left.map(({ path }) => path.join('/')));
-      const unlike = environments.flatMap(({ changes }) =>
-        changes.map(({ path }) => path.join('/')),
-      );
-      expect(unlike.filter((path) => !own.has(path))).toEqual([]);
-      expect(environments.flatMap(({ error }) => error ?? [])).toEqual([]);
-    });
+    itEach([false, true], Boolean)(
+      'are pulled, whatever they were (nested: %s)',
+      async (nested) => {
+        const { urls, common } = await begun(dialect, pairs(0, nested), pairs(1, nested));
+        const given = { ...common, server: urls[1] };
+        const pulled = await pull(given);
+        const { environments } = await plan(given);
+        const left = pulled.environments.flatMap((one) => one.left);
+        for (const { reason } of left)
+          expect([
+            'written as a reference',
+            'the service has the value of a reference or a secret here',
+            'what the service has may hold a secret',
+          ]).toContain(reason);
+        const own = new Set(left.map(({ path }) => path.join('/')));
+        const unlike = environments.flatMap(({ changes }) =>
+          changes.map(({ path }) => path.join('/')),
+        );
+        expect(unlike.filter((path) => !own.has(path))).toEqual([]);
+        expect(environments.flatMap(({ error }) => error ?? [])).toEqual([]);
+      },
+    );
   },
 );

@@ -28,6 +28,7 @@ import {
   tableLocks,
   watchFolder,
 } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const DRIFTED = { ...DECLARED, language: 'fr' };
@@ -268,9 +269,9 @@ describe('a service that fails', () => {
       if (down) response.writeHead(401).end('{}');
       return down;
     };
-    await watch.pass(10 * HOUR);
+    await watch.pass(4 * HOUR);
     expect(watch.state()).toMatchObject({ status: 'error' });
-    expect(watch.reads.length).toBeLessThan(20);
+    expect(watch.reads.length).toBeLessThan(14);
     expect(recordsOf(watch.data, 'state')).toHaveLength(1);
     down = false;
     await watch.pass(70 * MINUTE);
@@ -298,7 +299,7 @@ describe('a service that fails', () => {
     await store.close();
   });
 
-  it('is asked again after a day if it asked for years', async () => {
+  it('is asked again after a day if it asked for years', LONG, async () => {
     const { store, folder } = await place(DECLARED, 'detect');
     const watch = startWatching({ folder });
     await watch.pass(2 * MINUTE);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderWith, start } from '../../fixture/command.ts';
+import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
@@ -38,9 +38,10 @@ watch: { mode: heal, interval: 10s }
       SETPOINT_ALLOWED_ORIGINS: store.url,
       SETPOINT_ALLOWED_VARIABLES: 'KEY',
     };
+    const time = quickTime();
     const watch = (...flags: readonly string[]) => {
       const args = ['watch', '--git', repository, '--data', 'data', '--lock', 'file'];
-      return start([...args, ...flags], { cwd: folder.path, env });
+      return start([...args, ...flags], { cwd: folder.path, env, time });
     };
     /** Lets it read once, or end by itself. */
     const ranOnce = async (...flags: readonly string[]) => {

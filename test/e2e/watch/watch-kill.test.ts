@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderWith, start } from '../../fixture/command.ts';
+import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { recordsOf } from '../../fixture/watch-world.ts';
 
@@ -15,10 +15,12 @@ watch: { mode: heal, interval: 10s }
 `,
   });
   const data = join(folder.path, 'data');
+  const time = quickTime();
   const watch = () =>
     start(['watch', '--data', 'data', '--lock', 'file'], {
       cwd: folder.path,
       env: { SETPOINT_API_KEY: 'a-session-key' },
+      time,
     });
   const reached = (condition: () => boolean): Promise<void> =>
     new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { folderWith, start } from '../../fixture/command.ts';
+import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { leaseServer, podVariables } from '../../fixture/lease-server.ts';
 
@@ -19,10 +19,12 @@ it('two controllers in a cluster, as they are built: one has the lock, and the o
     `,
   });
   const env = { ...podVariables(origin, folder), KEY: 'a-key' };
+  const time = quickTime();
   const watch = (data: string) =>
     start(['watch', '--lock', 'lease', '--data', data, '--interval', '10s'], {
       cwd: files.path,
       env,
+      time,
     });
   const holders = () =>
     [...leases]

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
 import { folderWith, start } from '../../fixture/command.ts';
 import { limitingServer } from '../../fixture/limiting-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const WAIT = 8;
 
 it(
   'a 429 of one environment makes the others of its origin wait as long as it says, and none of another origin',
-  { timeout: 60_000 },
+  LONG,
   async () => {
     const clock = { monotonic: () => performance.now() };
     const asked = { limited: [] as number[], other: [] as number[] };

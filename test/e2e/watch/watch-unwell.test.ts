@@ -15,10 +15,10 @@ import { folderWith, setpoint } from '../../fixture/command.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { startStore } from '../../fixture/store-server.ts';
+import { itEach, LONG } from '../../fixture/long.ts';
 
 const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const QUICK = join(import.meta.dirname, '../../fixture/quick-time.cjs');
-const LONG = { timeout: 180_000 };
 
 function aFolder(files: Record<string, string> = {}): string {
   const folder = folderWith(files);
@@ -123,9 +123,8 @@ const BREAKS: readonly {
   },
 ];
 
-it.each(BREAKS)(
+itEach(BREAKS, ({ kind }) => kind === 'journal')(
   'a controller that cannot use its $kind shows it, measures it, tells it and logs it once, and that it can again; probes stay well',
-  LONG,
   async ({ kind, path, beats, over }) => {
     const store = await aStore('en');
     const told: { event: string; kind: string; holds: boolean; summary: string }[] = [];
@@ -227,38 +226,36 @@ async function repositoryOf(url: string) {
   return { address: `${server.url}/settings.git`, commit, first, state };
 }
 
-it(
-  'a git server that accepts and never answers delays no read; the controller is well but for git, and ends at a signal',
-  LONG,
-  async () => {
-    const store = await aStore('en');
-    const { address, state, commit } = await repositoryOf(store.url);
-    const folder = aFolder();
-    const { child, ended, ask, problem } = await watch(folder, ['--git', address]);
-    const reads = (): number => store.requests.filter(({ method }) => method === 'GET').length;
-    await until(() => reads() > 2);
-    state.answers = false;
-    const { asked } = state;
-    await until(() => problem('git'));
-    const before = reads();
-    let sick = 0;
-    await until(async () => {
-      if ((await ask('/healthz')).status !== 200) sick += 1;
-      return reads() >= before + 30;
-    });
-    expect(sick).toBe(0);
-    expect(state.asked).toBeGreaterThan(asked);
-    commit(settings(store.url, 'de'));
-    state.answers = true;
-    await until(async () => !(await problem('git')));
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-  },
-);
+it('a git server that accepts and never answers delays no read; the controller is well but for git, and ends at a signal', async () => {
+  const store = await aStore('en');
+  const { address, state, commit } = await repositoryOf(store.url);
+  const folder = aFolder();
+  const { child, ended, ask, problem } = await watch(folder, ['--git', address]);
+  const reads = (): number => store.requests.filter(({ method }) => method === 'GET').length;
+  await until(() => reads() > 2);
+  state.answers = false;
+  const { asked } = state;
+  await until(() => problem('git'));
+  const before = reads();
+  let sick = 0;
+  await until(async () => {
+    if ((await ask('/healthz')).status !== 200) sick += 1;
+    return reads() >= before + 30;
+  });
+  expect(sick).toBe(0);
+  expect(state.asked).toBeGreaterThan(asked);
+  commit(settings(store.url, 'de'));
+  state.answers = true;
+  await until(async () => !(await problem('git')));
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
 
-it.each(['whose server does not answer', 'whose newest commit is broken', 'that is gone'])(
+itEach(
+  ['whose server does not answer', 'whose newest commit is broken', 'that is gone'],
+  (_, index) => index === 0,
+)(
   'a controller that starts again with a branch %s watches the last good commit, and says so',
-  LONG,
   async (how) => {
     const store = await aStore('en');
     const { address, state, commit, first } = await repositoryOf(store.url);
@@ -315,7 +312,7 @@ it(
   },
 );
 
-it('a data folder that cannot be made ends the command at once', LONG, async () => {
+it('a data folder that cannot be made ends the command at once', async () => {
   const store = await aStore('en');
   const folder = aFolder({ 'settings.yaml': settings(store.url) });
   const env = { KEY: 'a-session-key', PATH: process.env['PATH'] ?? '' };
@@ -327,28 +324,24 @@ it('a data folder that cannot be made ends the command at once', LONG, async () 
   ]);
 });
 
-it(
-  'a port that is in use is tried again by whoever restarts what fails: exit 1',
-  LONG,
-  async () => {
-    const store = await aStore('en');
-    const folder = aFolder({ 'settings.yaml': settings(store.url) });
-    const sockets = new Set<Socket>();
-    const other = createServer((socket) => sockets.add(socket));
-    const port = await freePort();
-    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
-    onTestFinished(() => void other.close());
-    const args = ['watch', '--data', 'data', '--lock', 'file', '--listen', `127.0.0.1:${port}`];
-    const { code, stderr } = await setpoint(args, { cwd: folder, env: { KEY: 'a-session-key' } });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the port is in use')]);
-    const unit = readFileSync(
-      join(import.meta.dirname, '../../../examples/systemd/setpoint-watch.service'),
-      'utf8',
-    );
-    expect(unit).toMatch(/^Restart=on-failure$/m);
-    expect(unit).toMatch(/^RestartPreventExitStatus=3$/m);
-  },
-);
+it('a port that is in use is tried again by whoever restarts what fails: exit 1', async () => {
+  const store = await aStore('en');
+  const folder = aFolder({ 'settings.yaml': settings(store.url) });
+  const sockets = new Set<Socket>();
+  const other = createServer((socket) => sockets.add(socket));
+  const port = await freePort();
+  await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const args = ['watch', '--data', 'data', '--lock', 'file', '--listen', `127.0.0.1:${port}`];
+  const { code, stderr } = await setpoint(args, { cwd: folder, env: { KEY: 'a-session-key' } });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the port is in use')]);
+  const unit = readFileSync(
+    join(import.meta.dirname, '../../../examples/systemd/setpoint-watch.service'),
+    'utf8',
+  );
+  expect(unit).toMatch(/^Restart=on-failure$/m);
+  expect(unit).toMatch(/^RestartPreventExitStatus=3$/m);
+});
 
 /** A file system that never answers: whoever made it does not serve it. */
 const HANGING =

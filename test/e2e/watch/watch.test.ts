@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HistoryDocument } from '../../../src/model/watch.ts';
-import { folderWith, setpoint, start, type Ended } from '../../fixture/command.ts';
+import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 
 const TIME = 120_000;
@@ -39,7 +39,8 @@ async function watching(
   isThere: () => boolean,
   ...flags: readonly string[]
 ): Promise<(signal: NodeJS.Signals) => Promise<Ended>> {
-  const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV });
+  const time = quickTime();
+  const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV, time });
   while (!isThere() && child.exitCode === null && child.signalCode === null)
     await new Promise((resolve) => setTimeout(resolve, 50));
   return async (signal) => {
@@ -144,7 +145,8 @@ describe('setpoint watch', () => {
 
   it('logs what a command has suspended and resumed, once', { timeout: TIME }, async () => {
     await run('suspend', '-e', 'default', '--reason', 'before it began');
-    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV });
+    const time = quickTime();
+    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV, time });
     let log = '';
     child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
     const logged = async (text: string): Promise<void> => {
