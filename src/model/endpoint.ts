@@ -3,16 +3,12 @@ import type { Value } from './value.ts';
 
 /** Whether two addresses lead to one host and port, and the second is not less protected than the first. */
 export function sameEndpoint(before: Value, after: Value): boolean {
-  return (
-    compared(before, (earlier) =>
-      compared(after, (later) => (isSameEndpoint(earlier, later) ? 'same' : 'other')),
-    ) === 'same'
-  );
+  return addressFits(before, (from) => addressFits(after, (to) => isSameEndpoint(from, to)));
 }
 
-function compared(value: Value, compare: (text: string) => 'same' | 'other'): 'same' | 'other' {
-  if (value instanceof Secret) return value.compareWith(compare);
-  return compare(typeof value === 'string' ? value : '');
+function addressFits(value: Value, isFit: (text: string) => boolean): boolean {
+  if (value instanceof Secret) return value.fits(isFit);
+  return isFit(typeof value === 'string' ? value : '');
 }
 
 function isSameEndpoint(before: string, after: string): boolean {

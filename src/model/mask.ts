@@ -37,9 +37,7 @@ export function isMaskedName(text: string): boolean {
  * one's own the words and signs of a mask mean nothing.
  */
 export function isMasked(value: Value | undefined): boolean {
-  if (!(value instanceof Secret)) return false;
-  const isMask = value.ref === null ? holdsMaskText : looksLikeMask;
-  return value.compareWith((text) => (isMask(text) ? 'mask' : 'value')) === 'mask';
+  return value instanceof Secret && value.fits(value.ref === null ? holdsMaskText : looksLikeMask);
 }
 
 /** Whether a value is a mask, or holds one. */

@@ -1,11 +1,11 @@
 import { entriesOf, MCP_LISTS, type McpList } from './mcp.ts';
-import { Secret } from './secret.ts';
 import {
   isEmpty,
   isRecord,
   mapRecord,
   membersOf,
   recordOf,
+  textFits,
   type Value,
   type ValueRecord,
 } from './value.ts';
@@ -49,10 +49,7 @@ function listFor({ transport, url, command }: ValueRecord): McpList | null {
 }
 
 function isStream(url: Value | undefined): boolean {
-  const fits = (text: string): 'yes' | 'no' => (/\/sse(?:[/?&]|$)/.test(text) ? 'yes' : 'no');
-  return url instanceof Secret
-    ? url.compareWith(fits) === 'yes'
-    : typeof url === 'string' && fits(url) === 'yes';
+  return textFits(url, (text) => /\/sse(?:[/?&]|$)/.test(text));
 }
 
 /** How the servers of a list are reached if they do not say it otherwise. */

@@ -40,6 +40,11 @@ export class Secret {
     return compare(String(this.#value));
   }
 
+  /** Whether the value fits; nothing else leaves. */
+  fits(isFit: (value: string) => boolean): boolean {
+    return this.compareWith((value) => (isFit(value) ? 'fits' : 'differs')) === 'fits';
+  }
+
   /** Whether the value is an empty text, which the service answers if nothing is stored. */
   isEmpty(): boolean {
     return this.#value === '';

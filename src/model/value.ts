@@ -162,6 +162,11 @@ export function isEmpty(value: Value | undefined): boolean {
   );
 }
 
+/** Whether a text fits, or the one that a secret holds; what is no text does not. */
+export function textFits(value: Value | undefined, isFit: (text: string) => boolean): boolean {
+  return value instanceof Secret ? value.fits(isFit) : typeof value === 'string' && isFit(value);
+}
+
 /** Every secret inside a value, in order. */
 export function secretsIn(value: Value | undefined): Secret[] {
   if (value instanceof Secret) return [value];

@@ -2,14 +2,23 @@ import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { isNativePath } from '../model/native-parts.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, secretsIn, valueAt, type Value } from '../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  sameValue,
+  secretsIn,
+  textFits,
+  valueAt,
+  type Value,
+} from '../model/value.ts';
 import { plannedPath } from './touched.ts';
 
 /**
@@ -51,10 +60,9 @@ function entriesIn(config: Value | undefined) {
   if (!isRecord(config)) return [];
   return MCP_LISTS.flatMap((list) => {
     const entries = entriesOf(config[list]);
-    const segments = segmentsIn(list, entries);
-    return entries.map((entry, index) => ({
-      path: ['mcp_config', list, segments[index] ?? ''],
-      entry,
+    return segmentsIn(list, entries).map((segment, index) => ({
+      path: ['mcp_config', list, segment],
+      entry: entries[index] ?? null,
     }));
   });
 }
@@ -74,8 +82,7 @@ function clearedWithin({ path, after }: Change, { secrets }: ObservedState): Pat
   const whole = normalPath(path);
   return [...secrets].flatMap(([name, state]) => {
     const place = normalPath(pathNamed(name));
-    const isInside = place.length > whole.length && isWithin(place, whole);
-    const stays = !isInside || !isEmpty(valueAt(after, place.slice(whole.length)));
+    const stays = !isWithin(place, whole) || !isEmpty(valueAt(after, place.slice(whole.length)));
     return state !== 'stored' || stays ? [] : [plannedPath(place)];
   });
 }
@@ -100,56 +107,41 @@ function clearedIn(before: Value, after: Value | undefined, path: Path): Path[] 
 
 /** Whether what is masked counts as a secret: in the nesting of later servers every free value is masked. */
 function mayBeSecret(path: Path, value: Secret): boolean {
-  const [name = ''] = path;
-  if (!NATIVE_PARTS.has(name) || value.identity !== null || factsAt(path).secret) return true;
+  if (!isNativePath(path) || value.identity !== null || factsAt(path).secret) return true;
   if (path.some((key) => isSensitiveName(key) || /headers?$/i.test(key))) return true;
-  return value.compareWith((text) => (isSecretText(text) ? 'secret' : 'text')) === 'secret';
+  return value.fits(isSecretText);
 }
 
 /** Whether more secrets leave a list than values come into it. */
 function hasFewerSecrets(before: readonly Value[], after: readonly Value[], path: Path): boolean {
   const rest = [...after];
   const gone = before.filter((value) => {
-    const at = rest.findIndex((other) => isSameSecret(value, other));
+    const at = rest.findIndex((other) => sameValue(value, other));
     if (at !== -1) rest.splice(at, 1);
     return at === -1 && holdsSecret(value, path);
   });
   return gone.length > rest.length;
 }
 
-function isSameSecret(a: Value, b: Value): boolean {
-  if (a instanceof Secret) return a.sameAs(b);
-  return b instanceof Secret ? b.sameAs(a) : a === b;
-}
-
 /** Whether a url loses its userinfo or a parameter of its query. */
 function losesPart(before: Secret, after: Value): boolean {
   if (isEmpty(after)) return true;
   if (holdsMask(after)) return false;
-  const verdict = textOf(after, (url) =>
-    before.compareWith((earlier) => {
-      const parts = secretPartNames(url);
-      if (holdsMask(before)) return isSensitiveUrl(url) ? 'kept' : 'lost';
-      return secretPartNames(earlier).every((part) => parts.includes(part)) ? 'kept' : 'lost';
-    }),
-  );
-  return verdict === 'lost';
-}
-
-function textOf(value: Value, use: (text: string) => 'kept' | 'lost'): 'kept' | 'lost' {
-  if (value instanceof Secret) return value.compareWith(use);
-  return use(typeof value === 'string' ? value : '');
+  return !textFits(after, (url) => {
+    if (holdsMask(before)) return isSensitiveUrl(url);
+    const parts = secretPartNames(url);
+    return before.fits((earlier) => secretPartNames(earlier).every((part) => parts.includes(part)));
+  });
 }
 
 /** The names of what may be a secret in a url; never a value. */
 function secretPartNames(url: string): string[] {
-  const userinfo = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i.test(url.trim()) ? ['@'] : [];
-  const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(url.trim()) ?? [];
-  const names = query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => `?${pair.split('=')[0] ?? ''}`);
-  return [...userinfo, ...names, ...(fragment === '' ? [] : ['#'])];
+  const parts =
+    /(?:[a-z][a-z0-9+.-]*:\/\/(?<userinfo>[^/?#]*@))?[^?#]*(?:\?(?<query>[^#]+)?)?(?:#(?<fragment>.+))?/is.exec(
+      url.trim(),
+    )?.groups ?? {};
+  const names = Object.keys(parts).filter((name) => parts[name] !== undefined);
+  return [...names, ...[...new URLSearchParams(parts['query']).keys()].map((name) => `?${name}`)];
 }
 
 function holdsSecret(value: Value, path: Path): boolean {

@@ -57,8 +57,7 @@ function problemOf(
 function isTimeout(value: Value, [least, most]: readonly [number, number]): boolean {
   const fits = (one: number): boolean => Number.isInteger(one) && one >= least && one <= most;
   if (value === null || value instanceof UnseenSecret) return true;
-  if (!(value instanceof Secret)) return fits(Number(value));
-  return value.compareWith((text) => (fits(Number(text)) ? 'fits' : 'differs')) === 'fits';
+  return value instanceof Secret ? value.fits((text) => fits(Number(text))) : fits(Number(value));
 }
 
 /** Members that the lists of the specification have everywhere. */

@@ -5,7 +5,15 @@ import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  secretsIn,
+  textFits,
+  type Value,
+} from '../model/value.ts';
 import { pointerMisfits } from './active-profile.ts';
 import { mcpMisfits } from './fit-mcp.ts';
 import { lackingKind, nativeMisfits } from './fit-native.ts';
@@ -109,8 +117,7 @@ function textsIn(value: Value, path: Path): Text[] {
 }
 
 function matches(form: RegExp, text: string | Secret): boolean {
-  if (typeof text === 'string') return form.test(text);
-  return text.compareWith((value) => (form.test(value) ? 'fits' : 'differs')) === 'fits';
+  return textFits(text, (value) => form.test(value));
 }
 
 function problemOf({ field: { name }, value }: DesiredField, dialect: Dialect): string | null {
@@ -140,11 +147,9 @@ function unacceptable({ name, accepts, clearWith }: DialectField, value: Value):
 
 function isBelow(least: number, value: Value): boolean {
   if (!(value instanceof Secret)) return Number(value) < least;
-  return value.compareWith((text) => (Number(text) < least ? 'below' : 'fits')) === 'below';
+  return value.fits((text) => Number(text) < least);
 }
 
 function isOneOf(words: readonly string[], value: Value): boolean {
-  if (value instanceof Secret)
-    return value.compareWith((text) => (words.includes(text) ? 'one' : 'none')) === 'one';
-  return words.some((word) => word === value);
+  return textFits(value, (text) => words.includes(text));
 }

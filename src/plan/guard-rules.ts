@@ -172,11 +172,10 @@ function disabledSafety({ settings }: Plan, observed: ObservedState): Finding[] 
 
 /** Whether a value keeps people safe, also if it came from a reference. */
 function protects({ unless }: Safety, value: Value): boolean {
-  const judge = (text: string) =>
-    ['', ...unless].includes(text.trim().toLowerCase()) ? 'open' : 'safe';
+  const isSafe = (text: string) => !['', ...unless].includes(text.trim().toLowerCase());
   if (isEmpty(value)) return false;
-  if (value instanceof Secret) return value.compareWith(judge) === 'safe';
-  return judge(typeof value === 'string' ? value : JSON.stringify(value)) === 'safe';
+  if (value instanceof Secret) return value.fits(isSafe);
+  return isSafe(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 function overwrittenDrift(plan: Plan): Finding[] {

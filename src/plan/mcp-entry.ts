@@ -14,8 +14,16 @@ import type { Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, recordOf, sameValue, type Value } from '../model/value.ts';
-import type { ValueRecord } from '../model/value.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  textFits,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 
 /**
  * How a declared entry compares with the one the service has. `differing` are the members that surely differ; `unknown` are the
@@ -138,14 +146,8 @@ function compareUnseen(
     return unknown;
   // A reference is never empty, and its text fits what is written around it.
   if (isEmpty(actual)) return 'differs';
-  const fits = (text: string) => (declared.mayBe(text) ? 'fits' : 'differs');
-  const verdict =
-    actual instanceof Secret
-      ? actual.compareWith(fits)
-      : typeof actual === 'string'
-        ? fits(actual)
-        : 'fits';
-  return verdict === 'differs' ? 'differs' : unknown;
+  const isText = typeof actual === 'string' || actual instanceof Secret;
+  return isText && !textFits(actual, (text) => declared.mayBe(text)) ? 'differs' : unknown;
 }
 
 function compareList(

@@ -6,9 +6,9 @@ import { normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan } from '../model/plan.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import { UnseenSecret } from '../model/secret.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
-import { isEmpty, type Value } from '../model/value.ts';
+import { isEmpty, textFits, type Value } from '../model/value.ts';
 import { BROUGHT } from './active-profile.ts';
 import { beginsWith } from './plan-plain.ts';
 import type { Touched } from './touched.ts';
@@ -51,8 +51,7 @@ function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
 /** What is sent of credentials that stand in for each other: all that is stored of the first, unless it is written anew. */
 function firstSent(group: readonly Path[], plan: SettingsPlan, observed: ObservedState): Path[] {
   for (const place of group) {
-    const writes = plan.changes.filter(({ path }) => isWithin(normalPath(path), place));
-    const isReplaced = writes.some(
+    const isReplaced = plan.changes.some(
       ({ path, action }) => action !== 'clear' && samePath(normalPath(path), place),
     );
     if (isReplaced) return [];
@@ -69,7 +68,7 @@ function storedAt(place: Path, { secrets, values }: ObservedState): Path[] {
   const isHere = (name: string): boolean => isWithin(normalPath(pathNamed(name)), place);
   const reported = [...secrets].filter(([name, state]) => isHere(name) && mayBeStored(name, state));
   const shown = Object.entries(values).filter(
-    ([name, value]) => isHere(name) && isCredential(pathNamed(name).at(-1) ?? '', value),
+    ([name, value]) => isHere(name) && isCredential(pathNamed(name), value),
   );
   return [...reported, ...shown].map(([name]) => pathNamed(name));
 }
@@ -80,13 +79,9 @@ function mayBeStored(name: string, state: SecretState): boolean {
 }
 
 /** Whether a value that the service shows, such as a header, lets somebody in. */
-function isCredential(name: string, value: Value): boolean {
+function isCredential(path: Path, value: Value): boolean {
   if (isEmpty(value)) return false;
-  if (isSensitiveName(name)) return true;
-  const judge = (text: string) => (isSecretText(text) ? 'secret' : 'open');
-  return value instanceof Secret
-    ? value.compareWith(judge) === 'secret'
-    : typeof value === 'string' && isSecretText(value);
+  return path.slice(-1).some(isSensitiveName) || textFits(value, isSecretText);
 }
 
 /**

@@ -4,7 +4,7 @@ import { holdsMask, looksLikeMask } from '../model/mask.ts';
 import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import { UnseenSecret } from '../model/secret.ts';
 import { isSensitiveName } from '../model/secret-words.ts';
 import type { ObservedState } from '../model/state.ts';
 import {
@@ -13,8 +13,10 @@ import {
   isRecord,
   sameValue,
   secretsIn,
+  textFits,
   type Value,
   type ValueRecord,
+  valueAt,
 } from '../model/value.ts';
 import { movedAddress } from './moved-addresses.ts';
 import { touchedBy } from './touched.ts';
@@ -24,7 +26,7 @@ const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 /** Endpoints that move to another host and take their stored key with them. */
 export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
   return plan.changes.flatMap((change) => {
-    const [name, list = ''] = change.path;
+    const [name, list] = change.path;
     if (name === 'mcp_config' && URL_LISTS.some((one) => one === list))
       return entry(change, observed);
     return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
@@ -34,9 +36,8 @@ export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Fin
 /** An entry that is given a key which only entries of other hosts have, or that moves away from where its own key is sent. */
 function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
   if (action === 'remove' || !isRecord(after)) return [];
-  const mcp = values['mcp_config'];
   const found = (lists: readonly McpList[]): readonly ValueRecord[] =>
-    isRecord(mcp) ? lists.flatMap((list) => entriesOf(mcp[list])) : [];
+    lists.flatMap((list) => entriesOf(valueAt(values, ['mcp_config', list])));
   const holders = found(URL_LISTS).filter((other) => sharesKey(after, other));
   const url = after['url'] ?? null;
   const isHere = (other: ValueRecord): boolean => sameEndpoint(other['url'] ?? null, url);
@@ -53,7 +54,7 @@ function entry({ action, path, after }: Change, { values }: ObservedState): Find
 }
 
 function hasName({ name }: ValueRecord, other: Value | undefined): boolean {
-  return name !== undefined && other !== undefined && !isEmpty(name) && sameValue(name, other);
+  return !isEmpty(name) && sameValue(name, other);
 }
 
 /** Whether what is declared for a stored credential is not surely nothing, and not surely another one. */
@@ -80,21 +81,15 @@ function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
   return Object.entries(entry).some(([name, value]) =>
     name === 'url'
       ? someText(value, (url) => secretParts(url).some(isKey))
-      : someText(value, isKey, 'secrets'),
+      : secretsIn(value).some((secret) => secret.fits(isKey)),
   );
 }
 
-/** Only the verdict leaves a secret, never its text. */
-function someText(
-  value: Value,
-  fits: (text: string) => boolean,
-  of: 'all' | 'secrets' = 'all',
-): boolean {
-  if (value instanceof Secret)
-    return value.compareWith((text) => (fits(text) ? 'yes' : 'no')) === 'yes';
-  if (isList(value)) return value.some((item) => someText(item, fits, of));
-  if (isRecord(value)) return Object.values(value).some((member) => someText(member, fits, of));
-  return of === 'all' && typeof value === 'string' && fits(value);
+/** Whether some text fits, in clear or in a secret. */
+function someText(value: Value, fits: (text: string) => boolean): boolean {
+  if (isList(value)) return value.some((item) => someText(item, fits));
+  if (isRecord(value)) return Object.values(value).some((member) => someText(member, fits));
+  return textFits(value, fits);
 }
 
 function secretParts(url: string): string[] {

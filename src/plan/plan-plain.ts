@@ -13,7 +13,7 @@ import {
 } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
-import { isEmpty, sameValue, type Value } from '../model/value.ts';
+import { isEmpty, sameValue, textFits, type Value } from '../model/value.ts';
 
 /** What one declared field adds to the plan. `write` is its value in a write; absent if it stays as it is. */
 export interface FieldPlan {
@@ -161,10 +161,7 @@ export function isShownAsNull(
 
 /** Whether a value is a text that begins so, also if it came from a reference. */
 export function beginsWith(value: Value, start: string): boolean {
-  const fits = (text: string): 'fits' | 'differs' => (text.startsWith(start) ? 'fits' : 'differs');
-  if (value instanceof UnseenSecret) return false;
-  if (value instanceof Secret) return value.compareWith(fits) === 'fits';
-  return typeof value === 'string' && fits(value) === 'fits';
+  return !(value instanceof UnseenSecret) && textFits(value, (text) => text.startsWith(start));
 }
 
 function actionFor(field: DialectField, desired: Value, actual: Value): SettingsAction {

@@ -46,7 +46,7 @@ export function isReachedSafely(
   what: string,
   nodes: NotifyNodes,
 ): boolean {
-  if (address.compareWith((text) => (isAddress(text) ? 'yes' : 'no')) === 'yes') return true;
+  if (address.fits(isAddress)) return true;
   nodes.report(node, {
     code: 'bad-value',
     message: `${what} is not an https address.`,
@@ -105,7 +105,7 @@ function headersOf(node: Node | undefined, nodes: NotifyNodes): Map<string, Secr
     const secret = nodes.secret(value, 'This header', isPlain);
     const valid =
       /^[A-Za-z0-9-]{1,100}$/.test(key) &&
-      secret?.compareWith((text) => (/^[\t\u0020-\u007E]*$/.test(text) ? 'yes' : 'no')) === 'yes';
+      secret?.fits((text) => /^[\t\u0020-\u007E]*$/.test(text)) === true;
     if (valid) headers.set(key.toLowerCase(), secret);
     else if (secret !== null)
       nodes.report(value, {

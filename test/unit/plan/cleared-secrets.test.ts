@@ -145,6 +145,7 @@ describe('an entry', () => {
     expect(lost({ args: ['a', 'b'] }, { args: [] })).toEqual([]);
     expect(lost({ args: [one, 'a'] }, { args: ['a', 'b'] })).toEqual([]);
     expect(lost({ args: [{ deep: one }] }, { args: [] })).toEqual(['args']);
+    expect(lost({ args: [{ deep: one }, other] }, { args: [{ deep: 'one' }] })).toEqual(['args']);
     expect(lost({ args: [new Secret('')] }, { args: [] })).toEqual([]);
   });
 
@@ -168,6 +169,10 @@ describe('a url', () => {
     expect(loses('https://a.example?k=1', null)).toBe(1);
     expect(loses('https://a.example?k=1', '')).toBe(1);
     expect(loses('https://a.example?k=1', 7)).toBe(1);
+    expect(loses(' https://me:pw@a.example', 'https://a.example')).toBe(1);
+    expect(loses('https://a.example?k=1#part', 'https://a.example?k=2')).toBe(1);
+    expect(loses('https://a.example?k=1', 'https://a.example/?#k=1')).toBe(1);
+    expect(loses('https://a.example/a-token', '')).toBe(1);
   });
 
   it('loses nothing while each part has one in its place', () => {
@@ -177,6 +182,10 @@ describe('a url', () => {
     expect(loses('https://a.example#one', 'https://a.example#other')).toBe(0);
     expect(loses('https://a.example?a=1&&b=2', 'https://a.example?b=3&a=4')).toBe(0);
     expect(loses('https://a.example/x@y?', 'https://a.example')).toBe(0);
+    expect(loses('https://a.example?k=1', 'https://me:pw@a.example?k=1#part')).toBe(0);
+    expect(loses('https://a.example/https://me@b.example', 'https://a.example')).toBe(0);
+    expect(loses('https://a.example/x?k=me@y', 'https://a.example?k=1')).toBe(0);
+    expect(loses('https://a.example/#?k=1', 'https://a.example#?l=1')).toBe(0);
     expect(loses('https://a.example?k=1', new Secret('https://a.example?k=2'))).toBe(0);
     expect(loses('https://a.example?k=1', new Secret('https://a.example'))).toBe(1);
     expect(loses('https://a.example?x#y\nz', 'https://a.example?x#u')).toBe(0);
@@ -187,6 +196,7 @@ describe('a url', () => {
     expect(loses(hidden, 'https://a.example?other=1')).toBe(0);
     expect(loses(hidden, 'https://a.example')).toBe(1);
     expect(loses('https://a.example?k=1', new Secret(hidden))).toBe(0);
+    expect(loses('https://a.example?k=1', new Secret('**********'))).toBe(0);
   });
 
   it('of another kind is a secret like any other', () => {
@@ -240,6 +250,14 @@ describe('removed entries', () => {
     expect(
       removed(clear(config('https://a', 'https://b')), { mcp_config: config('https://b') }),
     ).toEqual(['sse_servers https://a']);
+  });
+
+  it('are called by their whole path', () => {
+    expect(removedEntries(settingsPlan([clear(config('https://a'))]))[0]?.path).toEqual([
+      'mcp_config',
+      'sse_servers',
+      'https://a',
+    ]);
   });
 
   it('are none if a config is changed, or another field cleared', () => {

@@ -112,6 +112,14 @@ describe('an address takes along what is stored for it', () => {
     ]);
   });
 
+  it('also a model that the service addresses by itself', () => {
+    const model = at('llm_model', { before: 'openai/a', after: 'anthropic/b' });
+    const stored = { ...observed({ user_version: 1, v1_enabled: true, llm_api_key_set: true }) };
+    expect(movedEndpoints(settingsPlan([model]), stored).map(({ message }) => message)).toEqual([
+      'The plan moves llm_model to another provider, and the stored llm_api_key would go there.',
+    ]);
+  });
+
   it('if a part around it is written with another one in it, and not with the same', () => {
     const stored = { secrets: { llm_api_key: 'stored' }, values: { [CRITIC]: HERE } } as const;
     const found = (url: string) => {

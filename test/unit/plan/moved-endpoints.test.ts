@@ -28,6 +28,7 @@ describe('llm_model', () => {
     ['bedrock/a', 'azure/b'],
     ['anthropic/a', model('openai/b')],
     [model('anthropic/a'), model('bedrock/b')],
+    ['bedrock/a', 'b'],
   ])('of another provider takes the stored key there: %s to %s', (before, after) => {
     expect(moves(before, after)).toEqual([['llm_model']]);
   });
@@ -37,6 +38,8 @@ describe('llm_model', () => {
     ['another name of no known provider', 'a', 'b'],
     ['none before', null, 'openai/b'],
     ['a reference without a value', 'anthropic/a', new UnseenSecret('${env:MODEL}')],
+    ['a reference to the address of the same provider', 'claude-a', model('anthropic/b')],
+    ['names of no known provider that begin with a slash', '/a/x', '/b/x'],
   ])('takes none along with %s', (_, before, after) => {
     expect(moves(before, after)).toEqual([]);
   });
@@ -47,6 +50,12 @@ describe('llm_model', () => {
     expect(moves(a, b, INFERRING, [change(['llm_api_key'])])).toEqual([]);
     expect(moves(a, b, { ...INFERRING, llm_api_key_set: false })).toEqual([]);
     expect(moves(a, b, { llm_api_key_set: true })).toEqual([]);
+    const own = change(['llm_base_url'], { before: null, after: 'https://own.example' });
+    expect(moves(a, b, INFERRING, [own])).toEqual([['llm_base_url']]);
+    const state = observed(INFERRING);
+    const without = { ...state, dialect: { ...state.dialect, fields: new Map() } };
+    const plan = settingsPlan([change(['llm_model'], { before: a, after: b })]);
+    expect(movedEndpoints(plan, without)).toEqual([]);
   });
 });
 
