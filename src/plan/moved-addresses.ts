@@ -6,11 +6,10 @@ import { normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan } from '../model/plan.ts';
 import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
-import { UnseenSecret } from '../model/secret.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
 import { isEmpty, textFits, type Value } from '../model/value.ts';
 import { BROUGHT } from './active-profile.ts';
-import { beginsWith } from './plan-plain.ts';
 import type { Touched } from './touched.ts';
 
 /** What is stored for an address is sent to the new one, unless the same plan writes something else in its place. */
@@ -104,9 +103,12 @@ function isOtherProvider(
 /** What names the provider of a model: the address that is inferred for it, or what is before its slash. Null if that is not known. */
 function providerOf(model: Value, { values }: DefaultsBy): string | null {
   if (isEmpty(model) || model instanceof UnseenSecret) return null;
-  const known = [...values].find(([start]) => start !== '' && beginsWith(model, start));
-  if (known !== undefined) return known[1];
-  return typeof model === 'string' ? (/^([^/]+)\//.exec(model)?.[1] ?? OTHER) : OTHER;
+  const named = (text: string): string => {
+    const known = [...values].find(([start]) => start !== '' && text.startsWith(start));
+    return known?.[1] ?? /^([^/]+)\//.exec(text)?.[1] ?? OTHER;
+  };
+  if (model instanceof Secret) return model.compareWith(named);
+  return typeof model === 'string' ? named(model) : null;
 }
 
 const OTHER = 'another provider';

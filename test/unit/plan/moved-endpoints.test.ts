@@ -28,6 +28,7 @@ describe('llm_model', () => {
     ['bedrock/a', 'azure/b'],
     ['anthropic/a', model('openai/b')],
     [model('anthropic/a'), model('bedrock/b')],
+    [model('bedrock/a'), model('azure/b')],
     ['bedrock/a', 'b'],
   ])('of another provider takes the stored key there: %s to %s', (before, after) => {
     expect(moves(before, after)).toEqual([['llm_model']]);
@@ -37,7 +38,9 @@ describe('llm_model', () => {
     ['the same provider', 'anthropic/a', 'claude-b'],
     ['another name of no known provider', 'a', 'b'],
     ['none before', null, 'openai/b'],
+    ['what is no name before', 7, 'openai/b'],
     ['a reference without a value', 'anthropic/a', new UnseenSecret('${env:MODEL}')],
+    ['a reference to the same provider', 'bedrock/a', model('bedrock/b')],
     ['a reference to the address of the same provider', 'claude-a', model('anthropic/b')],
     ['names of no known provider that begin with a slash', '/a/x', '/b/x'],
   ])('takes none along with %s', (_, before, after) => {
