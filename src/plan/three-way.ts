@@ -1,4 +1,4 @@
-import { callNames, entriesOf, isMcpList, MCP_LISTS } from '../model/mcp.ts';
+import { isMcpList } from '../model/mcp.ts';
 import { ACTIVE_PROFILE } from '../model/native-parts.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, ChangeClass, Plan } from '../model/plan.ts';
@@ -7,6 +7,7 @@ import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 import { BROUGHT } from './active-profile.ts';
+import { byCall, calledEntries } from './called-entries.ts';
 import { classSinceFile } from './item-class.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 
@@ -80,24 +81,17 @@ export function declarations({
   fields,
   unmanaged,
 }: DesiredState): (path: Path) => Value | undefined {
-  const entries = new Map<string, Value>();
   const config = fields.find(({ field }) => field.name === 'mcp_config')?.value;
-  for (const list of MCP_LISTS) {
-    const declared = isRecord(config) ? entriesOf(config[list]) : [];
-    const called = declared.map((entry) => callNames(list, entry));
-    // An address is taken before a name that reads like it.
-    for (const at of [0, 1])
-      for (const [index, names] of called.entries()) {
-        const key = pathKey(['mcp_config', list, names[at] ?? names[0] ?? '']);
-        if (!entries.has(key)) entries.set(key, declared[index] ?? null);
-      }
-  }
+  const entries = byCall(calledEntries(config));
   return (path) => {
     const [name = '', list = '', identity] = path;
     const value = declares(fields, path)?.value;
     if (value === undefined || isUnmanaged(unmanaged, path)) return undefined;
     if (name !== 'mcp_config' || identity === undefined || !isMcpList(list)) return value;
-    return entries.get(pathKey([name, list, identity.replace(/#\d+$/, '')]));
+    const [entry] = [identity, identity.replace(/#\d+$/, '')].flatMap(
+      (one) => entries.get(pathKey([name, list, one])) ?? [],
+    );
+    return entry?.value;
   };
 }
 

@@ -163,6 +163,42 @@ describe('each path is judged by what it was when it was last equal', () => {
     expect(reader.agreement.unmanaged).toEqual([]);
   });
 
+  it('and is pending if all above it was unmanaged', () => {
+    const reader = new Reader();
+    const stored: Stored = {
+      mcp_config: {
+        sse_servers: [],
+        stdio_servers: [],
+        shttp_servers: [{ url: 'https://a.example/mcp' }, { url: 'https://a.example/mcp' }],
+      },
+    };
+    const none = ['mcp_config: { sse_servers: [], shttp_servers: [] }'];
+    reader.read({ desired: file(none, 'unmanaged: [mcp_config.shttp_servers]\n'), stored });
+    expect(reader.read({ desired: file(none), stored })).toEqual({
+      'https://a.example/mcp': 'pending',
+      'https://a.example/mcp#2': 'pending',
+    });
+    expect(reader.agreement.unmanaged).toHaveLength(1);
+  });
+
+  it('and is pending behind any number if the first of those alike was unmanaged', () => {
+    const reader = new Reader();
+    const entry = { url: 'https://a.example/mcp' };
+    const stored: Stored = {
+      mcp_config: {
+        sse_servers: [],
+        stdio_servers: [],
+        shttp_servers: Array.from({ length: 11 }, () => entry),
+      },
+    };
+    const none = ['mcp_config: { shttp_servers: [] }'];
+    const left = 'unmanaged: ["mcp_config.shttp_servers[https://a.example/mcp]"]\n';
+    expect(reader.read({ desired: file(none, left), stored })).toEqual({});
+    const found = reader.read({ desired: file(none), stored });
+    expect(found['https://a.example/mcp#11']).toBe('pending');
+    expect(new Set(Object.values(found))).toEqual(new Set(['pending']));
+  });
+
   it('and if it differed at the first read of all, nobody is known', () => {
     const reader = new Reader();
     const stored = { language: 'de', agent: 'A' };
@@ -281,6 +317,15 @@ describe('sandboxes', () => {
     ]);
   });
 
+  it('are judged by a later declaration as soon as there is nothing to do for it', () => {
+    const reader = new Reader();
+    reader.read({ desired: one, stored });
+    reader.read({ desired: paused, stored });
+    expect(reader.read({ desired: paused, stored, sandboxes: ['box-1'] })).toEqual({
+      'box-1': 'drift',
+    });
+  });
+
   it('that had to be started at the first read are of nobody known', () => {
     const reader = new Reader();
     reader.read({ desired: one, stored, sandboxes: ['box-1'] });
@@ -299,6 +344,13 @@ describe('an mcp entry', () => {
     mcp_config: { sse_servers: [], stdio_servers: [], shttp_servers: entries },
   });
   const URL = 'https://a.example/mcp';
+  const at = (timeout: number) => `{ url: "${URL}", timeout: ${timeout} }`;
+  /** What is found after a read at which both were equal, and others. */
+  const after = (desired: DesiredState, was: Stored, ...reads: readonly Read[]) => {
+    const reader = new Reader();
+    expect(reader.read({ desired, stored: was })).toEqual({});
+    return reads.map((read) => reader.read(read)).at(-1);
+  };
 
   it('is known by its name, whatever stands beside it at the same address', () => {
     const reader = new Reader();
@@ -310,6 +362,156 @@ describe('an mcp entry', () => {
       stored: stored(one, { ...one, name: 'two' }),
     });
     expect(Object.values(found).toSorted()).toEqual(['drift', 'pending']);
+  });
+
+  it('that has a name differs under its address, and is not agreed on as long as it does', () => {
+    const entry = (timeout: number) => ({ name: 'one', url: URL, timeout });
+    const of = (timeout: number) => listed(named('one', URL, `, timeout: ${timeout}`));
+    expect(
+      after(
+        of(60),
+        stored(entry(60)),
+        { desired: of(60), stored: stored(entry(90)) },
+        { desired: of(30), stored: stored(entry(90)) },
+      ),
+    ).toEqual({ [URL]: 'conflict' });
+  });
+
+  it.each([
+    ['the file gives it a name', at(60), { url: URL }, named('one', URL, ', timeout: 30')],
+    [
+      'the file takes its name',
+      named('one', URL, ', timeout: 60'),
+      { name: 'one', url: URL },
+      at(30),
+    ],
+  ])('is the same one if %s', (_, before, entry, edited) => {
+    const read = (timeout: number) => ({
+      desired: listed(edited),
+      stored: stored({ ...entry, timeout }),
+    });
+    const was = stored({ ...entry, timeout: 60 });
+    expect(after(listed(before), was, read(60))).toEqual({ [URL]: 'pending' });
+    expect(after(listed(before), was, read(90))).toEqual({ [URL]: 'conflict' });
+  });
+
+  it('alike that somebody added is drift, also once the file has none of them', () => {
+    const entry = { url: URL, timeout: 60 };
+    expect(
+      after(listed(at(60)), stored(entry), { desired: listed(), stored: stored(entry, entry) }),
+    ).toEqual({ [URL]: 'pending', [`${URL}#2`]: 'drift' });
+  });
+
+  it('is known by a name that ends as a number of those alike does', () => {
+    const of = (command: string) =>
+      file([`agent_settings: { mcp_config: { "tool#2": { command: ${command} } } }`]);
+    const program = (command: string): Stored => ({
+      mcp_config: {
+        sse_servers: [],
+        stdio_servers: [{ name: 'tool#2', command, args: [], env: {} }],
+        shttp_servers: [],
+      },
+    });
+    const now = (declared: string, shown: string) =>
+      after(of('a'), program('a'), { desired: of(declared), stored: program(shown) });
+    expect([now('b', 'a'), now('a', 'b'), now('b', 'c')]).toEqual([
+      { 'tool#2': 'pending' },
+      { 'tool#2': 'drift' },
+      { 'tool#2': 'conflict' },
+    ]);
+  });
+
+  it('added by somebody is in conflict with a file that declares none any more', () => {
+    const entry = { url: URL, timeout: 60 };
+    const more = { ...entry, url: 'https://b.example/mcp' };
+    const none = file(['mcp_config: null']);
+    expect(after(listed(at(60)), stored(entry), { desired: none, stored: stored(entry) })).toEqual({
+      mcp_config: 'pending',
+    });
+    expect(
+      after(
+        listed(at(60)),
+        stored(entry),
+        { desired: listed(at(60)), stored: stored(entry, more) },
+        { desired: none, stored: stored(entry, more) },
+      ),
+    ).toEqual({ mcp_config: 'conflict' });
+  });
+
+  it('is judged by all but its secrets, whatever the order of its members', () => {
+    const of = (level: string) =>
+      file([
+        'mcp_config:',
+        '  stdio_servers:',
+        `    - { name: x, command: npx, args: [a], env: { API_KEY: "\${env:A}", LEVEL: ${level} } }`,
+      ]);
+    const program = (env: Value, args: readonly string[] = ['a']): Stored => ({
+      mcp_config: {
+        sse_servers: [],
+        stdio_servers: [{ name: 'x', command: 'npx', args, env }],
+        shttp_servers: [],
+      },
+    });
+    const was = program({ API_KEY: 'a', LEVEL: 'low' });
+    const edited = (shown: Stored) => after(of('low'), was, { desired: of('high'), stored: shown });
+    expect([
+      edited(was),
+      edited(program({ LEVEL: 'low', API_KEY: 'a' })),
+      edited(program({ API_KEY: 'else', LEVEL: 'low' })),
+      edited(program({ LEVEL: 'low' })),
+      edited(program({ API_KEY: 'a', LEVEL: 'low' }, ['b'])),
+    ]).toEqual(
+      ['pending', 'pending', 'pending', 'conflict', 'conflict'].map((one) => ({ x: one })),
+    );
+  });
+});
+
+describe('what is kept of an agreement', () => {
+  it('is two short digests for each path, and where else something was if a secret is in it', () => {
+    const reader = new Reader();
+    const entry = '{ name: x, command: npx, env: { API_KEY: "${env:A}", LEVEL: low } }';
+    reader.read({
+      desired: file(['language: en', `mcp_config: { stdio_servers: [${entry}] }`]),
+      stored: {
+        language: 'en',
+        mcp_config: {
+          sse_servers: [],
+          stdio_servers: [
+            { name: 'x', command: 'npx', args: [], env: { API_KEY: 'a', LEVEL: 'low' } },
+          ],
+          shttp_servers: [],
+        },
+      },
+    });
+    const digest = expect.stringMatching(/^[0-9a-f]{16}$/) as unknown;
+    const places = Object.values(reader.agreement.places);
+    expect(
+      places.toSorted((one, other) => (one[2] ?? []).length - (other[2] ?? []).length),
+    ).toEqual([
+      [digest, digest],
+      [digest, digest, expect.arrayContaining(['["name"]', '["command"]', '["env","LEVEL"]'])],
+      [digest, digest, expect.arrayContaining(['["stdio_servers","0","env","LEVEL"]'])],
+    ]);
+    expect(Object.keys(reader.agreement.places)).toEqual([digest, digest, digest]);
+  });
+
+  it('stays the same text while something differs', () => {
+    const reader = new Reader();
+    const desired = file(['language: en', 'agent: A', 'llm_model: m', 'git_user_name: me']);
+    const stored = { language: 'en', agent: 'A', llm_model: 'm', git_user_name: 'me' };
+    reader.read({ desired, stored });
+    const before = JSON.stringify(reader.known);
+    for (const name of Object.keys(stored)) {
+      reader.read({ desired, stored: { ...stored, [name]: 'else' } });
+      expect(JSON.stringify(reader.known)).toBe(before);
+    }
+  });
+
+  it('is nothing of a path that was never equal', () => {
+    const state = observed(recordOf([['language', 'de']]));
+    const plan = planOf([], planSettings(EN, state, NOTHING_KNOWN));
+    const compared = { desired: EN, observed: state, plan, address: null };
+    expect(agreementAfter(compared, null, DIGESTS).places).toStrictEqual({});
   });
 });
 

@@ -116,3 +116,26 @@ it('digests under one salt are alike, under another they are not, and a guess co
   expect(await one.slow('x')).toMatch(/^scrypt:[0-9a-f]{64}$/);
   expect(other.salt).toMatch(/^[0-9a-f]{32}$/);
 });
+
+it('a server has the digest of its own declaration, also if its name ends as a second one alike does', () => {
+  const digests = digestsUnder('00');
+  const [one, same, other] = ['--key one', '--key one', '--key two'].map((args) => {
+    const text = `version: 1
+server: { url: "https://agents.example.com" }
+settings:
+  agent_settings: { mcp_config: { "tool#2": { command: npx, args: [${args}] }, tool: { command: npx } } }
+`;
+    const { targets } = readTargets(
+      { path: 'settings.yaml', text, base: null },
+      { serverGiven: false, several: false },
+    );
+    const [target] = targets;
+    if (target === undefined) throw new Error('The file has a target.');
+    const desired = resolveSettings(target, { variable: () => '', file: () => ({ problem: '' }) });
+    const settings = planSettings(desired, observed({}), NOTHING_KNOWN);
+    return declaredDigests({ settings, parts: [] }, desired, digests);
+  });
+  expect(one).toHaveLength(2);
+  expect(same).toEqual(one);
+  expect(other).not.toEqual(one);
+});
