@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { JournalRecord, NoticeEvent } from '../model/watch.ts';
-import type { Recall } from './journal/recall.ts';
+import type { Memory } from './journal/memory.ts';
 import { isRefused, type Locks } from './locks/locks.ts';
 import type { Gone } from './notices/decide.ts';
 import type { ToldStates } from './notices/told.ts';
@@ -13,12 +13,13 @@ const ELSEWHERE = 20_000;
 const HELD = 60_000;
 
 interface Tools {
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, 'take'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly roster: Roster;
+  readonly roster: Pick<Roster, 'leftBehind'> & { readonly find: (name: string) => unknown };
   /** The names that the files declare, also of other shards and of those that were not chosen. */
   readonly declared: () => ReadonlySet<string>;
-  readonly recall: Recall;
+  /** What the journal says by now. */
+  readonly recall: { readonly now: () => Promise<Pick<Memory, 'told'>> };
   readonly told: ToldStates;
 }
 

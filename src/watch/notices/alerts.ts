@@ -1,6 +1,6 @@
 import type { NoticeKind, WatchState } from '../../model/watch.ts';
 import { alertOf, type Alert } from './alertmanager.ts';
-import { concerns, decide, troubleOf, type Due, type Gone } from './decide.ts';
+import { concerns, decide, troubleOf, type Due } from './decide.ts';
 import { messageOf } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { NoticeJournal } from './told.ts';
@@ -47,8 +47,7 @@ export function alertsNow(
 ): AlertsNow {
   const watched = new Set(states.map(({ name }) => name));
   const recorded = states.filter(({ name }) => isRecorded(name));
-  const ofGone = (name: string): Gone | null => (watched.has(name) ? null : goneOf(name));
-  const due = decide(receiver, recorded, told, now, ofGone);
+  const due = decide(receiver, recorded, told, now, goneOf);
   const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
   const alerts: Alert[] = [];
@@ -69,7 +68,7 @@ export function alertsNow(
   for (const [name, former] of before) {
     untaken.set(name, former);
     if (watched.has(name)) continue;
-    if (ofGone(name) === null) taken.set(name, former);
+    if (goneOf(name) === null) taken.set(name, former);
     else take(name, former, []);
   }
   for (const state of states) {

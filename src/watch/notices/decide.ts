@@ -37,8 +37,8 @@ const HEALED_LATELY = 600_000;
 
 /**
  * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with what the receiver was told. A state that
- * came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` is asked about environments that are not in `states`;
- * it answers null as long as nothing is to be said of one.
+ * came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` answers null as long as an environment is watched,
+ * or nothing is to be said of it.
  */
 export function decide(
   receiver: Receiver,
@@ -47,17 +47,15 @@ export function decide(
   now: number,
   goneOf: (name: string) => Gone | null = () => null,
 ): readonly Due[] {
-  if (receiver.quiet.length > 0 && isOpen(receiver.quiet, now)) return [];
+  if (isOpen(receiver.quiet, now)) return [];
   const watched = states.filter(isKnownHere).flatMap((state) => {
     const known = told.of(receiver.name, state.name);
     return concerns(receiver, state)
       ? dueOf(receiver, state, known, now)
       : endsOf(receiver, { state, end: 'not-told' }, known);
   });
-  const open = told.openOf(receiver.name);
-  const names = new Set(open.length === 0 ? [] : states.map(({ name }) => name));
-  const gone = open.flatMap((name) => {
-    const left = names.has(name) ? null : goneOf(name);
+  const gone = told.openOf(receiver.name).flatMap((name) => {
+    const left = goneOf(name);
     return left === null ? [] : endsOf(receiver, left, told.of(receiver.name, name));
   });
   return [...watched, ...gone].filter(({ event }) => receiver.events.has(event));
