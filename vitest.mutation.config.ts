@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: [
       'test/unit/{desired,edit,model,operations,plan,reconcile,service}/**/*.test.ts',
-      'test/unit/watch/{environment,healing,schedule}.test.ts',
-      'test/unit/watch/notices/decide.test.ts',
+      'test/unit/watch/{beginnings,conditions,departed,environment,healing,schedule}.test.ts',
+      'test/unit/watch/notices/{decide,due}.test.ts',
       'test/golden/**/*.test.ts',
       'test/e2e/apply/{faults,guards,missing-reference,policy}.test.ts',
       'test/e2e/sandboxes/sandbox-knobs.test.ts',

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isFailure,
   needsAttention,
   OUTCOME_VERDICTS,
+  outcomeVerdict,
   PLAN_VERDICTS,
   planVerdict,
   VERDICTS,
   WATCH_STATUSES,
   watchStatusOf,
 } from '../../../src/model/verdict.ts';
-import { change, environment } from '../../fixture/documents.ts';
+import { change, environment, outcome } from '../../fixture/documents.ts';
 
 describe('there is one closed list of states', () => {
   it.each([
@@ -58,4 +60,38 @@ describe('a plan and a controller say the same of an environment', () => {
     ]);
     if (strict === 'unknown') expect(watchStatusOf(plan, true)).toBe('unknown');
   });
+});
+
+describe('an outcome', () => {
+  const ended = (code: string, requests = { get: 0, post: 0 }) =>
+    outcomeVerdict(
+      outcome({ status: 'failed', error: { code, message: 'x', hint: '' }, requests }),
+    );
+
+  it.each(['skipped', 'interrupted', 'terminated'])(
+    'is of an environment that was not started if the run was %s before anything was sent',
+    (code) => {
+      expect(ended(code)).toBe('not-started');
+      expect(ended(code, { get: 1, post: 0 })).toBe('failed');
+      expect(ended(code, { get: 0, post: 1 })).toBe('failed');
+    },
+  );
+
+  it('is otherwise what its status says', () => {
+    expect(ended('unreachable')).toBe('failed');
+    const untouched = { error: null, requests: { get: 0, post: 0 } };
+    expect(outcomeVerdict(outcome({ status: 'failed', ...untouched }))).toBe('failed');
+    const error = { code: 'skipped', message: 'x', hint: '' };
+    expect(outcomeVerdict(outcome({ status: 'refused', ...untouched, error }))).toBe('refused');
+  });
+});
+
+it('an error says all of what failed, and of nothing else', () => {
+  expect(VERDICTS.filter(isFailure)).toEqual(['error', 'failed']);
+});
+
+it('a plan is pending only if all of its changes are edits of the file', () => {
+  const changes = [change({ class: 'pending' }), change({ class: 'drift' })];
+  expect(planVerdict(environment({ changes }))).toBe('differs');
+  expect(watchStatusOf(environment({ changes }))).toBe('drift');
 });
