@@ -1,22 +1,14 @@
-import { malformed } from '../http/body.ts';
-import { type Json, readJson } from '../json.ts';
+import { type DecodedBody, malformed, missing } from '../http/body.ts';
+import { readJson } from '../json.ts';
 import type { Call } from '../call.ts';
-import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
+import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
 import { withStoredKeys } from './surrogates.ts';
-
-export type SentBody =
-  | { readonly kind: 'body'; readonly value: Json }
-  | { readonly kind: 'refused'; readonly answer: Answer };
-
-const missing = unprocessable([
-  { type: 'missing', loc: ['body'], msg: 'Field required', input: null },
-]);
 
 /**
  * The JSON of a request's body, in UTF-8 or UTF-16. What is no JSON is refused before the key is looked at, and a content type
  * after it. Source: contract "PATCH: bytes", "PATCH: content types", "PATCH: NaN and Infinity", "store without a key".
  */
-export function readSentBody({ body, contentType, authorized }: Call): SentBody {
+export function readSentBody({ body, contentType, authorized }: Call): DecodedBody {
   const isJson = isJsonType(contentType);
   const read = isJson && body.length > 0 ? decoded(body) : undefined;
   if (read?.kind === 'refused') return read;
@@ -25,7 +17,7 @@ export function readSentBody({ body, contentType, authorized }: Call): SentBody 
   return read ?? { kind: 'refused', answer: notSerializable() };
 }
 
-function decoded(bytes: Buffer): SentBody {
+function decoded(bytes: Buffer): DecodedBody {
   const text = decodedText(bytes);
   const reading = text === undefined ? undefined : readJson(withNumbers(text));
   if (reading?.kind === 'json') return { kind: 'body', value: withStoredKeys(reading.value) };

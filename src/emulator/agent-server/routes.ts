@@ -2,6 +2,9 @@ import type { Routes } from '../http/route.ts';
 import { openApiPaths } from '../http/route.ts';
 import { snapshotIn } from '../native/data.ts';
 import { openVault } from '../native/vault.ts';
+import { agentServerSecrets } from '../collections/agent-server-secrets.ts';
+import { collectionRoutes } from '../collections/collection.ts';
+import { readSentBody } from './body.ts';
 import { SNAPSHOT } from './data.gen.ts';
 import {
   getAgentSchema,
@@ -45,6 +48,7 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
         DELETE: (call) => removeEntry(kind, call),
       },
     ],
+    ...collectionRoutes(agentServerSecrets(kind.vault), readSentBody),
     ['/api/profiles', { GET: (call) => listProfiles(kind, call) }],
     ['/api/profiles/{id}/activate', { POST: (call) => activateProfile(kind, call) }],
     [

@@ -1,5 +1,8 @@
 import { type Answer, json, unauthorized } from '../http/answer.ts';
 import type { Call } from '../call.ts';
+import { appServerSecrets } from '../collections/app-server-secrets.ts';
+import { collectionRoutes } from '../collections/collection.ts';
+import { readRequiredBody } from '../http/body.ts';
 import { openApiPaths, type Routes } from '../http/route.ts';
 import { answerIn, snapshotIn } from '../native/data.ts';
 import { openVault } from '../native/vault.ts';
@@ -41,6 +44,7 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
       },
     ],
     ['/api/v1/users/me', { GET: (call) => getUser(kind, call) }],
+    ...collectionRoutes(appServerSecrets(kind.vault), readRequiredBody),
   ];
   return [...routes, ['/openapi.json', { GET: async () => json(200, openApi(routes)) }]];
 }

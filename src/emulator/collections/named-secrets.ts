@@ -3,6 +3,8 @@ import { type JsonObject, memberOf } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
 import type { StoredSecret } from '../store/stored-secret.ts';
+import { checkObject, type Member, type Rule } from '../validation/rule.ts';
+import { nullable, textRule } from '../validation/scalar-rules.ts';
 import type { Asked } from './collection.ts';
 
 export function secretNamed({ secrets }: StoreContents, name: string): StoredSecret | undefined {
@@ -28,6 +30,21 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
 /** An answer that leaves the store as it is. */
 export function kept(before: StoreContents, answer: Answer): Updated<Answer> {
   return { contents: before, answer };
+}
+
+/** As settings-v0 and app-server list one. */
+export function listed({ name, description }: StoredSecret): JsonObject {
+  return { name, description: description ?? '' };
+}
+
+/** What a body must be. Members that are not known are ignored. */
+export function bodyOf(name: Rule, value: 'with value' | 'without value'): Rule {
+  const members: readonly Member[] = [
+    { name: 'name', rule: name },
+    { name: 'description', rule: nullable(textRule), absent: null },
+    ...(value === 'with value' ? [{ name: 'value', rule: textRule }] : []),
+  ];
+  return (body, at) => checkObject(members, 'ignored', body, at);
 }
 
 /** The members of a checked body. */

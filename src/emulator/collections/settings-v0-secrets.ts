@@ -1,13 +1,14 @@
 import { json } from '../http/answer.ts';
 import type { Vault } from '../native/vault.ts';
-import { checkObject, type Member, type Rule } from '../validation/rule.ts';
-import { nullable, textRule } from '../validation/scalar-rules.ts';
+import { textRule } from '../validation/scalar-rules.ts';
 import type { Collection } from './collection.ts';
 import {
   changeSecret,
   created,
   deleteSecret,
+  bodyOf,
   kept,
+  listed,
   type Refusals,
   secretNamed,
   sentSecret,
@@ -21,13 +22,6 @@ const REFUSALS: Refusals = {
   taken: (message) => json(400, { message }),
 };
 
-const NAMED: readonly Member[] = [
-  { name: 'name', rule: textRule },
-  { name: 'description', rule: nullable(textRule), absent: null },
-];
-
-const WITH_VALUE: readonly Member[] = [...NAMED, { name: 'value', rule: textRule }];
-
 /**
  * The custom secrets of releases up to 1.6: any name, in the order of creation, and no request that changes a value.
  * Source: behaviour 6.1; contract "secrets: created again", "secrets: PUT does not take a value", "secrets: names, no rule at all".
@@ -38,16 +32,11 @@ export function settingsV0Secrets(vault: Vault): Collection {
       '/api/secrets',
       {
         GET: {
-          does(before) {
-            const custom_secrets = (before.secrets ?? []).map(({ name, description }) => ({
-              name,
-              description: description ?? '',
-            }));
-            return kept(before, json(200, { custom_secrets }));
-          },
+          does: (before) =>
+            kept(before, json(200, { custom_secrets: (before.secrets ?? []).map(listed) })),
         },
         POST: {
-          takes: bodyOf(WITH_VALUE),
+          takes: bodyOf(textRule, 'with value'),
           failed: failedAt('creating'),
           does(before, { body }) {
             const { name, value, description } = sentSecret(body);
@@ -63,7 +52,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
       '/api/secrets/{id}',
       {
         PUT: {
-          takes: bodyOf(NAMED),
+          takes: bodyOf(textRule, 'without value'),
           failed: failedAt('updating'),
           does: (before, asked) =>
             before.secrets === undefined
@@ -77,10 +66,6 @@ export function settingsV0Secrets(vault: Vault): Collection {
       },
     ],
   ];
-}
-
-function bodyOf(members: readonly Member[]): Rule {
-  return (body, at) => checkObject(members, 'ignored', body, at);
 }
 
 function failedAt(doing: string) {

@@ -39,7 +39,8 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Deco
   return { kind: 'refused', answer: malformed(reading.position, reading.reason) };
 }
 
-const missing = unprocessable([
+/** The answer to a request without the body that it must have. */
+export const missing = unprocessable([
   { type: 'missing', loc: ['body'], msg: 'Field required', input: null },
 ]);
 

@@ -101,3 +101,85 @@ describe('the store file', () => {
     expect(custom_secrets.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 });
+
+describe('one store, as a real upgrade finds it', () => {
+  it('each dialect lists what another has stored', async () => {
+    const data = await storeFile();
+    const old = await emulatorForTest({ data, apiKey: KEY });
+    await ask(old.url, 'POST /api/secrets', { name: 'A', value: VALUE });
+    const app = await emulatorForTest({ data, apiKey: KEY, dialect: 'app-server' });
+    await ask(app.url, 'POST /api/v1/secrets', { name: 'A', value: 'new', description: 'd' });
+    const agent = await emulatorForTest({ data, apiKey: KEY, dialect: 'agent-server' });
+    expect((await ask(agent.url, 'GET /api/settings/secrets')).body).toEqual({
+      secrets: [{ name: 'A', description: 'd' }],
+    });
+    expect((await ask(agent.url, 'GET /api/settings/secrets/A')).body).toBe('new');
+    await ask(agent.url, 'PUT /api/settings/secrets', { name: 'A', value: VALUE });
+    expect((await ask(old.url, 'GET /api/secrets')).body).toEqual({
+      custom_secrets: [{ name: 'A', description: '' }],
+    });
+  });
+
+  it('with another key the names are listed, and no value is told', async () => {
+    const data = await storeFile();
+    const path = '/api/settings/secrets';
+    const first = await emulatorForTest({ data, apiKey: 'another key', dialect: 'agent-server' });
+    const headers = { 'Content-Type': 'application/json', 'X-Session-API-Key': 'another key' };
+    const body = JSON.stringify({ name: 'A', value: VALUE });
+    expect((await send(first.url, { method: 'PUT', path, headers, body })).status).toBe(200);
+
+    const { url } = await emulatorForTest({ data, apiKey: KEY, dialect: 'agent-server' });
+
+    expect((await ask(url, `GET ${path}`)).body).toMatchObject({ secrets: [{ name: 'A' }] });
+    expect((await ask(url, `GET ${path}/A`)).status).toBe(404);
+  });
+});
+
+describe('pages of an app server', () => {
+  const named = async (...names: readonly string[]) => {
+    const { url } = await emulatorForTest({ apiKey: KEY, dialect: 'app-server', pageSize: 2 });
+    for (const name of names) await ask(url, 'POST /api/v1/secrets', { name, value: VALUE });
+    return url;
+  };
+  const page = async (url: string, query = '') => {
+    const { body } = await ask(url, `GET /api/v1/secrets/search${query}`);
+    const { items, next_page_id } = body as {
+      readonly items: readonly { readonly name: string }[];
+      readonly next_page_id: string | null;
+    };
+    return [items.map(({ name }) => name).join(' '), next_page_id];
+  };
+
+  it('hold no more than the service says', async () => {
+    const url = await named('C', 'A', 'D', 'B');
+    expect(await page(url, '?limit=3')).toEqual(['A B', 'B']);
+    expect(await page(url, '?page_id=B')).toEqual(['C D', null]);
+  });
+
+  it('begin anew after a secret that has gone', async () => {
+    const url = await named('A', 'B', 'C');
+    await ask(url, 'DELETE /api/v1/secrets/B');
+    expect(await page(url, '?page_id=B')).toEqual(['A C', null]);
+  });
+
+  it.each([
+    ['0', 'greater_than'],
+    ['101', 'less_than_equal'],
+  ])('of %s items are refused', async (limit, type) => {
+    expect(await ask(await named(), `GET /api/v1/secrets/search?limit=${limit}`)).toMatchObject({
+      status: 422,
+      body: { detail: [{ type, loc: ['query', 'limit'], input: limit }] },
+    });
+  });
+
+  it('a secret may be called search', async () => {
+    const url = await named('search');
+    const path = '/api/v1/secrets/search';
+    expect((await ask(url, `PUT ${path}`, { name: 'search', description: 'd' })).status).toBe(200);
+    expect((await ask(url, `GET ${path}`)).body).toMatchObject({
+      items: [{ name: 'search', description: 'd' }],
+    });
+    expect((await ask(url, `DELETE ${path}`)).status).toBe(200);
+    expect(await page(url)).toEqual(['', null]);
+  });
+});
