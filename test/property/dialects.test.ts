@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import type { DialectName } from '../../src/model/dialect.ts';
@@ -13,11 +13,8 @@ import {
   loopDialect,
   writeBehind,
 } from '../fixture/loop/dialects.ts';
-import { startEmbedded } from '../fixture/loop/embedded.ts';
-import type { LoopServer } from '../fixture/loop/server.ts';
-import { startTap, type Tap } from '../fixture/loop/tap.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
-import { quickClock } from '../fixture/settings.ts';
+import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
@@ -177,37 +174,19 @@ function storedOn(dialect: DialectName): fc.Arbitrary<JsonRecord> {
     .map((record) => JSON.parse(JSON.stringify(record)) as JsonRecord);
 }
 
-interface World {
-  readonly server: LoopServer;
-  readonly tap: Tap;
-}
-
-async function withServer(
+/** A service that has this. */
+function withStored(
   dialect: DialectName,
   stored: JsonRecord,
-  use: (world: World) => Promise<void>,
-) {
-  const server = await startEmbedded(dialect);
-  const tap = await startTap(server.url);
-  try {
-    const { path, method, body, beside } = loopDialect(dialect, SECRETS);
-    const read = (await exchange(server, 'GET', path)) ?? {};
-    await exchange(server, method, path, body(stored, read));
-    if (Object.keys(beside).length > 0) await exchange(server, method, path, beside);
-    await use({ server, tap });
-  } finally {
-    await tap.close();
-    await server.close();
-  }
-}
-
-function requestFor({ tap, server }: World, { settings }: Declared) {
-  const text = JSON.stringify({
-    version: 1,
-    server: { url: tap.url, api_key: '${env:SETPOINT_API_KEY}' },
-    settings,
+  use: (world: Tapped) => Promise<void>,
+): Promise<void> {
+  return withTapped(dialect, async (world) => {
+    const { path, body, beside } = loopDialect(dialect, SECRETS);
+    const read = (await exchange(world.server, 'GET', path)) ?? {};
+    await world.write(body(stored, read));
+    if (Object.keys(beside).length > 0) await world.write(beside);
+    await use(world);
   });
-  return { text, env: { ...ENVIRONMENT, SETPOINT_API_KEY: server.key }, clock: quickClock() };
 }
 
 /** The places of a record that a file manages, and that of an address, which the server infers from the model that is declared. */
@@ -249,62 +228,66 @@ function otherEntries(
 }
 
 describe.each(['settings-v0', 'app-server', 'agent-server'] as const)('%s', (dialect) => {
-  it('loses nothing that is not declared, sends no mask, shows no secret, and writes once', async () => {
-    await fc.assert(
-      fc.asyncProperty(storedOn(dialect), declaredOn(dialect), async (stored, declared) => {
-        await withServer(dialect, stored, async (world) => {
-          const { server, tap } = world;
-          const asked = requestFor(world, declared);
-          const before = await server.record();
+  itHolds(
+    'loses nothing that is not declared, sends no mask, shows no secret, and writes once',
+    15,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(storedOn(dialect), declaredOn(dialect), async (stored, declared) => {
+          await withStored(dialect, stored, async (world) => {
+            const { server, tap } = world;
+            const asked = requestOf(world, declared.settings, ENVIRONMENT);
+            const before = await server.record();
 
-          const planned = await plan(asked);
-          expect(tap.writes).toEqual([]);
-          const outcome = await apply(asked);
-          const [environment] = outcome.environments;
-          const shown = [planned, outcome].map((one) => JSON.stringify(one));
-          shown.push(planText(planned, STYLE), outcomeText(outcome, STYLE));
-          expect(leaks(shown.join('\n'))).toBe(false);
-          expect(tap.sent()).not.toContain('*****');
-
-          if (environment?.status === 'refused') {
-            const rules = new Set(environment.refusals.map(({ rule }) => rule));
-            expect([...rules]).toEqual(['lose-unreadable']);
+            const planned = await plan(asked);
             expect(tap.writes).toEqual([]);
-            expect(await server.record()).toEqual(before);
-            return;
-          }
-          expect(environment).toMatchObject({ error: null });
-          expect(tap.writes).toHaveLength(environment?.status === 'in-sync' ? 0 : 1);
-          const after = await server.record();
-          const managed = managedPlaces(dialect, declared);
-          const others = differences(before, after).filter(
-            (path) => !managed.some((place) => isWithin(path, place)),
-          );
-          expect(others).toEqual([]);
-          expect(otherEntries(dialect, after, declared)).toEqual(
-            otherEntries(dialect, before, declared),
-          );
+            const outcome = await apply(asked);
+            const [environment] = outcome.environments;
+            const shown = [planned, outcome].map((one) => JSON.stringify(one));
+            shown.push(planText(planned, STYLE), outcomeText(outcome, STYLE));
+            expect(leaks(shown.join('\n'))).toBe(false);
+            expect(tap.sent()).not.toContain('*****');
 
-          tap.forget();
-          const [again] = (await apply(asked)).environments;
-          expect(again).toMatchObject({ status: 'in-sync', changes: [] });
-          expect(tap.writes).toEqual([]);
-          expect(await server.record()).toEqual(after);
-        });
-      }),
-      { numRuns: propertyRuns(15) },
-    );
-  });
+            if (environment?.status === 'refused') {
+              const rules = new Set(environment.refusals.map(({ rule }) => rule));
+              expect([...rules]).toEqual(['lose-unreadable']);
+              expect(tap.writes).toEqual([]);
+              expect(await server.record()).toEqual(before);
+              return;
+            }
+            expect(environment).toMatchObject({ error: null });
+            expect(tap.writes).toHaveLength(environment?.status === 'in-sync' ? 0 : 1);
+            const after = await server.record();
+            const managed = managedPlaces(dialect, declared);
+            const others = differences(before, after).filter(
+              (path) => !managed.some((place) => isWithin(path, place)),
+            );
+            expect(others).toEqual([]);
+            expect(otherEntries(dialect, after, declared)).toEqual(
+              otherEntries(dialect, before, declared),
+            );
 
-  it('finds and undoes what another client changes, and nothing else', async () => {
+            tap.forget();
+            const [again] = (await apply(asked)).environments;
+            expect(again).toMatchObject({ status: 'in-sync', changes: [] });
+            expect(tap.writes).toEqual([]);
+            expect(await server.record()).toEqual(after);
+          });
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+  itHolds('finds and undoes what another client changes, and nothing else', 8, async (numRuns) => {
     const here = loopDialect(dialect, SECRETS);
     const changed = fc.constantFrom('max_iterations', 'git_user_name', 'confirmation_mode');
     await fc.assert(
       fc.asyncProperty(declaredOn(dialect), changed, async (declared, field) => {
         const [ours, theirs] = VALUES[field] ?? [];
         const settings = { ...declared.settings, [field]: ours ?? null };
-        await withServer(dialect, { llm_model: 'own/three' }, async (world) => {
-          const asked = requestFor(world, { ...declared, settings });
+        await withStored(dialect, { llm_model: 'own/three' }, async (world) => {
+          const asked = requestOf(world, settings, ENVIRONMENT);
           const [first] = (await apply(asked)).environments;
           if (first?.status === 'refused') return;
           const kept = await world.server.record();
@@ -316,7 +299,7 @@ describe.each(['settings-v0', 'app-server', 'agent-server'] as const)('%s', (dia
           expect(await world.server.record()).toEqual(kept);
         });
       }),
-      { numRuns: propertyRuns(8) },
+      { numRuns },
     );
   });
 });

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { leaks } from '../fixture/arbitrary.ts';
-import { at, exchange, loopDialect } from '../fixture/loop/dialects.ts';
-import { startEmbedded } from '../fixture/loop/embedded.ts';
-import type { LoopServer } from '../fixture/loop/server.ts';
-import { startTap, type Tap } from '../fixture/loop/tap.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
-import { quickClock } from '../fixture/settings.ts';
+import { at } from '../fixture/loop/dialects.ts';
+import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
 /**
@@ -20,14 +17,6 @@ type Later = (typeof DIALECTS)[number];
 const SERVERS = ['agent_settings', 'mcp_config'];
 const CANARY = 'cAnArY';
 const ENV = { S1: `${CANARY}-s1`, S2: `${CANARY}-s2`, S3: `${CANARY}-s3` };
-const SECRETS = {
-  llm: `${CANARY}-llm`,
-  search: `${CANARY}-search`,
-  sse: `${CANARY}-sse`,
-  fs: `${CANARY}-fs`,
-  undeclared: `${CANARY}-undeclared`,
-};
-
 const names = ['one', 'two', 'x/y', 'files'] as const;
 const url = fc.constantFrom(
   'https://a.example.com/mcp',
@@ -337,95 +326,78 @@ function travelled(before: JsonRecord, after: JsonRecord): string[] {
   });
 }
 
-interface World {
-  readonly dialect: Later;
-  readonly server: LoopServer;
-  readonly tap: Tap;
-  readonly write: (servers: JsonRecord) => Promise<void>;
-}
+const inSettings = (servers: JsonRecord): JsonRecord => ({
+  agent_settings_diff: { mcp_config: servers },
+});
 
-async function withServers(
+/** A service that has these servers. */
+function withServers(
   dialect: Later,
   stored: JsonRecord,
-  use: (world: World) => Promise<void>,
-) {
-  const server = await startEmbedded(dialect);
-  const tap = await startTap(server.url);
-  const { path, method } = loopDialect(dialect, SECRETS);
-  const write = async (servers: JsonRecord) => {
-    await exchange(server, method, path, { agent_settings_diff: { mcp_config: servers } });
-  };
-  try {
+  use: (world: Tapped) => Promise<void>,
+): Promise<void> {
+  return withTapped(dialect, async (world) => {
     // An address of its own, so that no store infers another one.
-    await exchange(server, method, path, {
-      agent_settings_diff: { llm: { model: 'own/three', base_url: 'https://llm.example.com' } },
-    });
-    await write(stored);
-    await use({ dialect, server, tap, write });
-  } finally {
-    await tap.close();
-    await server.close();
-  }
-}
-
-async function serversOf({ server }: World): Promise<JsonRecord> {
-  return (at(await server.record(), SERVERS) ?? {}) as JsonRecord;
-}
-
-function requestFor({ tap, server }: World, { settings }: Declared) {
-  const text = JSON.stringify({
-    version: 1,
-    server: { url: tap.url, api_key: '${env:SETPOINT_API_KEY}' },
-    settings,
+    const llm = { model: 'own/three', base_url: 'https://llm.example.com' };
+    await world.write({ agent_settings_diff: { llm } });
+    await world.write(inSettings(stored));
+    await use(world);
   });
-  return { text, env: { ...ENV, SETPOINT_API_KEY: server.key }, clock: quickClock() };
+}
+
+async function serversOf({ server }: Tapped): Promise<JsonRecord> {
+  return (at(await server.record(), SERVERS) ?? {}) as JsonRecord;
 }
 
 describe.each(DIALECTS)('%s', (dialect) => {
   const declared = fc.oneof(declaredMap(dialect), declaredLists());
 
-  it('has the servers that are declared, keeps what is not, and sends no secret to another origin', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        storedOn(dialect),
-        fc.array(declared, { minLength: 1, maxLength: 3 }),
-        async (stored, edits) => {
-          await withServers(dialect, stored, async (world) => {
-            for (const edit of edits) {
-              const asked = requestFor(world, edit);
-              const before = await serversOf(world);
-              if (isTaken(before, edit)) continue;
-              world.tap.forget();
-              const planned = await plan(asked);
-              const outcome = await apply(asked);
-              expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
-              expect(world.tap.sent()).not.toContain('*****');
-              const [looked] = planned.environments;
-              const [environment] = outcome.environments;
-              const after = await serversOf(world);
-              // What an apply refuses, the plan has refused.
-              expect(environment?.refusals).toEqual(looked?.refusals);
-              if (environment?.status === 'refused') {
+  itHolds(
+    'has the servers that are declared, keeps what is not, and sends no secret to another origin',
+    12,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          storedOn(dialect),
+          fc.array(declared, { minLength: 1, maxLength: 3 }),
+          async (stored, edits) => {
+            await withServers(dialect, stored, async (world) => {
+              for (const edit of edits) {
+                const asked = requestOf(world, edit.settings, ENV);
+                const before = await serversOf(world);
+                if (isTaken(before, edit)) continue;
+                world.tap.forget();
+                const planned = await plan(asked);
+                const outcome = await apply(asked);
+                expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
+                expect(world.tap.sent()).not.toContain('*****');
+                const [looked] = planned.environments;
+                const [environment] = outcome.environments;
+                const after = await serversOf(world);
+                // What an apply refuses, the plan has refused.
+                expect(environment?.refusals).toEqual(looked?.refusals);
+                if (environment?.status === 'refused') {
+                  expect(world.tap.writes).toEqual([]);
+                  expect(after).toEqual(before);
+                  continue;
+                }
+                expect(environment).toMatchObject({ error: null, remaining: [] });
+                expect(faults(before, edit, after)).toEqual([]);
+                expect(world.tap.writes).toHaveLength(looked?.changes.length === 0 ? 0 : 1);
+                world.tap.forget();
+                const [again] = (await apply(asked)).environments;
+                expect(again).toMatchObject({ status: 'in-sync', changes: [] });
                 expect(world.tap.writes).toEqual([]);
-                expect(after).toEqual(before);
-                continue;
               }
-              expect(environment).toMatchObject({ error: null, remaining: [] });
-              expect(faults(before, edit, after)).toEqual([]);
-              expect(world.tap.writes).toHaveLength(looked?.changes.length === 0 ? 0 : 1);
-              world.tap.forget();
-              const [again] = (await apply(asked)).environments;
-              expect(again).toMatchObject({ status: 'in-sync', changes: [] });
-              expect(world.tap.writes).toEqual([]);
-            }
-          });
-        },
-      ),
-      { numRuns: propertyRuns(12) },
-    );
-  });
+            });
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 
-  it('never loses or blesses what somebody else writes beside it', async () => {
+  itHolds('never loses or blesses what somebody else writes beside it', 8, async (numRuns) => {
     const theirs = fc.constantFrom<JsonRecord>(
       { intruder: { url: 'https://evil.example.com/mcp' } },
       { one: { url: 'https://a.example.com/mcp', description: 'theirs too' } },
@@ -437,11 +409,11 @@ describe.each(DIALECTS)('%s', (dialect) => {
         const was = stored[name];
         fc.pre(!isMap(was) || (isMap(server) && 'url' in was === 'url' in server));
         await withServers(dialect, stored, async (world) => {
-          const asked = requestFor(world, edit);
+          const asked = requestOf(world, edit.settings, ENV);
           if (isTaken(stored, edit)) return;
           let written: JsonRecord | null = null;
           world.tap.once('before a write', async () => {
-            await world.write(foreign);
+            await world.write(inSettings(foreign));
             written = await serversOf(world);
             return 'goes on';
           });
@@ -467,7 +439,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
           expect(last).toMatchObject({ status: 'in-sync', changes: [] });
         });
       }),
-      { numRuns: propertyRuns(8) },
+      { numRuns },
     );
   });
 });

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { leaks } from '../fixture/arbitrary.ts';
-import { at, exchange, loopDialect, differences, isWithin } from '../fixture/loop/dialects.ts';
-import { startEmbedded } from '../fixture/loop/embedded.ts';
-import type { LoopServer } from '../fixture/loop/server.ts';
-import { startTap, type Tap } from '../fixture/loop/tap.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
-import { quickClock } from '../fixture/settings.ts';
+import { at, differences, isWithin } from '../fixture/loop/dialects.ts';
+import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
 /**
@@ -17,13 +14,6 @@ import type { Json, JsonRecord } from '../fixture/store-server.ts';
  */
 const CANARY = 'cAnArY';
 const ENV = { S1: `${CANARY}-s1`, S2: `${CANARY}-s2` };
-const SECRETS = {
-  llm: `${CANARY}-llm`,
-  search: `${CANARY}-search`,
-  sse: `${CANARY}-sse`,
-  fs: `${CANARY}-fs`,
-  undeclared: `${CANARY}-undeclared`,
-};
 type Later = 'app-server' | 'agent-server';
 
 /** A place, what a file may declare there, what may be stored there, and what null makes of it. */
@@ -225,50 +215,29 @@ function holds(stored: Json | undefined, declared: Json, made: Json): boolean {
 
 const isEmptyMap = (value: Json | undefined) => isMap(value) && Object.keys(value).length === 0;
 
-interface World {
-  readonly dialect: Later;
-  readonly server: LoopServer;
-  readonly tap: Tap;
-  readonly write: (values: readonly (readonly [Place, Json])[]) => Promise<void>;
-}
+type Values = readonly (readonly [Place, Json])[];
 
-async function withServer(
-  dialect: Later,
-  stored: readonly (readonly [Place, Json])[],
-  use: (world: World) => Promise<void>,
-) {
-  const server = await startEmbedded(dialect);
-  const tap = await startTap(server.url);
-  const { path, method } = loopDialect(dialect, SECRETS);
-  const write = async (values: readonly (readonly [Place, Json])[]) => {
-    const body: JsonRecord = {};
-    for (const [place, value] of values) {
-      const [top = '', ...rest] = place.path.split('.');
-      put(body, rest.length === 0 ? [top] : [`${top}_diff`, ...rest], structuredClone(value));
-    }
-    if (values.length > 0) await exchange(server, method, path, body);
-  };
-  try {
-    await exchange(server, method, path, {
-      agent_settings_diff: {
-        llm: { model: 'own/three', base_url: 'https://llm.example.com', api_key: SECRETS.llm },
-      },
-    });
-    await write(stored);
-    await use({ dialect, server, tap, write });
-  } finally {
-    await tap.close();
-    await server.close();
+async function write({ write }: Tapped, values: Values): Promise<void> {
+  const body: JsonRecord = {};
+  for (const [place, value] of values) {
+    const [top = '', ...rest] = place.path.split('.');
+    put(body, rest.length === 0 ? [top] : [`${top}_diff`, ...rest], structuredClone(value));
   }
+  if (values.length > 0) await write(body);
 }
 
-function requestFor({ tap, server }: World, { settings }: Declared) {
-  const text = JSON.stringify({
-    version: 1,
-    server: { url: tap.url, api_key: '${env:SETPOINT_API_KEY}' },
-    settings,
+/** A service that has these values. */
+function withValues(
+  dialect: Later,
+  stored: Values,
+  use: (world: Tapped) => Promise<void>,
+): Promise<void> {
+  return withTapped(dialect, async (world) => {
+    const llm = { model: 'own/three', base_url: 'https://llm.example.com', api_key: own('llm') };
+    await world.write({ agent_settings_diff: { llm } });
+    await write(world, stored);
+    await use(world);
   });
-  return { text, env: { ...ENV, SETPOINT_API_KEY: server.key }, clock: quickClock() };
 }
 
 /** What is wrong with a record after an apply; nothing if it is as the model says. */
@@ -305,39 +274,43 @@ function faults(
 describe.each(['app-server', 'agent-server'] as const)('%s', (dialect) => {
   const declared = declaredOn(dialect);
 
-  it('holds what is declared, keeps what is not, and is quiet the second time', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        storedOn(dialect),
-        fc.array(declared, { minLength: 1, maxLength: 3 }),
-        async (stored, edits) => {
-          await withServer(dialect, stored, async (world) => {
-            for (const edit of edits) {
-              const asked = requestFor(world, edit);
-              const before = await world.server.record();
-              if (isOfAnotherKind(before, edit)) continue;
-              world.tap.forget();
-              const planned = await plan(asked);
-              const outcome = await apply(asked);
-              expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
-              expect(world.tap.sent()).not.toContain('*****');
-              const [environment] = outcome.environments;
-              const after = await world.server.record();
-              expect(environment).toMatchObject({ error: null, refusals: [], remaining: [] });
-              expect(faults(before, edit, after)).toEqual([]);
-              world.tap.forget();
-              const [again] = (await apply(asked)).environments;
-              expect(again).toMatchObject({ status: 'in-sync', changes: [] });
-              expect(world.tap.writes).toEqual([]);
-            }
-          });
-        },
-      ),
-      { numRuns: propertyRuns(12) },
-    );
-  });
+  itHolds(
+    'holds what is declared, keeps what is not, and is quiet the second time',
+    12,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          storedOn(dialect),
+          fc.array(declared, { minLength: 1, maxLength: 3 }),
+          async (stored, edits) => {
+            await withValues(dialect, stored, async (world) => {
+              for (const edit of edits) {
+                const asked = requestOf(world, edit.settings, ENV);
+                const before = await world.server.record();
+                if (isOfAnotherKind(before, edit)) continue;
+                world.tap.forget();
+                const planned = await plan(asked);
+                const outcome = await apply(asked);
+                expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
+                expect(world.tap.sent()).not.toContain('*****');
+                const [environment] = outcome.environments;
+                const after = await world.server.record();
+                expect(environment).toMatchObject({ error: null, refusals: [], remaining: [] });
+                expect(faults(before, edit, after)).toEqual([]);
+                world.tap.forget();
+                const [again] = (await apply(asked)).environments;
+                expect(again).toMatchObject({ status: 'in-sync', changes: [] });
+                expect(world.tap.writes).toEqual([]);
+              }
+            });
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 
-  it('names what somebody else writes beside it, and leaves it', async () => {
+  itHolds('names what somebody else writes beside it, and leaves it', 8, async (numRuns) => {
     const foreign = fc
       .constantFrom(...PLACES[dialect].filter(({ path }) => !path.includes('condenser')))
       .chain((place) => fc.constantFrom(...place.stored).map((value) => [place, value] as const));
@@ -346,13 +319,13 @@ describe.each(['app-server', 'agent-server'] as const)('%s', (dialect) => {
         const [place] = theirs;
         const path = place.path.split('.');
         fc.pre(!edit.places.some(([{ path: own }]) => own === place.path));
-        await withServer(dialect, stored, async (world) => {
-          const asked = requestFor(world, edit);
+        await withValues(dialect, stored, async (world) => {
+          const asked = requestOf(world, edit.settings, ENV);
           const before = await world.server.record();
           if (isOfAnotherKind(before, edit)) return;
           let isDone = false;
           world.tap.once('before a write', async () => {
-            await world.write([theirs]);
+            await write(world, [theirs]);
             isDone = true;
             return 'goes on';
           });
@@ -377,7 +350,7 @@ describe.each(['app-server', 'agent-server'] as const)('%s', (dialect) => {
           expect(again).toMatchObject({ status: 'in-sync', changes: [] });
         });
       }),
-      { numRuns: propertyRuns(8) },
+      { numRuns },
     );
   });
 });
