@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { BOT, failing, ISSUES_TOKEN, JOB_TOKEN } from '../fixture/fake-github.ts';
 import { bench, settingsFor } from './bench.ts';
 import { dedent } from '../fixture/dedent.ts';
+import { LONG } from '../fixture/long.ts';
 
 const on = bench({ language: 'en', llm_model: 'a-model' });
 const DRIFT = { command: 'drift', 'github-token': ISSUES_TOKEN };
@@ -59,30 +60,34 @@ it('opens an issue if there is drift, updates it, closes it, and opens another f
   expect(on.store.posts()).toBe(0);
 });
 
-it('leaves an issue that a person closed closed, until something else drifts, or the same after it was gone', async () => {
-  commitInSync();
-  const states = () => on.github.issues.map(({ state }) => state);
-  change('fr');
-  await on.step({ inputs: DRIFT });
-  const [first] = on.github.issues;
-  Object.assign(first ?? {}, { state: 'closed', body: first?.body.replaceAll('\n', '\r\n') });
-  await on.step({ inputs: DRIFT });
-  await on.step({ inputs: DRIFT });
-  expect(states()).toEqual(['closed']);
+it(
+  'leaves an issue that a person closed closed, until something else drifts, or the same after it was gone',
+  LONG,
+  async () => {
+    commitInSync();
+    const states = () => on.github.issues.map(({ state }) => state);
+    change('fr');
+    await on.step({ inputs: DRIFT });
+    const [first] = on.github.issues;
+    Object.assign(first ?? {}, { state: 'closed', body: first?.body.replaceAll('\n', '\r\n') });
+    await on.step({ inputs: DRIFT });
+    await on.step({ inputs: DRIFT });
+    expect(states()).toEqual(['closed']);
 
-  change('de');
-  await on.step({ inputs: DRIFT });
-  expect(states()).toEqual(['closed', 'open']);
-  change('en');
-  await on.step({ inputs: DRIFT });
-  expect(states()).toEqual(['closed', 'closed']);
-  change('fr');
-  await on.step({ inputs: DRIFT });
-  expect(states()).toEqual(['closed', 'closed', 'open']);
-  change('en');
-  await on.step({ inputs: DRIFT });
-  expect(states()).toEqual(['closed', 'closed', 'closed']);
-});
+    change('de');
+    await on.step({ inputs: DRIFT });
+    expect(states()).toEqual(['closed', 'open']);
+    change('en');
+    await on.step({ inputs: DRIFT });
+    expect(states()).toEqual(['closed', 'closed']);
+    change('fr');
+    await on.step({ inputs: DRIFT });
+    expect(states()).toEqual(['closed', 'closed', 'open']);
+    change('en');
+    await on.step({ inputs: DRIFT });
+    expect(states()).toEqual(['closed', 'closed', 'closed']);
+  },
+);
 
 it('counts what could not be compared in an output of its own, and with strict as a difference', async () => {
   on.commit({

@@ -6,6 +6,7 @@ import { leaseLocks } from '../../src/watch/locks/lease-locks.ts';
 import { isRefused, type Lock, type Locks } from '../../src/watch/locks/locks.ts';
 import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';
 import { testTime } from '../fixture/lock-time.ts';
+import { itEach } from '../fixture/long.ts';
 
 async function world() {
   const server = await leaseServer();
@@ -84,21 +85,21 @@ it('reads the token anew when it was replaced', async () => {
   await locks.close();
 });
 
-it.each<LeaseFault>([500, 503, 429, 410, 'cut', 'lost'])(
-  'holds on when single requests fail (%s)',
-  async (fault) => {
-    const { server, time, start } = await world();
-    let count = 0;
-    server.fault = () => ((count += 1) % 2 === 1 ? fault : null);
-    const { locks } = start();
-    const lock = await time.passFor(taken(locks, 'prod'));
-    await time.pass(60_000);
-    expect(await time.passFor(lock.stillHeld())).toBe(true);
-    await time.passFor(lock.release());
-    await time.passFor(taken(locks, 'prod'));
-    await time.passFor(locks.close());
-  },
-);
+itEach<LeaseFault>(
+  [500, 503, 429, 410, 'cut', 'lost'],
+  (fault) => fault === 500 || fault === 'lost',
+)('holds on when single requests fail (%s)', async (fault) => {
+  const { server, time, start } = await world();
+  let count = 0;
+  server.fault = () => ((count += 1) % 2 === 1 ? fault : null);
+  const { locks } = start();
+  const lock = await time.passFor(taken(locks, 'prod'));
+  await time.pass(60_000);
+  expect(await time.passFor(lock.stillHeld())).toBe(true);
+  await time.passFor(lock.release());
+  await time.passFor(taken(locks, 'prod'));
+  await time.passFor(locks.close());
+});
 
 it.each<LeaseFault>([500, 'cut', 'hang', 401, 403])(
   'loses its locks after ten seconds without a renewal (%s), and takes them again later',
@@ -216,10 +217,10 @@ it('renews one Lease, whatever it holds, and paces its takes', async () => {
   const { server, time, start } = await world();
   const { locks, process } = start();
   const began = process.clock.monotonic();
-  const names = Array.from({ length: 200 }, (_, index) => `environment-${index}`);
+  const names = Array.from({ length: 100 }, (_, index) => `environment-${index}`);
   await time.passFor(Promise.all(names.map((name) => taken(locks, name))));
   // 25 at once, then 25 in a second.
-  expect(process.clock.monotonic() - began).toBeGreaterThanOrEqual(7000);
+  expect(process.clock.monotonic() - began).toBeGreaterThanOrEqual(3000);
   server.requests.length = 0;
   await time.pass(60_000);
   expect(server.requests.length).toBeLessThanOrEqual(31);

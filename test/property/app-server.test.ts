@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { apply } from '../../src/operations/apply.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { PLACES } from '../../src/service/app-server/dialect.ts';
 import { startAppServer, storedRecord } from '../fixture/app-server.ts';
 import { ENVIRONMENT, leaks, sparseSettings } from '../fixture/arbitrary.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
@@ -101,37 +101,41 @@ function undeclared(record: JsonRecord, declared: JsonRecord): readonly Json[] {
   ];
 }
 
-it('no undeclared field or secret is lost, no mask is sent, and a second apply sends no write', async () => {
-  await fc.assert(
-    fc.asyncProperty(stored, settings, async (before, declared) => {
-      const server = await startAppServer(structuredClone(before));
-      try {
-        const text = JSON.stringify({
-          version: 1,
-          server: { url: server.url, api_key: '${env:SETPOINT_API_KEY}' },
-          settings: declared,
-        });
-        const asked = { text, env: ENV, clock: quickClock() };
-        const [planned] = (await plan(asked)).environments;
-        const outcome = await apply(asked);
-        const [environment] = outcome.environments;
-        expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
-        if (environment?.status === 'refused') {
-          expect(server.posts()).toEqual([]);
-          expect(environment.refusals.every(({ rule }) => rule === 'lose-unreadable')).toBe(true);
-          expect(server.stored).toEqual(before);
-          return;
+itHolds(
+  'no undeclared field or secret is lost, no mask is sent, and a second apply sends no write',
+  60,
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(stored, settings, async (before, declared) => {
+        const server = await startAppServer(structuredClone(before));
+        try {
+          const text = JSON.stringify({
+            version: 1,
+            server: { url: server.url, api_key: '${env:SETPOINT_API_KEY}' },
+            settings: declared,
+          });
+          const asked = { text, env: ENV, clock: quickClock() };
+          const [planned] = (await plan(asked)).environments;
+          const outcome = await apply(asked);
+          const [environment] = outcome.environments;
+          expect(leaks(JSON.stringify([planned, outcome]))).toBe(false);
+          if (environment?.status === 'refused') {
+            expect(server.posts()).toEqual([]);
+            expect(environment.refusals.every(({ rule }) => rule === 'lose-unreadable')).toBe(true);
+            expect(server.stored).toEqual(before);
+            return;
+          }
+          expect(environment?.error).toBeNull();
+          expect(server.posts()).toHaveLength(planned?.changes.length === 0 ? 0 : 1);
+          expect(JSON.stringify(server.posts())).not.toContain('***');
+          expect(undeclared(server.stored ?? {}, declared)).toEqual(undeclared(before, declared));
+          const [again] = (await apply(asked)).environments;
+          expect(again).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
+        } finally {
+          await server.close();
         }
-        expect(environment?.error).toBeNull();
-        expect(server.posts()).toHaveLength(planned?.changes.length === 0 ? 0 : 1);
-        expect(JSON.stringify(server.posts())).not.toContain('***');
-        expect(undeclared(server.stored ?? {}, declared)).toEqual(undeclared(before, declared));
-        const [again] = (await apply(asked)).environments;
-        expect(again).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
-      } finally {
-        await server.close();
-      }
-    }),
-    { numRuns: propertyRuns(60) },
-  );
-});
+      }),
+      { numRuns },
+    );
+  },
+);

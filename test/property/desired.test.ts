@@ -10,7 +10,7 @@ import { looksLikeMask } from '../../src/model/mask.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/model/value.ts';
 import { diagnosticsText } from '../../src/render/error-text.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import { dedent } from '../fixture/dedent.ts';
 
 const LIMIT = 4096;
@@ -183,17 +183,17 @@ const tree = fc.letrec((tie) => ({
 })).value;
 
 describe('any text', () => {
-  it('of any characters has problems with a place, or targets', () => {
+  itHolds('of any characters has problems with a place, or targets', 60, (numRuns) => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), checkText), {
-      numRuns: propertyRuns(60),
+      numRuns,
     });
   });
 
-  it('with the form of YAML has too', () => {
-    fc.assert(fc.property(fuzz, checkText), { numRuns: propertyRuns(300) });
+  itHolds('with the form of YAML has too', 300, (numRuns) => {
+    fc.assert(fc.property(fuzz, checkText), { numRuns });
   });
 
-  it('that is YAML of another shape has too', () => {
+  itHolds('that is YAML of another shape has too', 100, (numRuns) => {
     const flow = fc.constantFrom<'flow' | 'block'>('flow', 'block');
     fc.assert(
       fc.property(tree, flow, (value, style) => {
@@ -205,11 +205,11 @@ describe('any text', () => {
         );
         checkText(stringify(value, { aliasDuplicateObjects: false }).slice(0, LIMIT));
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 
-  it('that was right until something was cut out or put in has too', () => {
+  itHolds('that was right until something was cut out or put in has too', 150, (numRuns) => {
     const right = dedent`
       version: 1
       name: a
@@ -238,7 +238,7 @@ describe('any text', () => {
         fc.constantFrom('', ...PIECES),
         (at, length, piece) => checkText(right.slice(0, at) + piece + right.slice(at + length)),
       ),
-      { numRuns: propertyRuns(150) },
+      { numRuns },
     );
   });
 });
@@ -274,7 +274,7 @@ describe('a secret in the file', () => {
     `environments: { staging: { ${canary}: 1 } }`,
   ].join('\n');
 
-  it('never shows, however the file is broken', () => {
+  itHolds('never shows, however the file is broken', 150, (numRuns) => {
     fc.assert(
       fc.property(
         fc.nat(wrong.length),
@@ -287,7 +287,7 @@ describe('a secret in the file', () => {
           expect(pieces.filter((one) => shown.includes(one))).toEqual([]);
         },
       ),
-      { numRuns: propertyRuns(150) },
+      { numRuns },
     );
   });
 });
@@ -362,7 +362,7 @@ describe('right settings', () => {
     file: () => ({ problem: 'none' }),
   };
 
-  it('come out as they were written', () => {
+  itHolds('come out as they were written', 60, (numRuns) => {
     fc.assert(
       fc.property(
         SETTINGS,
@@ -394,7 +394,7 @@ describe('right settings', () => {
           ).toEqual(expected);
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns },
     );
   });
 

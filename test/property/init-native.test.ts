@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { NewVariable } from '../../src/model/pulled.ts';
 import { init } from '../../src/operations/init.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { startAgentServer } from '../fixture/agent-server.ts';
 import { startAppServer } from '../fixture/app-server.ts';
 import { folderWith } from '../fixture/command.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';
 import type { Json, JsonRecord } from '../fixture/store-server.ts';
 
@@ -173,71 +173,82 @@ describe.each([
   ['agent-server', agentServer],
   ['app-server', appServer],
 ])('init of native values on %s', (_, start) => {
-  it('declares all of them, hides every secret, and then plan shows that nothing changes', async () => {
-    await fc.assert(
-      fc.asyncProperty(settings, async (given) => {
-        const service = await start(given);
-        const folder = folderWith({});
-        try {
-          const file = join(folder.path, 'settings.yaml');
-          const request = { file, server: service.url, env: ENV, clock: quickClock() };
-          const document = await init(request);
-          const written = readFileSync(file, 'utf8');
-          expect(written + JSON.stringify(document)).not.toContain(SECRET);
-          expect(written).not.toContain('*****');
-          expect(document.left).toEqual([]);
-          if (service.compares)
-            writeFileSync(file, written.replace('server:\n', 'server:\n  compare_secrets: true\n'));
-          const env = { ...ENV, ...valuesOf(await service.stored(), document.variables) };
-          for (const one of [ENV, env]) {
-            const { environments } = await plan({ file, env: one, clock: quickClock() });
-            expect(environments).toMatchObject([
-              { status: 'in-sync', changes: [], unmanaged: [], error: null },
-            ]);
-            if (service.compares && one === env)
-              expect(environments).toMatchObject([{ unknown: [] }]);
+  itHolds(
+    'declares all of them, hides every secret, and then plan shows that nothing changes',
+    20,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(settings, async (given) => {
+          const service = await start(given);
+          const folder = folderWith({});
+          try {
+            const file = join(folder.path, 'settings.yaml');
+            const request = { file, server: service.url, env: ENV, clock: quickClock() };
+            const document = await init(request);
+            const written = readFileSync(file, 'utf8');
+            expect(written + JSON.stringify(document)).not.toContain(SECRET);
+            expect(written).not.toContain('*****');
+            expect(document.left).toEqual([]);
+            if (service.compares)
+              writeFileSync(
+                file,
+                written.replace('server:\n', 'server:\n  compare_secrets: true\n'),
+              );
+            const env = { ...ENV, ...valuesOf(await service.stored(), document.variables) };
+            for (const one of [ENV, env]) {
+              const { environments } = await plan({ file, env: one, clock: quickClock() });
+              expect(environments).toMatchObject([
+                { status: 'in-sync', changes: [], unmanaged: [], error: null },
+              ]);
+              if (service.compares && one === env)
+                expect(environments).toMatchObject([{ unknown: [] }]);
+            }
+          } finally {
+            folder.remove();
+            await service.close();
           }
-        } finally {
-          folder.remove();
-          await service.close();
-        }
-      }),
-      { numRuns: propertyRuns(20) },
-    );
-  });
+        }),
+        { numRuns },
+      );
+    },
+  );
 
-  it('of a second environment adds what differs, and leaves the first', async () => {
-    await fc.assert(
-      fc.asyncProperty(settings, settings, async (first, second) => {
-        const services = [await start(first), await start(second)] as const;
-        const folder = folderWith({});
-        try {
-          const file = join(folder.path, 'settings.yaml');
-          const common = { file, env: ENV, clock: quickClock() };
-          const { variables } = await init({ ...common, server: services[0].url });
-          const before = readFileSync(file, 'utf8');
-          const known = { ...ENV, ...valuesOf(await services[0].stored(), variables) };
-          const added = { ...common, env: known, server: services[1].url, environment: 'second' };
-          const document = await init(added);
-          const text = readFileSync(file, 'utf8');
-          expect(text + JSON.stringify(document)).not.toContain(SECRET);
-          for (const line of before.split('\n')) expect(text.split('\n')).toContain(line);
-          const env = { ...known, SECOND_API_KEY: 'contract-key' };
-          const values = { ...env, ...valuesOf(await services[1].stored(), document.variables) };
-          const targets = ['second'];
-          const { environments } = await plan({ ...common, env: values, targets });
-          const left = new Set(document.left.map(({ path }) => path.slice(0, 2).join('.')));
-          for (const { error, changes } of environments) {
-            expect(error).toBeNull();
-            for (const { path } of changes) expect(left).toContain(path.slice(0, 2).join('.'));
+  itHolds(
+    'of a second environment adds what differs, and leaves the first',
+    10,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(settings, settings, async (first, second) => {
+          const services = [await start(first), await start(second)] as const;
+          const folder = folderWith({});
+          try {
+            const file = join(folder.path, 'settings.yaml');
+            const common = { file, env: ENV, clock: quickClock() };
+            const { variables } = await init({ ...common, server: services[0].url });
+            const before = readFileSync(file, 'utf8');
+            const known = { ...ENV, ...valuesOf(await services[0].stored(), variables) };
+            const added = { ...common, env: known, server: services[1].url, environment: 'second' };
+            const document = await init(added);
+            const text = readFileSync(file, 'utf8');
+            expect(text + JSON.stringify(document)).not.toContain(SECRET);
+            for (const line of before.split('\n')) expect(text.split('\n')).toContain(line);
+            const env = { ...known, SECOND_API_KEY: 'contract-key' };
+            const values = { ...env, ...valuesOf(await services[1].stored(), document.variables) };
+            const targets = ['second'];
+            const { environments } = await plan({ ...common, env: values, targets });
+            const left = new Set(document.left.map(({ path }) => path.slice(0, 2).join('.')));
+            for (const { error, changes } of environments) {
+              expect(error).toBeNull();
+              for (const { path } of changes) expect(left).toContain(path.slice(0, 2).join('.'));
+            }
+            expect(services.map((one) => one.writes())).toEqual([0, 0]);
+          } finally {
+            folder.remove();
+            for (const one of services) await one.close();
           }
-          expect(services.map((one) => one.writes())).toEqual([0, 0]);
-        } finally {
-          folder.remove();
-          for (const one of services) await one.close();
-        }
-      }),
-      { numRuns: propertyRuns(10) },
-    );
-  });
+        }),
+        { numRuns },
+      );
+    },
+  );
 });

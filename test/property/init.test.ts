@@ -19,7 +19,7 @@ import {
 import { folderWith } from '../fixture/command.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { startStore, type JsonRecord } from '../fixture/store-server.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
 const KEY = { SETPOINT_API_KEY: ENVIRONMENT.SETPOINT_API_KEY };
@@ -45,88 +45,98 @@ function valuesOf(stored: JsonRecord, variables: readonly NewVariable[]): Record
 }
 
 describe('init, over real HTTP', () => {
-  it('then plan shows that nothing changes, with the variables and without', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.option(storedRecord, { nil: null, freq: 20 }),
-        anySemantics,
-        fc.boolean(),
-        async (stored, semantics, keyed) => {
-          const store = await startStore(semantics, structuredClone(stored));
-          const folder = folderWith({});
-          try {
-            const file = join(folder.path, 'settings.yaml');
-            const env = keyed ? KEY : {};
-            const document = await init({ file, server: store.url, env, clock: quickClock() });
-            const text = readFileSync(file, 'utf8');
-            expect(leaks(JSON.stringify(document) + initText(document, STYLE))).toBe(false);
-            for (const name of ['llm_api_key', 'search_api_key']) {
-              const secret = stored?.[name];
-              if (typeof secret === 'string' && secret.length > 11)
-                expect(text).not.toContain(secret);
+  itHolds(
+    'then plan shows that nothing changes, with the variables and without',
+    20,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.option(storedRecord, { nil: null, freq: 20 }),
+          anySemantics,
+          fc.boolean(),
+          async (stored, semantics, keyed) => {
+            const store = await startStore(semantics, structuredClone(stored));
+            const folder = folderWith({});
+            try {
+              const file = join(folder.path, 'settings.yaml');
+              const env = keyed ? KEY : {};
+              const document = await init({ file, server: store.url, env, clock: quickClock() });
+              const text = readFileSync(file, 'utf8');
+              expect(leaks(JSON.stringify(document) + initText(document, STYLE))).toBe(false);
+              for (const name of ['llm_api_key', 'search_api_key']) {
+                const secret = stored?.[name];
+                if (typeof secret === 'string' && secret.length > 11)
+                  expect(text).not.toContain(secret);
+              }
+              expect(text).not.toContain('*****');
+              const values = { ...env, ...valuesOf(stored ?? {}, document.variables) };
+              for (const one of [env, values]) {
+                expect((await validate({ file, env: one })).diagnostics).toEqual([]);
+                const { environments } = await plan({ file, env: one, clock: quickClock() });
+                expect(environments).toMatchObject([
+                  { status: 'in-sync', changes: [], error: null },
+                ]);
+              }
+              expect(store.posts()).toBe(0);
+            } finally {
+              folder.remove();
+              await store.close();
             }
-            expect(text).not.toContain('*****');
-            const values = { ...env, ...valuesOf(stored ?? {}, document.variables) };
-            for (const one of [env, values]) {
-              expect((await validate({ file, env: one })).diagnostics).toEqual([]);
-              const { environments } = await plan({ file, env: one, clock: quickClock() });
-              expect(environments).toMatchObject([{ status: 'in-sync', changes: [], error: null }]);
-            }
-            expect(store.posts()).toBe(0);
-          } finally {
-            folder.remove();
-            await store.close();
-          }
-        },
-      ),
-      { numRuns: propertyRuns(20) },
-    );
-  });
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 
-  it('an environment added to any file leaves the others, and differs in nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        storedRecord,
-        sparseSettings,
-        anySemantics,
-        fc.boolean(),
-        async (stored, settings, semantics, alone) => {
-          const store = await startStore(semantics, structuredClone(stored));
-          const server = { url: 'https://agents.example.com' };
-          const blocks: Json = alone
-            ? { version: 1, server, settings }
-            : { version: 1, settings, environments: { first: { server } } };
-          const before = `# top\n${stringify(blocks, { lineWidth: 0 })}# end\n`;
-          const folder = folderWith({ 'settings.yaml': before });
-          try {
-            const file = join(folder.path, 'settings.yaml');
-            const keyed = { ...ENVIRONMENT, ADDED_API_KEY: ENVIRONMENT.SETPOINT_API_KEY };
-            const asked = { file, server: store.url, env: keyed, clock: quickClock() };
-            const document = await init({ ...asked, environment: 'added' });
-            const text = readFileSync(file, 'utf8');
-            for (const line of before.split('\n')) expect(text.split('\n')).toContain(line);
-            for (const value of Object.values(ENVIRONMENT)) expect(text).not.toContain(value);
-            const env = { ...keyed, ...valuesOf(stored, document.variables) };
-            const { environments } = await plan({
-              file,
-              env,
-              clock: quickClock(),
-              targets: ['added'],
-            });
-            const left = document.left.map(({ path }) => path[0]);
-            for (const { error, changes } of environments) {
-              expect(error).toBeNull();
-              for (const { path } of changes) expect(left).toContain(path[0]);
+  itHolds(
+    'an environment added to any file leaves the others, and differs in nothing',
+    20,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          storedRecord,
+          sparseSettings,
+          anySemantics,
+          fc.boolean(),
+          async (stored, settings, semantics, alone) => {
+            const store = await startStore(semantics, structuredClone(stored));
+            const server = { url: 'https://agents.example.com' };
+            const blocks: Json = alone
+              ? { version: 1, server, settings }
+              : { version: 1, settings, environments: { first: { server } } };
+            const before = `# top\n${stringify(blocks, { lineWidth: 0 })}# end\n`;
+            const folder = folderWith({ 'settings.yaml': before });
+            try {
+              const file = join(folder.path, 'settings.yaml');
+              const keyed = { ...ENVIRONMENT, ADDED_API_KEY: ENVIRONMENT.SETPOINT_API_KEY };
+              const asked = { file, server: store.url, env: keyed, clock: quickClock() };
+              const document = await init({ ...asked, environment: 'added' });
+              const text = readFileSync(file, 'utf8');
+              for (const line of before.split('\n')) expect(text.split('\n')).toContain(line);
+              for (const value of Object.values(ENVIRONMENT)) expect(text).not.toContain(value);
+              const env = { ...keyed, ...valuesOf(stored, document.variables) };
+              const { environments } = await plan({
+                file,
+                env,
+                clock: quickClock(),
+                targets: ['added'],
+              });
+              const left = document.left.map(({ path }) => path[0]);
+              for (const { error, changes } of environments) {
+                expect(error).toBeNull();
+                for (const { path } of changes) expect(left).toContain(path[0]);
+              }
+            } finally {
+              folder.remove();
+              await store.close();
             }
-          } finally {
-            folder.remove();
-            await store.close();
-          }
-        },
-      ),
-      { numRuns: propertyRuns(20) },
-    );
-  });
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 });
 
 it('a file that is there is never written over', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Json } from '../../src/model/value.ts';
 import type { PullDocument } from '../../src/model/pulled.ts';
 import { plan } from '../../src/operations/plan.ts';
@@ -19,7 +19,7 @@ import { folderWith } from '../fixture/command.ts';
 import { hand, writer } from '../fixture/hand-written.ts';
 import { quickClock } from '../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../fixture/store-server.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
 
@@ -100,36 +100,40 @@ async function pulledAndChecked(
 }
 
 describe('pull, over real HTTP', () => {
-  it('after it the plan is empty but for what was reported, and a second one changes nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        storedRecord,
-        sparseSettings,
-        anySemantics,
-        hand,
-        environment,
-        fc.tuple(fc.constantFrom(undefined, 'all' as const), unmanaged, fc.boolean()),
-        async (stored, settings, semantics, how, env, [adopt, letGo, back]) => {
-          const store = await startStore(semantics, structuredClone(stored));
-          try {
-            const written = writer(how)({
-              version: 1,
-              server: { url: store.url },
-              settings,
-              guards: { max_changes: 3 },
-              unmanaged: letGo,
-            });
-            await pulledAndChecked([store], written, env, { adopt: back ? letGo : adopt });
-          } finally {
-            await store.close();
-          }
-        },
-      ),
-      { numRuns: propertyRuns(20) },
-    );
-  });
+  itHolds(
+    'after it the plan is empty but for what was reported, and a second one changes nothing',
+    20,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          storedRecord,
+          sparseSettings,
+          anySemantics,
+          hand,
+          environment,
+          fc.tuple(fc.constantFrom(undefined, 'all' as const), unmanaged, fc.boolean()),
+          async (stored, settings, semantics, how, env, [adopt, letGo, back]) => {
+            const store = await startStore(semantics, structuredClone(stored));
+            try {
+              const written = writer(how)({
+                version: 1,
+                server: { url: store.url },
+                settings,
+                guards: { max_changes: 3 },
+                unmanaged: letGo,
+              });
+              await pulledAndChecked([store], written, env, { adopt: back ? letGo : adopt });
+            } finally {
+              await store.close();
+            }
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 
-  it('with environments, all or one of them', async () => {
+  itHolds('with environments, all or one of them', 15, async (numRuns) => {
     await fc.assert(
       fc.asyncProperty(
         fc.tuple(storedRecord, storedRecord, fc.boolean()),
@@ -176,7 +180,7 @@ describe('pull, over real HTTP', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(15) },
+      { numRuns },
     );
   });
 });

@@ -15,7 +15,8 @@ import {
   type SandboxServer,
 } from '../fixture/sandbox-server.ts';
 import { quickClock } from '../fixture/settings.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds, propertyRuns } from '../fixture/property-runs.ts';
+import { itEach } from '../fixture/long.ts';
 
 /** What a file declares of sandboxes; a key that is absent takes its default. */
 interface Counted {
@@ -295,271 +296,289 @@ function inBoth(some: readonly string[], others: readonly string[]): string[] {
   });
 }
 
-const RUNS = { numRuns: propertyRuns(40) };
-
 describe('over real HTTP', () => {
-  it('after an apply the declaration holds, and only what it declares was done', async () => {
-    const language = fc.constantFrom(undefined, 'en', 'fr');
-    const wait = fc.constantFrom(undefined, 0);
-    await fc.assert(
-      fc.asyncProperty(
-        worldOf(ANY_STATUS),
-        semantics,
-        language,
-        wait,
-        (world, semantics, language, wait) =>
-          within(world, semantics, async (server, clock) => {
-            const asked = asking(server, clock, world, { language, wait });
-            const [planned] = (await plan(asked)).environments;
-            expect(server.posts()).toBe(0);
-            const [outcome] = (await apply(asked)).environments;
-            if (isRefused(world)) {
-              expect(planned).toMatchObject({ status: 'error', error: { code: 'spec-refused' } });
-              expect(outcome).toMatchObject({
-                status: 'refused',
-                error: { code: 'spec-refused' },
-              });
+  itHolds(
+    'after an apply the declaration holds, and only what it declares was done',
+    40,
+    async (numRuns) => {
+      const language = fc.constantFrom(undefined, 'en', 'fr');
+      const wait = fc.constantFrom(undefined, 0);
+      await fc.assert(
+        fc.asyncProperty(
+          worldOf(ANY_STATUS),
+          semantics,
+          language,
+          wait,
+          (world, semantics, language, wait) =>
+            within(world, semantics, async (server, clock) => {
+              const asked = asking(server, clock, world, { language, wait });
+              const [planned] = (await plan(asked)).environments;
               expect(server.posts()).toBe(0);
-              expect(server.sandboxes).toEqual(world.sandboxes);
-              return;
-            }
-            const { effects } = server;
-            const unmet = unmetIn(world);
-            const differs = effects.length > 0 || language === 'fr';
-            const done = unmet.length > 0 ? 'partial' : 'applied';
-            expect(outcome?.status).toBe(differs || unmet.length > 0 ? done : 'in-sync');
-            expect(outcome?.error?.code).toBe(unmet.length > 0 ? 'applied-in-part' : undefined);
-            expect(server.stored).toMatchObject({ language: language ?? 'en' });
-
-            expect(broken(world, server.sandboxes)).toEqual(unmet);
-            expect(inWords(effects)).toEqual(changesInWords(planned?.changes ?? [], world));
-            expect(inWords(effects)).toEqual(changesInWords(outcome?.changes ?? [], world));
-            for (const { result } of outcome?.changes ?? []) expect(result).toBe('verified');
-
-            for (const item of world.items) {
-              const own = effects.filter(
-                ({ id, spec }) => ownerOf({ id, sandbox_spec_id: spec }, world) === item,
-              );
-              const { missing, starts } = missingOf(item, world);
-              expect(countBy(own, 'start')).toHaveLength(starts);
-              if (isNamed(item)) continue;
-              expect(countBy(own, 'resume')).toHaveLength(missing - starts);
-              expectOldest(countBy(own, 'resume'), ownedBy(item, world.sandboxes, world));
-            }
-            const busy = busyIn(world);
-            for (const { id, spec } of countBy(effects, 'pause')) {
-              const owner = ownerOf({ id, sandbox_spec_id: spec }, world);
-              expect(owner).toMatchObject(
-                'id' in (owner ?? {}) ? { state: 'paused' } : { surplus: 'pause' },
-              );
-              if (busy.has(id)) expect(owner?.when_busy).toBe('pause');
-            }
-
-            const touched = new Set(effects.map(({ id }) => id));
-            const untouched = ({ id }: PlacedSandbox): boolean => !touched.has(id);
-            expect(server.sandboxes.filter(untouched)).toEqual(world.sandboxes.filter(untouched));
-            expect(server.sandboxes).toHaveLength(
-              world.sandboxes.length + countBy(effects, 'start').length,
-            );
-
-            const posts = server.posts();
-            const [again] = (await apply(asked)).environments;
-            expect(again).toMatchObject({
-              status: unmet.length > 0 ? 'partial' : 'in-sync',
-              changes: [],
-            });
-            expect(server.posts()).toBe(posts);
-          }),
-      ),
-      RUNS,
-    );
-  });
-
-  it('above a limit of the service an apply ends, reports what the service paused, and starts no more than was missing', async () => {
-    const limit = fc.integer({ min: 2, max: 4 });
-    const world = limit.chain((limit) =>
-      fc.record({
-        limit: fc.constant(limit),
-        sandboxes: placed(['RUNNING', 'RUNNING', 'PAUSED', 'STARTING']),
-        specs: fc.constant(SPECS),
-        conversations,
-        items: fc
-          .tuple(
-            fc.record({ running: fc.integer({ min: limit + 1, max: 6 }), surplus }),
-            fc.option(fc.record({ spec: fc.constant(SPECS[1]), running: fc.nat(3), surplus }), {
-              nil: undefined,
-            }),
-          )
-          .map(([rest, other]): Item[] => (other === undefined ? [rest] : [other, rest])),
-      }),
-    );
-    await fc.assert(
-      fc.asyncProperty(world, semantics, ({ limit, ...world }, semantics) =>
-        within(world, { ...semantics, limit }, async (server, clock) => {
-          const asked = asking(server, clock, world);
-          const [outcome] = (await apply(asked)).environments;
-          const holds = broken(world, server.sandboxes).length === 0;
-          const ends = server.effects.length === 0 ? 'in-sync' : 'applied';
-          expect(outcome?.status).toBe(holds ? ends : 'not-converged');
-          expect(outcome?.error?.code).toBe(holds ? undefined : 'not-converged');
-
-          const statuses = server.statuses();
-          const reported = [
-            outcome?.error?.message,
-            ...(outcome?.remaining ?? []).map(({ path }) => path[0]),
-            ...(outcome?.warnings ?? []).map(({ path }) => path[0]),
-            ...(outcome?.changes ?? []).flatMap(({ path: [name], sandbox, result }) =>
-              result === 'verified' ? [] : [sandbox ?? name],
-            ),
-          ].join('\n');
-          for (const { id } of countBy(server.effects, 'displace'))
-            if (statuses[id] === 'PAUSED') expect(reported).toContain(id);
-
-          await apply(asked);
-          await apply(asked);
-          for (const item of world.items) {
-            const own = countBy(server.effects, 'start').filter(
-              ({ id, spec }) => ownerOf({ id, sandbox_spec_id: spec }, world) === item,
-            );
-            expect(own.length).toBeLessThanOrEqual(missingOf(item, world).starts);
-          }
-        }),
-      ),
-      RUNS,
-    );
-  });
-
-  it('no answer that is lost or wrong starts one too many, and the next apply brings what is left', async () => {
-    const fate = fc.constantFrom('well', 'well', 'cut', 'lost', 'crash', 'turned away');
-    await fc.assert(
-      fc.asyncProperty(
-        worldOf(['RUNNING', 'RUNNING', 'PAUSED', 'PAUSED', 'STARTING', 'MISSING']),
-        semantics,
-        fc.nat(3),
-        fc.array(fate, { minLength: 6, maxLength: 6 }),
-        (world, semantics, lag, fates) => {
-          fc.pre(!isRefused(world));
-          return within(world, { ...semantics, lag }, async (server, clock) => {
-            let posts = 0;
-            server.intercept = (request, response, proceed) => {
-              if (request.method === 'GET') return false;
-              const fate = fates[posts++] ?? 'well';
-              if (fate === 'well') return false;
-              if (fate === 'cut' || fate === 'lost') {
-                response.destroy();
-                if (fate === 'lost') proceed();
-              } else {
-                response.writeHead(fate === 'crash' ? 500 : 429, { 'retry-after': '1' });
-                response.end('no');
+              const [outcome] = (await apply(asked)).environments;
+              if (isRefused(world)) {
+                expect(planned).toMatchObject({ status: 'error', error: { code: 'spec-refused' } });
+                expect(outcome).toMatchObject({
+                  status: 'refused',
+                  error: { code: 'spec-refused' },
+                });
+                expect(server.posts()).toBe(0);
+                expect(server.sandboxes).toEqual(world.sandboxes);
+                return;
               }
-              return true;
-            };
+              const { effects } = server;
+              const unmet = unmetIn(world);
+              const differs = effects.length > 0 || language === 'fr';
+              const done = unmet.length > 0 ? 'partial' : 'applied';
+              expect(outcome?.status).toBe(differs || unmet.length > 0 ? done : 'in-sync');
+              expect(outcome?.error?.code).toBe(unmet.length > 0 ? 'applied-in-part' : undefined);
+              expect(server.stored).toMatchObject({ language: language ?? 'en' });
+
+              expect(broken(world, server.sandboxes)).toEqual(unmet);
+              expect(inWords(effects)).toEqual(changesInWords(planned?.changes ?? [], world));
+              expect(inWords(effects)).toEqual(changesInWords(outcome?.changes ?? [], world));
+              for (const { result } of outcome?.changes ?? []) expect(result).toBe('verified');
+
+              for (const item of world.items) {
+                const own = effects.filter(
+                  ({ id, spec }) => ownerOf({ id, sandbox_spec_id: spec }, world) === item,
+                );
+                const { missing, starts } = missingOf(item, world);
+                expect(countBy(own, 'start')).toHaveLength(starts);
+                if (isNamed(item)) continue;
+                expect(countBy(own, 'resume')).toHaveLength(missing - starts);
+                expectOldest(countBy(own, 'resume'), ownedBy(item, world.sandboxes, world));
+              }
+              const busy = busyIn(world);
+              for (const { id, spec } of countBy(effects, 'pause')) {
+                const owner = ownerOf({ id, sandbox_spec_id: spec }, world);
+                expect(owner).toMatchObject(
+                  'id' in (owner ?? {}) ? { state: 'paused' } : { surplus: 'pause' },
+                );
+                if (busy.has(id)) expect(owner?.when_busy).toBe('pause');
+              }
+
+              const touched = new Set(effects.map(({ id }) => id));
+              const untouched = ({ id }: PlacedSandbox): boolean => !touched.has(id);
+              expect(server.sandboxes.filter(untouched)).toEqual(world.sandboxes.filter(untouched));
+              expect(server.sandboxes).toHaveLength(
+                world.sandboxes.length + countBy(effects, 'start').length,
+              );
+
+              const posts = server.posts();
+              const [again] = (await apply(asked)).environments;
+              expect(again).toMatchObject({
+                status: unmet.length > 0 ? 'partial' : 'in-sync',
+                changes: [],
+              });
+              expect(server.posts()).toBe(posts);
+            }),
+        ),
+        { numRuns },
+      );
+    },
+  );
+
+  itHolds(
+    'above a limit of the service an apply ends, reports what the service paused, and starts no more than was missing',
+    40,
+    async (numRuns) => {
+      const limit = fc.integer({ min: 2, max: 4 });
+      const world = limit.chain((limit) =>
+        fc.record({
+          limit: fc.constant(limit),
+          sandboxes: placed(['RUNNING', 'RUNNING', 'PAUSED', 'STARTING']),
+          specs: fc.constant(SPECS),
+          conversations,
+          items: fc
+            .tuple(
+              fc.record({ running: fc.integer({ min: limit + 1, max: 6 }), surplus }),
+              fc.option(fc.record({ spec: fc.constant(SPECS[1]), running: fc.nat(3), surplus }), {
+                nil: undefined,
+              }),
+            )
+            .map(([rest, other]): Item[] => (other === undefined ? [rest] : [other, rest])),
+        }),
+      );
+      await fc.assert(
+        fc.asyncProperty(world, semantics, ({ limit, ...world }, semantics) =>
+          within(world, { ...semantics, limit }, async (server, clock) => {
             const asked = asking(server, clock, world);
             const [outcome] = (await apply(asked)).environments;
-            const unmet = unmetIn(world);
-            if (outcome?.status === 'applied' || outcome?.status === 'in-sync')
-              expect(broken(world, server.sandboxes)).toEqual(unmet);
-            expectNoneTooMany(server, world);
-            server.intercept = null;
+            const holds = broken(world, server.sandboxes).length === 0;
+            const ends = server.effects.length === 0 ? 'in-sync' : 'applied';
+            expect(outcome?.status).toBe(holds ? ends : 'not-converged');
+            expect(outcome?.error?.code).toBe(holds ? undefined : 'not-converged');
+
+            const statuses = server.statuses();
+            const reported = [
+              outcome?.error?.message,
+              ...(outcome?.remaining ?? []).map(({ path }) => path[0]),
+              ...(outcome?.warnings ?? []).map(({ path }) => path[0]),
+              ...(outcome?.changes ?? []).flatMap(({ path: [name], sandbox, result }) =>
+                result === 'verified' ? [] : [sandbox ?? name],
+              ),
+            ].join('\n');
+            for (const { id } of countBy(server.effects, 'displace'))
+              if (statuses[id] === 'PAUSED') expect(reported).toContain(id);
+
             await apply(asked);
-            expect(broken(world, server.sandboxes)).toEqual(unmet);
+            await apply(asked);
+            for (const item of world.items) {
+              const own = countBy(server.effects, 'start').filter(
+                ({ id, spec }) => ownerOf({ id, sandbox_spec_id: spec }, world) === item,
+              );
+              expect(own.length).toBeLessThanOrEqual(missingOf(item, world).starts);
+            }
+          }),
+        ),
+        { numRuns },
+      );
+    },
+  );
+
+  itHolds(
+    'no answer that is lost or wrong starts one too many, and the next apply brings what is left',
+    40,
+    async (numRuns) => {
+      const fate = fc.constantFrom('well', 'well', 'cut', 'lost', 'crash', 'turned away');
+      await fc.assert(
+        fc.asyncProperty(
+          worldOf(['RUNNING', 'RUNNING', 'PAUSED', 'PAUSED', 'STARTING', 'MISSING']),
+          semantics,
+          fc.nat(3),
+          fc.array(fate, { minLength: 6, maxLength: 6 }),
+          (world, semantics, lag, fates) => {
+            fc.pre(!isRefused(world));
+            return within(world, { ...semantics, lag }, async (server, clock) => {
+              let posts = 0;
+              server.intercept = (request, response, proceed) => {
+                if (request.method === 'GET') return false;
+                const fate = fates[posts++] ?? 'well';
+                if (fate === 'well') return false;
+                if (fate === 'cut' || fate === 'lost') {
+                  response.destroy();
+                  if (fate === 'lost') proceed();
+                } else {
+                  response.writeHead(fate === 'crash' ? 500 : 429, { 'retry-after': '1' });
+                  response.end('no');
+                }
+                return true;
+              };
+              const asked = asking(server, clock, world);
+              const [outcome] = (await apply(asked)).environments;
+              const unmet = unmetIn(world);
+              if (outcome?.status === 'applied' || outcome?.status === 'in-sync')
+                expect(broken(world, server.sandboxes)).toEqual(unmet);
+              expectNoneTooMany(server, world);
+              server.intercept = null;
+              await apply(asked);
+              expect(broken(world, server.sandboxes)).toEqual(unmet);
+              expectNoneTooMany(server, world);
+            });
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
+
+  itHolds(
+    'if the service changes after the plan was approved, only what both observations need is sent',
+    40,
+    async (numRuns) => {
+      const worlds = worldOf(ANY_STATUS).chain((first) =>
+        fc.tuple(
+          fc.constant(first),
+          fc.subarray(first.sandboxes),
+          placed(ANY_STATUS),
+          fc.oneof(fc.constant(first.conversations), conversations),
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(worlds, semantics, ([first, kept, added, conversations], semantics) =>
+          within(first, semantics, async (server, clock) => {
+            // Some are as they were, some are gone, some are at something else, some are new.
+            const same = new Set(kept.map(({ id }) => id));
+            const moved = added
+              .filter(({ id }) => !same.has(id))
+              .map((one) => {
+                const was = first.sandboxes.find(({ id }) => id === one.id);
+                return was === undefined ? one : { ...was, status: one.status };
+              });
+            const second = { ...first, conversations, sandboxes: [...kept, ...moved] };
+            const asked = asking(server, clock, first);
+            const [before] = (await plan(asked)).environments;
+            if (before?.error !== null || before.changes.length === 0) return;
+            let after: typeof before | undefined;
+            const confirm = async (): Promise<boolean> => {
+              server.sandboxes = structuredClone(second.sandboxes);
+              server.conversations = structuredClone(conversations);
+              [after] = (await plan(asked)).environments;
+              return true;
+            };
+            const [outcome] = (await apply({ ...asked, confirm })).environments;
+            const approved = changesInWords(before.changes, first);
+            const needed = changesInWords(after?.changes ?? [], second);
+            expect(inWords(server.effects)).toEqual(inBoth(approved, needed));
+            const holds = broken(second, server.sandboxes).length === 0;
+            const ends = server.effects.length === 0 ? 'in-sync' : 'applied';
+            if (after?.error !== null || !holds)
+              expect(['in-sync', 'applied']).not.toContain(outcome?.status);
+            else expect(outcome?.status).toBe(ends);
+            const sent = (outcome?.changes ?? []).filter(({ result }) => result !== 'not-sent');
+            expect(changesInWords(sent, first)).toEqual(inWords(server.effects));
+          }),
+        ),
+        { numRuns },
+      );
+    },
+  );
+
+  itHolds(
+    'if sandboxes boot while they are observed, what is reported as applied is, and the next applies bring the rest',
+    40,
+    async (numRuns) => {
+      const booting = worldOf(['STARTING', 'STARTING', 'RUNNING', 'PAUSED', 'MISSING']).chain(
+        ({ sandboxes, ...world }) =>
+          fc
+            .array(fc.nat(3), { minLength: sandboxes.length, maxLength: sandboxes.length })
+            .map((boots) => ({
+              ...world,
+              sandboxes: sandboxes.map((one, index) =>
+                one.status === 'STARTING' ? { ...one, boots: boots[index] ?? 0 } : one,
+              ),
+            })),
+      );
+      await fc.assert(
+        fc.asyncProperty(booting, semantics, (world, semantics) => {
+          fc.pre(!isRefused(world));
+          return within(world, semantics, async (server, clock) => {
+            const asked = asking(server, clock, world);
+            const unmet = unmetIn(world);
+            for (const time of [1, 2, 3]) {
+              const [outcome] = (await apply(asked)).environments;
+              const left = broken(world, server.sandboxes).filter(
+                (item) => !unmet.includes(item as Named),
+              );
+              expect((outcome?.remaining ?? []).length > 0).toBe(left.length > 0);
+              if (left.length > 0) expect(['not-converged', 'partial']).toContain(outcome?.status);
+              for (const { action, path, result } of outcome?.changes ?? []) {
+                const sandbox = server.sandboxes.find(({ id }) => id === path[0]);
+                if (sandbox === undefined || result !== 'verified') continue;
+                expect(isUp(sandbox)).toBe(action !== 'pause');
+              }
+              // The pause of what boots is ignored; once it runs, the next apply has its way.
+              if (time > 1) expect(left).toEqual([]);
+            }
             expectNoneTooMany(server, world);
           });
-        },
-      ),
-      RUNS,
-    );
-  });
-
-  it('if the service changes after the plan was approved, only what both observations need is sent', async () => {
-    const worlds = worldOf(ANY_STATUS).chain((first) =>
-      fc.tuple(
-        fc.constant(first),
-        fc.subarray(first.sandboxes),
-        placed(ANY_STATUS),
-        fc.oneof(fc.constant(first.conversations), conversations),
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(worlds, semantics, ([first, kept, added, conversations], semantics) =>
-        within(first, semantics, async (server, clock) => {
-          // Some are as they were, some are gone, some are at something else, some are new.
-          const same = new Set(kept.map(({ id }) => id));
-          const moved = added
-            .filter(({ id }) => !same.has(id))
-            .map((one) => {
-              const was = first.sandboxes.find(({ id }) => id === one.id);
-              return was === undefined ? one : { ...was, status: one.status };
-            });
-          const second = { ...first, conversations, sandboxes: [...kept, ...moved] };
-          const asked = asking(server, clock, first);
-          const [before] = (await plan(asked)).environments;
-          if (before?.error !== null || before.changes.length === 0) return;
-          let after: typeof before | undefined;
-          const confirm = async (): Promise<boolean> => {
-            server.sandboxes = structuredClone(second.sandboxes);
-            server.conversations = structuredClone(conversations);
-            [after] = (await plan(asked)).environments;
-            return true;
-          };
-          const [outcome] = (await apply({ ...asked, confirm })).environments;
-          const approved = changesInWords(before.changes, first);
-          const needed = changesInWords(after?.changes ?? [], second);
-          expect(inWords(server.effects)).toEqual(inBoth(approved, needed));
-          const holds = broken(second, server.sandboxes).length === 0;
-          const ends = server.effects.length === 0 ? 'in-sync' : 'applied';
-          if (after?.error !== null || !holds)
-            expect(['in-sync', 'applied']).not.toContain(outcome?.status);
-          else expect(outcome?.status).toBe(ends);
-          const sent = (outcome?.changes ?? []).filter(({ result }) => result !== 'not-sent');
-          expect(changesInWords(sent, first)).toEqual(inWords(server.effects));
         }),
-      ),
-      RUNS,
-    );
-  });
+        { numRuns },
+      );
+    },
+  );
 
-  it('if sandboxes boot while they are observed, what is reported as applied is, and the next applies bring the rest', async () => {
-    const booting = worldOf(['STARTING', 'STARTING', 'RUNNING', 'PAUSED', 'MISSING']).chain(
-      ({ sandboxes, ...world }) =>
-        fc
-          .array(fc.nat(3), { minLength: sandboxes.length, maxLength: sandboxes.length })
-          .map((boots) => ({
-            ...world,
-            sandboxes: sandboxes.map((one, index) =>
-              one.status === 'STARTING' ? { ...one, boots: boots[index] ?? 0 } : one,
-            ),
-          })),
-    );
-    await fc.assert(
-      fc.asyncProperty(booting, semantics, (world, semantics) => {
-        fc.pre(!isRefused(world));
-        return within(world, semantics, async (server, clock) => {
-          const asked = asking(server, clock, world);
-          const unmet = unmetIn(world);
-          for (const time of [1, 2, 3]) {
-            const [outcome] = (await apply(asked)).environments;
-            const left = broken(world, server.sandboxes).filter(
-              (item) => !unmet.includes(item as Named),
-            );
-            expect((outcome?.remaining ?? []).length > 0).toBe(left.length > 0);
-            if (left.length > 0) expect(['not-converged', 'partial']).toContain(outcome?.status);
-            for (const { action, path, result } of outcome?.changes ?? []) {
-              const sandbox = server.sandboxes.find(({ id }) => id === path[0]);
-              if (sandbox === undefined || result !== 'verified') continue;
-              expect(isUp(sandbox)).toBe(action !== 'pause');
-            }
-            // The pause of what boots is ignored; once it runs, the next apply has its way.
-            if (time > 1) expect(left).toEqual([]);
-          }
-          expectNoneTooMany(server, world);
-        });
-      }),
-      RUNS,
-    );
-  });
-
-  it.each([401, 403, 404, 302, 200, 503])(
+  itEach([401, 403, 404, 302, 200, 503], (status) => status === 403)(
     'what took effect is never reported as not sent, though every later observation is answered with %i',
     async (status) => {
       await fc.assert(
@@ -852,38 +871,42 @@ describe('pure', () => {
     return { ...world, items };
   });
 
-  it('if the declaration holds there is nothing to do', () => {
+  itHolds('if the declaration holds there is nothing to do', 100, (numRuns) => {
     fc.assert(
       fc.property(satisfied, (world) => {
         expect(broken(world, world.sandboxes)).toEqual([]);
         const { steps, unmet } = planSandboxes(world.items.map(desiredOf), observedIn(world));
         expect({ steps, unmet }).toEqual({ steps: [], unmet: [] });
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 
-  it('the same observation gives the same plan, in whatever order it lists, and stays as it was', () => {
-    const shuffled = worldOf(ANY_STATUS).chain((world) =>
-      fc.tuple(
-        fc.constant(world),
-        fc.shuffledSubarray(world.sandboxes, { minLength: world.sandboxes.length }),
-      ),
-    );
-    fc.assert(
-      fc.property(shuffled, ([world, sandboxes]) => {
-        const desired = world.items.map(desiredOf);
-        const observed = observedIn(world);
-        const plan = planSandboxes(desired, observed);
-        expect(planSandboxes(desired, observed)).toEqual(plan);
-        expect(observed).toEqual(observedIn(world));
-        expect(planSandboxes(desired, observedIn({ ...world, sandboxes }))).toEqual(plan);
-      }),
-      { numRuns: propertyRuns(100) },
-    );
-  });
+  itHolds(
+    'the same observation gives the same plan, in whatever order it lists, and stays as it was',
+    100,
+    (numRuns) => {
+      const shuffled = worldOf(ANY_STATUS).chain((world) =>
+        fc.tuple(
+          fc.constant(world),
+          fc.shuffledSubarray(world.sandboxes, { minLength: world.sandboxes.length }),
+        ),
+      );
+      fc.assert(
+        fc.property(shuffled, ([world, sandboxes]) => {
+          const desired = world.items.map(desiredOf);
+          const observed = observedIn(world);
+          const plan = planSandboxes(desired, observed);
+          expect(planSandboxes(desired, observed)).toEqual(plan);
+          expect(observed).toEqual(observedIn(world));
+          expect(planSandboxes(desired, observedIn({ ...world, sandboxes }))).toEqual(plan);
+        }),
+        { numRuns },
+      );
+    },
+  );
 
-  it('a plan that is carried out leaves nothing to do', () => {
+  itHolds('a plan that is carried out leaves nothing to do', 100, (numRuns) => {
     fc.assert(
       fc.property(worldOf(ANY_STATUS), (world) => {
         const desired = world.items.map(desiredOf);
@@ -913,7 +936,7 @@ describe('pure', () => {
           unmet: plan.unmet,
         });
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns },
     );
   });
 });

@@ -17,6 +17,7 @@ import { randomOf } from '../fixture/random-of.ts';
 import { startStore } from '../fixture/store-server.ts';
 import { journalLines, recordsOf, watchFolder } from '../fixture/watch-world.ts';
 import { wouldSend } from '../fixture/would-send.ts';
+import { LONG } from '../fixture/long.ts';
 
 /** How many times as fast as usual time passes for the command. */
 const TIMES = 20;
@@ -230,24 +231,28 @@ const seed = process.env['SETPOINT_PROPERTY_SEED'];
 const first = Number(seed ?? 1);
 const runs = propertyRuns(seed === undefined ? 4 : 1);
 
-it(`the command keeps its promises over kills at any moment, by the seeds ${first} to ${first + runs - 1}`, async () => {
-  const failed: string[] = [];
-  const all = { kills: 0, posts: 0, notices: 0 };
-  let next = first;
-  const one = async (): Promise<void> => {
-    while (next < first + runs) {
-      const own = next++;
-      const found = await lives(own);
-      all.kills += found.kills.length;
-      all.posts += found.posts;
-      all.notices += found.notices;
-      if (found.broken.length > 0)
-        failed.push(`seed ${own} (${found.kills.join(', ')}): ${found.broken.join('; ')}`);
-    }
-  };
-  // They wait for most of their time.
-  await Promise.all(Array.from({ length: 4 }, one));
-  expect(failed).toEqual([]);
-  // A command that writes or tells nothing would keep all promises.
-  expect(Object.values(all).filter((count) => count === 0)).toEqual([]);
-});
+it(
+  `the command keeps its promises over kills at any moment, by the seeds ${first} to ${first + runs - 1}`,
+  LONG,
+  async () => {
+    const failed: string[] = [];
+    const all = { kills: 0, posts: 0, notices: 0 };
+    let next = first;
+    const one = async (): Promise<void> => {
+      while (next < first + runs) {
+        const own = next++;
+        const found = await lives(own);
+        all.kills += found.kills.length;
+        all.posts += found.posts;
+        all.notices += found.notices;
+        if (found.broken.length > 0)
+          failed.push(`seed ${own} (${found.kills.join(', ')}): ${found.broken.join('; ')}`);
+      }
+    };
+    // They wait for most of their time.
+    await Promise.all(Array.from({ length: 4 }, one));
+    expect(failed).toEqual([]);
+    // A command that writes or tells nothing would keep all promises.
+    expect(Object.values(all).filter((count) => count === 0)).toEqual([]);
+  },
+);

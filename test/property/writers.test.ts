@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/desired/target.ts';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { fieldNamed } from '../../src/model/field.ts';
@@ -26,9 +26,8 @@ import {
   type StoreServer,
 } from '../fixture/store-server.ts';
 import { observedOf } from '../fixture/observed.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
-const RUNS = { numRuns: propertyRuns(25) };
 const STYLE = { color: false, width: null, verbose: true };
 const LISTS = ['sse_servers', 'shttp_servers', 'stdio_servers'] as const;
 const OWN = [{ url: 'https://own.example.com/sse', api_key: 'cAnArY-own' }];
@@ -359,77 +358,92 @@ function mayRemain({ remaining }: EnvironmentOutcome, { settings, semantics }: S
 }
 
 describe('with another writer, faults, lags and stores that mask', () => {
-  it('nothing undeclared is lost, no mask is stored, and no verdict is falsely calm', async () => {
-    await fc.assert(
-      fc.asyncProperty(schedule, async (given) => {
-        const world = await begun(given);
-        const { store } = world;
-        try {
-          const text = textOf(given.settings, store.url);
-          const run = async (): Promise<EnvironmentOutcome> => {
-            const effects = world.effects;
-            const document = await apply({ text, env: ENVIRONMENT, clock: quickClock() });
-            expect(leaks(JSON.stringify(document) + outcomeText(document, STYLE))).toBe(false);
-            const [outcome] = document.environments;
-            if (outcome === undefined) throw new Error('no outcome');
-            checked(world, given, outcome, world.effects - effects);
-            return outcome;
-          };
-          const first = await run();
-          // From here on nobody disturbs.
-          store.intercept = null;
-          const posts = store.posts();
-          const second = await run();
-          if (first.error === null) {
-            expect(second).toMatchObject({ status: 'in-sync', error: null });
-            expect(store.posts()).toBe(posts);
+  itHolds(
+    'nothing undeclared is lost, no mask is stored, and no verdict is falsely calm',
+    25,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(schedule, async (given) => {
+          const world = await begun(given);
+          const { store } = world;
+          try {
+            const text = textOf(given.settings, store.url);
+            const run = async (): Promise<EnvironmentOutcome> => {
+              const effects = world.effects;
+              const document = await apply({ text, env: ENVIRONMENT, clock: quickClock() });
+              expect(leaks(JSON.stringify(document) + outcomeText(document, STYLE))).toBe(false);
+              const [outcome] = document.environments;
+              if (outcome === undefined) throw new Error('no outcome');
+              checked(world, given, outcome, world.effects - effects);
+              return outcome;
+            };
+            const first = await run();
+            // From here on nobody disturbs.
+            store.intercept = null;
+            const posts = store.posts();
+            const second = await run();
+            if (first.error === null) {
+              expect(second).toMatchObject({ status: 'in-sync', error: null });
+              expect(store.posts()).toBe(posts);
+            }
+            if (second.error?.code === 'guard-refused') return;
+            if (second.error !== null) {
+              expect(second).toMatchObject({ status: 'not-converged' });
+              expect(mayRemain(second, given), JSON.stringify(second.remaining)).toBe(true);
+              return;
+            }
+            const before = store.posts();
+            expect(await run()).toMatchObject({ status: 'in-sync' });
+            expect(store.posts()).toBe(before);
+          } finally {
+            await store.close();
           }
-          if (second.error?.code === 'guard-refused') return;
-          if (second.error !== null) {
-            expect(second).toMatchObject({ status: 'not-converged' });
-            expect(mayRemain(second, given), JSON.stringify(second.remaining)).toBe(true);
-            return;
-          }
-          const before = store.posts();
-          expect(await run()).toMatchObject({ status: 'in-sync' });
-          expect(store.posts()).toBe(before);
-        } finally {
-          await store.close();
-        }
-      }),
-      RUNS,
-    );
-  });
+        }),
+        { numRuns },
+      );
+    },
+  );
 });
 
 describe('with references that cannot be looked up', () => {
-  it('a plan sends nothing but GET, and whatever the full plan names is named or unknown', async () => {
-    await fc.assert(
-      fc.asyncProperty(storedRecord, sparseSettings, semantics, async (stored, settings, store) => {
-        const server = await startStore(store, structuredClone(stored));
-        try {
-          const text = textOf(settings, server.url);
-          const { SETPOINT_API_KEY } = ENVIRONMENT;
-          const [full] = (await plan({ text, env: ENVIRONMENT, clock: quickClock() })).environments;
-          const blind = await plan({ text, env: { SETPOINT_API_KEY }, clock: quickClock() });
-          const [part] = blind.environments;
-          if (full === undefined || part === undefined) throw new Error('no plan');
-          expect(server.posts()).toBe(0);
-          expect(leaks(JSON.stringify(blind))).toBe(false);
-          const named = pathsOf([...part.changes, ...part.unknown]);
-          for (const path of pathsOf(full.changes)) expect(covers(named, path), path).toBe(true);
-          for (const path of pathsOf(part.changes))
-            expect(covers(pathsOf([...full.changes, ...full.unknown]), path), path).toBe(true);
-          const refers = Object.entries(settings).some(
-            ([name, value]) =>
-              JSON.stringify(value).includes('${env:REF') && fieldNamed(name) !== undefined,
-          );
-          if (refers) expect(part.complete).toBe(false);
-        } finally {
-          await server.close();
-        }
-      }),
-      RUNS,
-    );
-  });
+  itHolds(
+    'a plan sends nothing but GET, and whatever the full plan names is named or unknown',
+    25,
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(
+          storedRecord,
+          sparseSettings,
+          semantics,
+          async (stored, settings, store) => {
+            const server = await startStore(store, structuredClone(stored));
+            try {
+              const text = textOf(settings, server.url);
+              const { SETPOINT_API_KEY } = ENVIRONMENT;
+              const [full] = (await plan({ text, env: ENVIRONMENT, clock: quickClock() }))
+                .environments;
+              const blind = await plan({ text, env: { SETPOINT_API_KEY }, clock: quickClock() });
+              const [part] = blind.environments;
+              if (full === undefined || part === undefined) throw new Error('no plan');
+              expect(server.posts()).toBe(0);
+              expect(leaks(JSON.stringify(blind))).toBe(false);
+              const named = pathsOf([...part.changes, ...part.unknown]);
+              for (const path of pathsOf(full.changes))
+                expect(covers(named, path), path).toBe(true);
+              for (const path of pathsOf(part.changes))
+                expect(covers(pathsOf([...full.changes, ...full.unknown]), path), path).toBe(true);
+              const refers = Object.entries(settings).some(
+                ([name, value]) =>
+                  JSON.stringify(value).includes('${env:REF') && fieldNamed(name) !== undefined,
+              );
+              if (refers) expect(part.complete).toBe(false);
+            } finally {
+              await server.close();
+            }
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodings } from '../../fixture/encodings.ts';
 import { setpoint } from '../../fixture/command-here.ts';
-import { folderWith, start } from '../../fixture/command.ts';
+import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
@@ -136,7 +136,7 @@ describe("a controller shows, keeps and sends no value of another environment's 
     const page = `http://127.0.0.1:${port}`;
     const { child, ended } = start(
       ['watch', '--listen', String(port), '--notify', 'notify.yaml', '--interval', '10s'],
-      { cwd: folder.path, env: ENV },
+      { cwd: folder.path, env: ENV, time: quickTime() },
     );
     const shown: string[] = [];
     try {

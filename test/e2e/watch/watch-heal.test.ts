@@ -69,13 +69,13 @@ async function fighting({ store, watch }: Scene, minutes: number, every = 2): Pr
 describe('an environment in mode detect', () => {
   it('is read again and again, and never written', async () => {
     const { store, watch } = await scene('{ mode: detect }');
-    await watch.pass(HOUR);
+    await watch.pass(30 * MINUTE);
     expect(watch.state()).toMatchObject({ status: 'in-sync', failures: 0 });
     store.stored = { ...DRIFTED };
-    await watch.pass(HOUR);
+    await watch.pass(30 * MINUTE);
     expect(watch.state()).toMatchObject({ status: 'drift' });
     expect(store.posts()).toBe(0);
-    expect(watch.reads.length).toBeGreaterThan(20);
+    expect(watch.reads.length).toBeGreaterThan(10);
     expect(recordsOf(watch.data, 'state').map(({ before, status }) => [before, status])).toEqual([
       ['not-read', 'in-sync'],
       ['in-sync', 'drift'],
@@ -141,7 +141,7 @@ describe('an environment in mode heal', () => {
       stored: { ...DRIFTED, llm_model: 'other' },
       more: 'guards: { max_changes: 1 }\n',
     });
-    await scenery.watch.pass(HOUR);
+    await scenery.watch.pass(20 * MINUTE);
     expect([scenery.watch.state().status, scenery.store.posts()]).toEqual(['refused', 0]);
     await ending(scenery);
   });
@@ -155,7 +155,7 @@ describe('an environment in mode heal', () => {
     await watch.pass(6 * MINUTE);
     expect([watch.state().status, store.posts()]).toEqual(['in-sync', 1]);
     store.stored = { ...DECLARED, llm_model: 'other' };
-    await watch.pass(HOUR);
+    await watch.pass(20 * MINUTE);
     expect([watch.state().status, store.posts()]).toEqual(['drift', 1]);
     expect(watch.notes.map(({ message }) => message)).toEqual([expect.stringContaining('plan')]);
     await ending({ store, watch });
@@ -183,7 +183,7 @@ describe('somebody who writes the same path again and again', () => {
     expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
       { path: 'language', reason: expect.stringContaining('"fr"') },
     ]);
-    await fighting(scenery, 90);
+    await fighting(scenery, 40);
     expect(store.posts()).toBe(3);
     await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
     await fighting(scenery, 30);
@@ -259,7 +259,7 @@ describe('a suspended environment', () => {
       void new SuspensionFile(watch.data).change(['default'], suspension, NOON).then(proceed);
       return true;
     };
-    await watch.pass(HOUR);
+    await watch.pass(20 * MINUTE);
     expect([store.posts(), recordsOf(watch.data, 'writing')]).toEqual([0, []]);
     await ending(scenery);
   });
@@ -270,7 +270,7 @@ describe('a suspended environment', () => {
     await watch.settle();
     await watch.controller.suspend('default', 'x', null);
     writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
-    await watch.pass(HOUR);
+    await watch.pass(20 * MINUTE);
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
     await watch.stop();
     const next = startWatching({ folder: watch.folder });

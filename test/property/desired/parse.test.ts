@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { parseFile, parseWhole, type ParsedFile } from '../../../src/desired/parse.ts';
 import type { Member } from '../../../src/desired/node.ts';
 import { sourceFile } from '../../../src/desired/source-file.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 /** More than one part, and more than a long file has at least. */
 const ENVIRONMENTS = 600;
@@ -95,28 +95,28 @@ function expectSame(text: string): void {
   expect(shown(parseFile('settings.yaml', text)) === whole).toBe(true);
 }
 
-it('a long file that is read in parts is read as it is as a whole', () => {
-  fc.assert(fc.property(longText, expectSame), { numRuns: propertyRuns(2) });
+itHolds('a long file that is read in parts is read as it is as a whole', 2, (numRuns) => {
+  fc.assert(fc.property(longText, expectSame), { numRuns });
 });
 
-it('and so is one whose environments are written alike', () => {
-  fc.assert(fc.property(alike, expectSame), { numRuns: propertyRuns(5) });
+itHolds('and so is one whose environments are written alike', 5, (numRuns) => {
+  fc.assert(fc.property(alike, expectSame), { numRuns });
 });
 
-it('and so is one of these that somebody has edited at any place', () => {
+itHolds('and so is one of these that somebody has edited at any place', 20, (numRuns) => {
   fc.assert(
     fc.property(alike, fc.array(edit, { minLength: 1, maxLength: 3 }), (text, edits) => {
       expectSame(edits.reduce(edited, text));
     }),
-    { numRuns: propertyRuns(20) },
+    { numRuns },
   );
 });
 
-it('and so is one that somebody has edited at any place', () => {
+itHolds('and so is one that somebody has edited at any place', 8, (numRuns) => {
   fc.assert(
     fc.property(longText, fc.array(edit, { minLength: 1, maxLength: 3 }), (text, edits) => {
       expectSame(edits.reduce(edited, text));
     }),
-    { numRuns: propertyRuns(8) },
+    { numRuns },
   );
 });

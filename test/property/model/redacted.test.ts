@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { redacted } from '../../../src/model/redacted.ts';
 import { Redactor } from '../../../src/model/redactor.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { fromSchema } from '../../fixture/from-schema.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 const KINDS = [
   'plan',
@@ -85,44 +85,48 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
   const schema = schemaOf(kind);
   const fits = new Ajv2020({ strict: false }).compile(schema);
 
-  it('has no value of a reference in any form, fits its schema, and keeps its words (property)', () => {
-    const documents = secret.chain((value) => {
-      const forms = encodings(value).filter((form) => form.length >= 6);
-      const held = fc
-        .constantFrom(value, ...forms)
-        .chain((form) =>
-          fc.constantFrom(
-            form,
-            `a ${form}`,
-            `x/${form}/y`,
-            `https://h.example/${form}`,
-            'language',
-          ),
+  itHolds(
+    'has no value of a reference in any form, fits its schema, and keeps its words (property)',
+    25,
+    (numRuns) => {
+      const documents = secret.chain((value) => {
+        const forms = encodings(value).filter((form) => form.length >= 6);
+        const held = fc
+          .constantFrom(value, ...forms)
+          .chain((form) =>
+            fc.constantFrom(
+              form,
+              `a ${form}`,
+              `x/${form}/y`,
+              `https://h.example/${form}`,
+              'language',
+            ),
+          );
+        const json = fc.oneof(
+          held,
+          fc.record({ language: held, mcp_config: fc.dictionary(held, held, { maxKeys: 2 }) }),
+          fc.array(held, { maxLength: 2 }),
         );
-      const json = fc.oneof(
-        held,
-        fc.record({ language: held, mcp_config: fc.dictionary(held, held, { maxKeys: 2 }) }),
-        fc.array(held, { maxLength: 2 }),
+        return fc.tuple(fc.constant(value), fromSchema(schema, held, json));
+      });
+      fc.assert(
+        fc.property(documents, ([value, document]) => {
+          const shown = redacted(document, redactorOf(value));
+          expect(fits(shown), JSON.stringify(fits.errors)).toBe(true);
+          expect(words(shown)).toEqual(words(document));
+          for (const text of texts(shown)) {
+            const low = text.toLowerCase().replaceAll('(sensitive)', '\u0000');
+            for (const form of encodings(value))
+              if (form.trim().length >= 6) expect(low).not.toContain(form.trim().toLowerCase());
+          }
+          expect(redacted(shown, redactorOf(value))).toEqual(shown);
+        }),
+        { numRuns },
       );
-      return fc.tuple(fc.constant(value), fromSchema(schema, held, json));
-    });
-    fc.assert(
-      fc.property(documents, ([value, document]) => {
-        const shown = redacted(document, redactorOf(value));
-        expect(fits(shown), JSON.stringify(fits.errors)).toBe(true);
-        expect(words(shown)).toEqual(words(document));
-        for (const text of texts(shown)) {
-          const low = text.toLowerCase().replaceAll('(sensitive)', '\u0000');
-          for (const form of encodings(value))
-            if (form.trim().length >= 6) expect(low).not.toContain(form.trim().toLowerCase());
-        }
-        expect(redacted(shown, redactorOf(value))).toEqual(shown);
-      }),
-      { numRuns: propertyRuns(25) },
-    );
-  });
+    },
+  );
 
-  it('is as valid, and means the same, if a value is a word of documents', () => {
+  itHolds('is as valid, and means the same, if a value is a word of documents', 25, (numRuns) => {
     const hostile = [
       'settings',
       'plan',
@@ -153,7 +157,7 @@ describe.each(KINDS)('a document of the kind %s', (kind) => {
           expect(statuses(shown)).toEqual(statuses(document));
         },
       ),
-      { numRuns: propertyRuns(25) },
+      { numRuns },
     );
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Action, Change, EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
 import type { Json } from '../../../src/model/value.ts';
 import { groupedWarnings } from '../../../src/render/warning-order.ts';
@@ -22,7 +22,7 @@ import {
 import { hostile } from '../../fixture/hostile.ts';
 import { leftOut, sizeOf, tallyOf } from '../../fixture/markdown-counts.ts';
 import { nodesOf, plainText, treeOf } from '../../fixture/markdown-tree.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 const LONGEST = 59_000;
 
@@ -132,7 +132,7 @@ const plans = fc
   });
 
 describe('a comment', () => {
-  it('is never too long, and counts what it leaves out', () => {
+  itHolds('is never too long, and counts what it leaves out', 4, (numRuns) => {
     fc.assert(
       fc.property(plans, fc.constantFrom(planMarkdown, driftMarkdown), (document, render) => {
         const text = render(document);
@@ -141,11 +141,11 @@ describe('a comment', () => {
           document.environments.flatMap(({ changes }) => changes).length,
         );
       }),
-      { numRuns: propertyRuns(4), endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
   });
 
-  it('of one environment counts warnings and unknown values too', () => {
+  itHolds('of one environment counts warnings and unknown values too', 4, (numRuns) => {
     fc.assert(
       fc.property(anyEnvironment, (one) => {
         const tree = treeOf(planMarkdown(planOf(one)));
@@ -155,11 +155,11 @@ describe('a comment', () => {
           groupedWarnings(one.warnings).length + one.unknown.length,
         );
       }),
-      { numRuns: propertyRuns(4), endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
   });
 
-  it('of an outcome, a validation or a failure is as short', () => {
+  itHolds('of an outcome, a validation or a failure is as short', 3, (numRuns) => {
     fc.assert(
       fc.property(
         fc.array(long, { minLength: 1, maxLength: 5 }),
@@ -204,7 +204,7 @@ describe('a comment', () => {
           }
         },
       ),
-      { numRuns: propertyRuns(3), endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
   });
 });
