@@ -1,106 +1,23 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { folderWith, setpoint } from '../../fixture/command.ts';
+import { setpoint } from '../../fixture/command.ts';
 import { freePort } from '../../fixture/free-port.ts';
-import { onLoopback } from '../../fixture/on-loopback.ts';
-import { startStore } from '../../fixture/store-server.ts';
 import { itEach, LONG } from '../../fixture/long.ts';
-
-const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
-const QUICK = join(import.meta.dirname, '../../fixture/quick-time.cjs');
-
-function aFolder(files: Record<string, string> = {}): string {
-  const folder = folderWith(files);
-  onTestFinished(() => folder.remove());
-  return folder.path;
-}
-
-async function aStore(language: string) {
-  const store = await startStore({}, { language });
-  onTestFinished(() => store.close());
-  return store;
-}
-
-function settings(url: string, language = 'en'): string {
-  return `version: 1
-server: { url: "${url}", api_key: "\${env:KEY}" }
-settings: { language: ${language} }
-watch: { mode: heal, interval: 10s }
-`;
-}
-
-/** Changes files of a process while it stands still, so that it makes none of them anew in between. */
-async function standing(pid: number | undefined, change: () => void): Promise<void> {
-  expect(pid).toBeDefined();
-  if (pid === undefined) return;
-  process.kill(pid, 'SIGSTOP');
-  try {
-    const threads = (): string[] => readdirSync(`/proc/${pid}/task`);
-    const state = (thread: string): string | undefined =>
-      readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.[0];
-    if (existsSync('/proc')) await until(() => threads().every((one) => state(one) === 'T'));
-    change();
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
-}
-
-/** The built command with a page, on a time that passes 20 times as fast. */
-async function watch(
-  cwd: string,
-  flags: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-) {
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const args = ['watch', '--data', 'data', '--lock', 'file', '--listen', url.slice(7), ...flags];
-  const child = spawn(process.execPath, ['-r', QUICK, BIN, ...args], {
-    cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      KEY: 'a-session-key',
-      ...env,
-      SETPOINT_ALLOWED_ORIGINS: '127.0.0.1',
-      SETPOINT_ALLOWED_VARIABLES: 'KEY',
-      SETPOINT_TEST_TIMES: '20',
-      SETPOINT_TEST_SINCE: String(Date.now()),
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const log = { text: '' };
-  child.stderr.on('data', (chunk: Buffer) => (log.text += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => {
-    child.on('close', resolve);
-  });
-  const ask = async (path: string): Promise<{ status: number; text: string }> => {
-    const answer = await fetch(url + path);
-    return { status: answer.status, text: await answer.text() };
-  };
-  const problem = async (kind: string): Promise<boolean> => {
-    const { text } = await ask('/metrics');
-    const [, value] =
-      new RegExp(`setpoint_controller_problem{kind="${kind}"} ([01])`).exec(text) ?? [];
-    expect(value).toBeDefined();
-    return value === '1';
-  };
-  await until(async () => log.text.includes('The page is at') || child.exitCode !== null);
-  return { child, ended, log, ask, problem };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
+import { onLoopback } from '../../fixture/on-loopback.ts';
+import {
+  aFolder,
+  aStore,
+  BIN,
+  QUICK,
+  repositoryOf,
+  settings,
+  standing,
+  until,
+  watch,
+} from '../../fixture/watch-command.ts';
 
 const BREAKS: readonly {
   readonly kind: string;
@@ -194,37 +111,6 @@ heartbeat: { url: "\${env:BEAT}/beat", every: 10s }
     expect(log.text).toContain(over);
   },
 );
-
-/** A repository whose server can stop answering. */
-async function repositoryOf(url: string) {
-  const folder = aFolder({ 'settings.yaml': settings(url) });
-  const git = (...args: readonly string[]): string => {
-    const who = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com'];
-    return execFileSync('git', ['-C', folder, ...who, ...args], { encoding: 'utf8' }).trim();
-  };
-  const commit = (text: string): string => {
-    writeFileSync(join(folder, 'settings.yaml'), text);
-    git('add', '--all');
-    git('commit', '--quiet', '--allow-empty', '--message', 'Change');
-    git('update-server-info');
-    return git('rev-parse', 'HEAD');
-  };
-  git('init', '--quiet', '--initial-branch', 'main');
-  const first = commit(settings(url));
-  const state = { answers: true, asked: 0 };
-  const server = await onLoopback((request, response) => {
-    state.asked += 1;
-    if (!state.answers) return;
-    const [path = ''] = (request.url ?? '').split('?');
-    try {
-      response.end(readFileSync(join(folder, '.git', path.replace('/settings.git', ''))));
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  onTestFinished(() => server.close());
-  return { address: `${server.url}/settings.git`, commit, first, state };
-}
 
 it('a git server that accepts and never answers delays no read; the controller is well but for git, and ends at a signal', async () => {
   const store = await aStore('en');
