@@ -19,11 +19,3 @@ export interface Condition {
   readonly message: string;
   readonly since: string;
 }
-
-/** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
-const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
-
-/** Whether somebody who waits for news of environments may wait in vain. */
-export function areSilenced(conditions: readonly Condition[]): boolean {
-  return conditions.some(({ kind }) => SILENCING.has(kind));
-}

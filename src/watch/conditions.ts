@@ -1,8 +1,15 @@
 import { CONDITION_KINDS, type Condition, type ConditionKind } from '../model/condition.ts';
 import type { ControllerNote } from './controller.ts';
 
+/** The part of what could not be found out even once, so that there is nothing earlier to go on with. */
+export const NONE_YET = 'none yet';
+
+/** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
+const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
+
 interface Held {
   readonly condition: Condition;
+  readonly silences: boolean;
   /** The messages that were logged since it began: one that comes again is not logged again. */
   readonly logged: Set<string>;
 }
@@ -34,6 +41,11 @@ export class Conditions {
     return this.list().some((one) => one.kind === kind);
   }
 
+  /** Whether somebody who waits for news of environments may wait in vain. */
+  get areSilencing(): boolean {
+    return [...this.#held.values()].some(({ silences }) => silences);
+  }
+
   /** Takes what is wrong, or that nothing is. `part` tells several of one kind apart; of a receiver it is the name. */
   set(kind: ConditionKind, problem: string | null, part = ''): void {
     const key = `${kind} ${part}`;
@@ -49,7 +61,8 @@ export class Conditions {
     const logged = held?.logged ?? new Set();
     const since = held?.condition.since ?? new Date(this.#now()).toISOString();
     const receiver = kind === 'receiver' ? part : null;
-    this.#held.set(key, { condition: { kind, receiver, message, since }, logged });
+    const silences = SILENCING.has(kind) || part === NONE_YET;
+    this.#held.set(key, { condition: { kind, receiver, message, since }, silences, logged });
     if (logged.has(message)) return;
     logged.add(message);
     this.#report({ severity: 'warning', message });
@@ -66,14 +79,18 @@ const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => s
       ? `${problem} What happened before is not shown.`
       : `${problem} Nothing is healed, and nobody is told of an environment, until it can be written again.`,
   locks: (problem) => `${problem} Nothing is healed without a lock.`,
-  suspensions: (problem) =>
-    `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
+  suspensions: (problem, part) =>
+    part === NONE_YET
+      ? `${problem} Until it is known who is suspended, every environment counts as suspended.`
+      : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
   files: keptFiles,
   git: keptFiles,
   receiver: (problem) => problem,
 };
 
-function keptFiles(problem: string): string {
+function keptFiles(problem: string, part: string): string {
+  if (part === NONE_YET)
+    return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
   return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
 }
 

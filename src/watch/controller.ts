@@ -10,6 +10,7 @@ import { sessionNetworks } from '../operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
+import type { Reading } from './journal/journal-reader.ts';
 import { Recall } from './journal/recall.ts';
 import { Keeper } from './keeper.ts';
 import { lockProblems } from './lock-problems.ts';
@@ -47,6 +48,8 @@ export class Controller implements Watching {
   /** When the loop last turned, on the monotonic clock. */
   #turned: number;
   #hasBegun = false;
+  /** Whether each environment began with what the journal said of it. */
+  #isRestored = false;
   readonly #pause: Pause;
   readonly #roster: Roster;
   /** Turns that have not ended, and applies that people asked for. */
@@ -63,7 +66,9 @@ export class Controller implements Watching {
     const { request, files, clock, approved, locks, interval, random } = options;
     this.#options = options;
     this.conditions = new Conditions(() => clock.now(), options.report);
-    this.#keeper = new Keeper(options.journal, this.conditions, options.report);
+    this.#keeper = new Keeper(options.journal, this.conditions, options.report, (reading) =>
+      this.#restore(reading),
+    );
     this.#startedAt = clock.now();
     this.#turned = clock.monotonic();
     this.#recall = new Recall(options.journal);
@@ -85,7 +90,7 @@ export class Controller implements Watching {
       keepAgreement: (environment, agreed) => this.#keeper.keepAgreement(environment, agreed),
       agreements: new Agreements(SHARED_AGREEMENTS),
       recall: (name) => this.#keeper.recall(name, this.#recall),
-      isAsStarted: () => options.journal.isOwn(),
+      isAsStarted: async () => this.#isRestored && (await options.journal.isOwn()),
       lookAgain: (environment) => this.#suspensions.lookAgain(environment),
       ended: (environment, read) => this.#keeper.tell(environment, read),
       heldBy: (holder) => this.#keeper.noteHolder(holder),
@@ -99,17 +104,13 @@ export class Controller implements Watching {
     this.#upkeep = new Upkeep(options, TURN, parts);
   }
 
-  /** Reads the files and what the journal remembers. Throws a SetpointError if the files or the journal cannot be used. */
+  /**
+   * Reads the files and what the journal remembers. What cannot be read, and may be later, is a condition. Throws a SetpointError if the files are wrong,
+   * or there is no folder for the journal.
+   */
   async begin(): Promise<void> {
-    const { journal, suspensions, boot } = this.#options;
-    this.#boot = await boot();
+    this.#boot = await this.#options.boot();
     this.#tracer = await findTracer();
-    await suspensions.refresh();
-    await this.#upkeep.firstFiles();
-    await journal.append({ kind: 'started', version: VERSION });
-    // What others append from here on is read before anything is written.
-    await journal.mark();
-    await this.#restore();
     await this.#upkeep.begin();
     this.#hasBegun = true;
   }
@@ -160,7 +161,7 @@ export class Controller implements Watching {
       startedAt: this.#startedAt,
       turnedAt: clock.now() - (clock.monotonic() - this.#turned),
       turnsEvery: TURN,
-      ready: this.states().every(({ found }) => found !== 'not-read'),
+      ready: files.areTaken && this.states().every(({ found }) => found !== 'not-read'),
       queued: this.#roster.queued,
       working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
@@ -185,7 +186,7 @@ export class Controller implements Watching {
       locks,
       clock,
       roster: this.#roster,
-      declared: () => files.declared,
+      declared: () => (files.areTaken ? files.declared : null),
       recall: this.#recall,
       told: this.#keeper.told,
     });
@@ -241,15 +242,19 @@ export class Controller implements Watching {
     return this.#boot === null ? { at } : { at, up: { boot: this.#boot, ms } };
   }
 
-  async #restore(): Promise<void> {
-    const { memory: known, damaged } = await this.#options.journal.remember();
+  #restore({ memory: known, damaged }: Reading): void {
+    // What is watched already is restored with its lock.
+    this.#isRestored = this.states().length === 0;
+    const told = known.notices.filter(
+      (one) => !('environment' in one) || this.#roster.find(one.environment) === undefined,
+    );
     this.#roster.restore(known);
-    for (const notice of known.notices) this.#keeper.told.take(notice);
+    for (const notice of told) this.#keeper.told.take(notice);
     if (damaged > 0)
       this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
       );
-    for (const name of known.left)
+    for (const name of known.inFlight)
       this.#keeper.warn(
         'The last controller ended during a write; the service is read again.',
         name,

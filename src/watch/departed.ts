@@ -16,8 +16,8 @@ interface Tools {
   readonly locks: Pick<Locks, 'take'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly roster: Pick<Roster, 'leftBehind'> & { readonly find: (name: string) => unknown };
-  /** The names that the files declare, also of other shards and of those that were not chosen. */
-  readonly declared: () => ReadonlySet<string>;
+  /** The names that the files declare, also of other shards and of those that were not chosen; null as long as there are no files. */
+  readonly declared: () => ReadonlySet<string> | null;
   /** What the journal says by now. */
   readonly recall: { readonly now: () => Promise<Pick<Memory, 'told'>> };
   readonly told: ToldStates;
@@ -44,7 +44,9 @@ export class Departed {
       this.#from.delete(name);
       return null;
     }
-    const isDeclared = declared().has(name);
+    const names = declared();
+    if (names === null) return null;
+    const isDeclared = names.has(name);
     const now = clock.monotonic();
     const from = this.#from.get(name) ?? now + (isDeclared ? ELSEWHERE : 0);
     this.#from.set(name, from);

@@ -1,4 +1,5 @@
-import { asSetpointError } from '../model/error.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import { VERSION } from '../model/version.ts';
 import type { JournalEvent, JournalRecord, NoticeEvent } from '../model/watch.ts';
 import type { AgreementWith } from '../operations/session.ts';
 import type { Conditions } from './conditions.ts';
@@ -6,6 +7,7 @@ import type { ControllerNote } from './controller.ts';
 import type { Departed } from './departed.ts';
 import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
+import type { Reading } from './journal/journal-reader.ts';
 import type { Recall } from './journal/recall.ts';
 import { ToldStates, type NoticeJournal } from './notices/told.ts';
 import type { Files } from './source.ts';
@@ -23,6 +25,11 @@ export class Keeper {
   readonly #conditions: Conditions;
   /** Whether the journal could be written last. */
   #isWritten = true;
+  /** Whether what it said when the controller started is known. */
+  #isRead = false;
+  /** Why it does not have that the controller has started; null once it does. Until then nothing else is written. */
+  #notBegun: SetpointError | null = notBegun('The journal has not been read yet.');
+  readonly #restore: (reading: Reading) => void;
   readonly #listeners = new Set<Listener>();
   /** What receivers were told. */
   readonly told = new ToldStates();
@@ -30,10 +37,22 @@ export class Keeper {
   readonly #notices = new Set<Promise<unknown>>();
   readonly #holders = new Set<string>();
 
-  constructor(journal: Journal, conditions: Conditions, report: (note: ControllerNote) => void) {
+  /** `restore` gets what the journal says, once that could be read; nothing is written before. */
+  constructor(
+    journal: Journal,
+    conditions: Conditions,
+    report: (note: ControllerNote) => void,
+    restore: (reading: Reading) => void,
+  ) {
     this.#journal = journal;
     this.#conditions = conditions;
     this.#report = report;
+    this.#restore = restore;
+  }
+
+  /** Whether what the journal said when the controller started is known. */
+  get isRead(): boolean {
+    return this.#isRead;
   }
 
   subscribe(listener: Listener): () => void {
@@ -83,17 +102,27 @@ export class Keeper {
     return kept;
   }
 
-  /** What others have kept of an environment by now, after another controller had its lock. */
+  /** What others have kept of an environment by now, after another controller had its lock. Throws output-failed if that cannot be read. */
   async recall(name: string, journal: Recall): Promise<Remembered> {
     await Promise.all(this.#notices);
-    const memory = await journal.now();
-    this.told.renew(name, memory.told);
-    return memory.of(name);
+    try {
+      const memory = await journal.now();
+      this.told.renew(name, memory.told);
+      this.#conditions.set('journal', null, 'memory');
+      return memory.of(name);
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      this.#conditions.set('journal', message, 'memory');
+      throw new SetpointError('output-failed', message, { cause: thrown });
+    }
   }
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
   async keepAgreement({ name }: Environment, agreed: AgreementWith): Promise<void> {
-    await this.#kept(() => this.#journal.agree(name, agreed));
+    await this.#kept(async () => {
+      if (this.#notBegun !== null) throw this.#notBegun;
+      await this.#journal.agree(name, agreed);
+    });
   }
 
   /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */
@@ -106,9 +135,28 @@ export class Keeper {
     await this.note({ kind: 'files', commit, environments: targets.length, problem: problemText });
   }
 
-  /** Finds out whether the journal can be written, if it may be otherwise than is known. */
+  /** Finds out whether the journal can be written, if it may be otherwise than is known. Begins it first, or tries again. Never throws. */
   async lookAtJournal(): Promise<void> {
-    await this.#kept(() => this.#journal.check({ well: this.#isWritten })).catch(() => {});
+    const look = (): Promise<void> =>
+      this.#notBegun === null ? this.#journal.check({ well: this.#isWritten }) : this.#begin();
+    await this.#kept(look).catch(() => {});
+  }
+
+  /** Reads what the journal says, and then writes that the controller has started. */
+  async #begin(): Promise<void> {
+    try {
+      if (!this.#isRead) {
+        // What others append from here on is read before anything is written.
+        await this.#journal.mark();
+        this.#restore(await this.#journal.remember());
+        this.#isRead = true;
+      }
+      await this.#journal.append({ kind: 'started', version: VERSION });
+      this.#notBegun = null;
+    } catch (thrown) {
+      this.#notBegun = notBegun(asSetpointError(thrown).message);
+      throw thrown;
+    }
   }
 
   /** The latest records about an environment; none while the journal cannot be read, which is a condition. */
@@ -142,7 +190,10 @@ export class Keeper {
   }
 
   #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
-    return this.#kept(() => this.#journal.append(event, at));
+    return this.#kept(async () => {
+      if (this.#notBegun !== null) throw this.#notBegun;
+      return this.#journal.append(event, at);
+    });
   }
 
   async #kept<T>(append: () => Promise<T>): Promise<T> {
@@ -159,4 +210,8 @@ export class Keeper {
       throw thrown;
     }
   }
+}
+
+function notBegun(message: string): SetpointError {
+  return new SetpointError('output-failed', message);
 }

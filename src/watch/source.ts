@@ -54,7 +54,8 @@ export class CurrentFiles implements Files {
   readonly #source: Source;
   #stamp: string | null = null;
   #mostValues = 0;
-  #areTaken = false;
+  /** Whether there are any, those of now or earlier ones. */
+  areTaken = false;
   /** The stamp of files that could not be used. */
   #broken: string | null = null;
 
@@ -106,12 +107,12 @@ export class CurrentFiles implements Files {
   async takeLast(): Promise<boolean> {
     const last = await this.#source.loadLast().catch(() => null);
     // The newest ones may have come meanwhile.
-    if (last !== null && !this.#areTaken) this.#take(last);
-    return this.#areTaken;
+    if (last !== null && !this.areTaken) this.#take(last);
+    return this.areTaken;
   }
 
   #take({ targets, declared, commit, values }: LoadedFiles): void {
-    this.#areTaken = true;
+    this.areTaken = true;
     this.targets = targets;
     this.declared = declared;
     this.commit = commit;

@@ -39,6 +39,11 @@ export class SuspensionFile {
     this.#folder = join(folder, FOLDER);
   }
 
+  /** Whether it could be read at least once. */
+  get isKnown(): boolean {
+    return this.#looked;
+  }
+
   /** The environments that are suspended, as it was last read. */
   get names(): readonly string[] {
     return [...this.#content.suspended.keys()];

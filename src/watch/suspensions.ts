@@ -1,6 +1,6 @@
 import { asSetpointError } from '../model/error.ts';
-import type { JournalRecord } from '../model/watch.ts';
-import type { Conditions } from './conditions.ts';
+import type { JournalRecord, Suspension } from '../model/watch.ts';
+import { NONE_YET, type Conditions } from './conditions.ts';
 import type { Environment } from './environment.ts';
 import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
@@ -12,6 +12,7 @@ export class Suspensions {
   readonly #roster: Roster;
   readonly #keeper: Keeper;
   readonly #conditions: Conditions;
+  readonly #assumed: Suspension;
   /** The suspensions that are known, in JSON; null before the first look. */
   #known: ReadonlyMap<string, string> | null = null;
 
@@ -25,6 +26,8 @@ export class Suspensions {
     this.#roster = roster;
     this.#keeper = keeper;
     this.#conditions = conditions;
+    const at = new Date(options.clock.now()).toISOString();
+    this.#assumed = { at, reason: 'It cannot be read who is suspended.', until: null };
   }
 
   async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
@@ -32,7 +35,7 @@ export class Suspensions {
     const { suspensions, clock } = this.#options;
     const now = clock.now();
     await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
-    environment.suspended = suspensions.of(name, now);
+    environment.suspended = this.#of(name);
     this.#known = this.#inFile();
     const event = { kind: 'suspended', environment: name, reason, until } as const;
     await this.#keeper.keep(environment, event, now);
@@ -41,7 +44,7 @@ export class Suspensions {
   /** False if it is neither suspended nor stopped; then nothing is written. */
   async resume(environment: Environment): Promise<boolean> {
     const { name } = environment;
-    await this.look();
+    await this.lookAgain(environment);
     if (environment.suspended === null && environment.stopped === null) return false;
     const now = this.#options.clock.now();
     await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
@@ -54,8 +57,13 @@ export class Suspensions {
 
   /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */
   mark(): void {
+    this.#roster.suspend((name) => this.#of(name));
+  }
+
+  /** The suspension of an environment. As long as nobody knows which are suspended, all are. */
+  #of(name: string): Suspension | null {
     const { suspensions, clock } = this.#options;
-    this.#roster.suspend((name) => suspensions.of(name, clock.now()));
+    return suspensions.isKnown ? suspensions.of(name, clock.now()) : this.#assumed;
   }
 
   /** Reads the file again if it has changed. If it cannot be read, what was known stays in force. Never throws. */
@@ -66,8 +74,10 @@ export class Suspensions {
       resumed = await suspensions.refresh();
       this.#roster.resume(resumed);
       this.#conditions.set('suspensions', null);
+      this.#conditions.set('suspensions', null, NONE_YET);
     } catch (thrown) {
-      this.#conditions.set('suspensions', asSetpointError(thrown).message);
+      const { message } = asSetpointError(thrown);
+      this.#conditions.set('suspensions', message, suspensions.isKnown ? '' : NONE_YET);
     }
     this.mark();
     this.#tell(resumed);
@@ -75,10 +85,10 @@ export class Suspensions {
 
   /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
   async lookAgain(environment: Environment): Promise<void> {
-    const { suspensions, clock } = this.#options;
+    const { suspensions } = this.#options;
     const resumed = await suspensions.refresh();
     this.#roster.resume(resumed);
-    environment.suspended = suspensions.of(environment.name, clock.now());
+    environment.suspended = this.#of(environment.name);
     this.#tell(resumed);
   }
 

@@ -1,13 +1,14 @@
 import type { ConditionKind } from '../model/condition.ts';
 import { asSetpointError } from '../model/error.ts';
 import { Chore, endsWithin } from './chore.ts';
-import type { Conditions } from './conditions.ts';
+import { NONE_YET, type Conditions } from './conditions.ts';
+import type { Journal } from './journal/journal.ts';
 import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
 import type { Suspensions } from './suspensions.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-/** How long the first files may take before those of the controller before this one are used, in milliseconds. */
+/** How long the start waits for anything, in milliseconds. */
 const FIRST = 10_000;
 
 const LATE_FILES = {
@@ -22,13 +23,16 @@ export class Upkeep {
   readonly #roster: Roster;
   readonly #suspensions: Suspensions;
   readonly #conditions: Conditions;
+  readonly #journal: Journal;
   readonly #files: Chore;
+  readonly #whoIsSuspended: Chore;
+  readonly #journalKept: Chore;
   readonly #chores: readonly Chore[];
   #hasBegun = false;
 
   /** `every` is how often it looks, in milliseconds. */
   constructor(
-    options: Pick<WatchOptions, 'files' | 'clock'>,
+    options: Pick<WatchOptions, 'files' | 'clock' | 'journal'>,
     every: number,
     tools: {
       readonly keeper: Keeper;
@@ -37,9 +41,10 @@ export class Upkeep {
       readonly conditions: Conditions;
     },
   ) {
-    const { files, clock } = options;
+    const { clock, journal } = options;
     const { keeper, roster, suspensions, conditions } = tools;
     this.#options = options;
+    this.#journal = journal;
     this.#keeper = keeper;
     this.#roster = roster;
     this.#suspensions = suspensions;
@@ -49,18 +54,27 @@ export class Upkeep {
         clock,
         every,
         work,
-        late: (isLate) => this.#late(kind, isLate ? problem : null),
+        late: (isLate) => conditions.set(kind, isLate ? problem : null, 'late'),
       });
-    this.#files = chore(files.kind, LATE_FILES[files.kind], () => this.#lookAtFiles());
+    this.#files = new Chore({
+      clock,
+      every,
+      work: () => this.#lookAtFiles(),
+      late: (isLate) => this.#filesLate(isLate),
+    });
+    this.#whoIsSuspended = chore(
+      'suspensions',
+      'The disk of the suspensions does not answer.',
+      () => suspensions.look(),
+    );
+    this.#journalKept = chore('journal', 'The disk of the journal does not answer.', async () => {
+      await keeper.lookAtJournal();
+      await roster.lookAtClock();
+    });
     this.#chores = [
       this.#files,
-      chore('suspensions', 'The disk of the suspensions does not answer.', () =>
-        suspensions.look(),
-      ),
-      chore('journal', 'The disk of the journal does not answer.', async () => {
-        await keeper.lookAtJournal();
-        await roster.lookAtClock();
-      }),
+      this.#whoIsSuspended,
+      this.#journalKept,
       chore('locks', 'The place of the locks does not answer.', () => roster.lookAtLocks()),
     ];
   }
@@ -70,25 +84,34 @@ export class Upkeep {
     return this.#chores.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Reads the files, or those of the controller before this one if the newest do not come or cannot be used. Throws if there are none. */
-  async firstFiles(): Promise<void> {
-    const { files } = this.#options;
-    const looked = this.#files.begin();
-    if ((await endsWithin(FIRST, looked)) && files.problem === null) return;
-    // A branch that was rewritten is for somebody to look at.
-    const isRewritten = files.problem?.code === 'branch-rewritten';
-    if (!isRewritten && (await files.takeLast())) return;
-    await looked;
-    if (files.problem !== null) throw files.problem;
+  /**
+   * Reads what the controller goes on from; what cannot be read, and may be later, is a condition. Throws if the files are wrong, and none were used
+   * before, or if the journal has no folder.
+   */
+  async begin(): Promise<void> {
+    await endsWithin(FIRST, this.#journal.makeFolder());
+    const suspensions = endsWithin(FIRST, this.#whoIsSuspended.begin());
+    await this.#firstFiles();
+    await suspensions;
+    await endsWithin(FIRST, this.#journalKept.begin());
+    this.#hasBegun = true;
+    await this.#take();
+    this.#showFiles();
+    if (this.#files.isRunning) this.#filesLate(true);
   }
 
-  /** Takes over the files that were read first; from now on what is wrong is a condition of the controller. */
-  async begin(): Promise<void> {
-    await this.#take();
-    this.#hasBegun = true;
-    const { kind, problemText } = this.#options.files;
-    this.#conditions.set(kind, problemText);
-    if (this.#files.isRunning) this.#late(kind, LATE_FILES[kind]);
+  /** Reads the files, or those of the controller before this one if the newest do not come or cannot be used. */
+  async #firstFiles(): Promise<void> {
+    const { files } = this.#options;
+    const isDone = await endsWithin(FIRST, this.#files.begin());
+    const { problem, kind } = files;
+    if (isDone && problem === null) return;
+    // A branch that was rewritten is for somebody to look at.
+    const isRewritten = problem?.code === 'branch-rewritten';
+    if (!isRewritten && (await files.takeLast())) return;
+    // Whoever pushes to a branch may mend it; a file of this machine is mended by who starts the controller.
+    const mayPass = kind === 'git' && !isRewritten && problem?.code !== 'usage';
+    if (isDone && problem !== null && !mayPass) throw problem;
   }
 
   /** Has the files read at the next look: they have changed. */
@@ -105,15 +128,23 @@ export class Upkeep {
     const { files } = this.#options;
     const isOther = await files.refresh();
     if (!this.#hasBegun) return;
-    this.#conditions.set(files.kind, files.problemText);
+    this.#showFiles();
     if (!isOther) return;
     if (files.problem === null) await this.#take();
     await this.#keeper.noteFiles(files);
   }
 
-  #late(kind: ConditionKind, problem: string | null): void {
-    // Until then, whoever starts the controller is told by its end.
-    if (this.#hasBegun) this.#conditions.set(kind, problem, 'late');
+  #filesLate(isLate: boolean): void {
+    const { kind, areTaken } = this.#options.files;
+    const part = isLate && !areTaken ? NONE_YET : 'late';
+    this.#conditions.set(kind, isLate ? LATE_FILES[kind] : null, part);
+  }
+
+  #showFiles(): void {
+    const { kind, areTaken, problemText } = this.#options.files;
+    const problem = areTaken ? problemText : (problemText ?? LATE_FILES[kind]);
+    this.#conditions.set(kind, problem, areTaken ? '' : NONE_YET);
+    this.#conditions.set(kind, null, areTaken ? NONE_YET : '');
   }
 
   async #take(): Promise<void> {

@@ -197,7 +197,9 @@ export class Watched {
     const found = await this.#holding.take();
     if (found.problem === null) this.environment.heldBy = found.heldBy;
     if (found.heldBy !== null) this.#tools.heldBy(found.heldBy);
-    this.#tools.lockProblem(this.environment.name, found.problem?.message ?? null);
+    // That the journal cannot be read is a condition of its own.
+    const isOfLocks = found.problem !== null && found.problem.code !== 'output-failed';
+    this.#tools.lockProblem(this.environment.name, isOfLocks ? found.problem.message : null);
     return [found.lock, found.problem];
   }
 

@@ -9,7 +9,7 @@ export interface Watching {
   state(name: string): WatchState | undefined;
   readonly health: Health;
   /** What is wrong with the controller itself. */
-  readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers'>;
+  readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers' | 'areSilencing'>;
   /** Requests to services since the controller started. */
   readonly requests: readonly RequestCount[];
   /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */

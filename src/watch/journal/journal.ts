@@ -61,6 +61,13 @@ export class Journal {
     this.#limits = limits;
   }
 
+  /** Makes its folder, unless it is there. Throws output-failed if that cannot be done. */
+  async makeFolder(): Promise<void> {
+    await makeFolder(this.#folder).catch((thrown: unknown) => {
+      throw notWritten(this.#folder, thrown);
+    });
+  }
+
   /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
   append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
     const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };

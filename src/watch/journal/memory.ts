@@ -13,14 +13,13 @@ export interface Restored {
   readonly environments: ReadonlyMap<string, Remembered>;
   /** What was told of the states that environments are in, the oldest first. */
   readonly notices: readonly JournalRecord[];
-  /** Environments to which a write had begun, and had not ended at the last start. */
-  readonly left: readonly string[];
+  /** Environments to which a write has begun since the last start, and has not ended. */
+  readonly inFlight: readonly string[];
 }
 
 /** What a journal says, taken line by line, the oldest first. */
 export class Memory implements Restored {
   readonly environments = new Map<string, Remembered>();
-  left: readonly string[] = [];
   /** What everybody was told. */
   told = new ToldStates();
   readonly #inFlight = new Set<string>();
@@ -36,7 +35,6 @@ export class Memory implements Restored {
     return this.told.records();
   }
 
-  /** Environments to which a write has begun since the last start, and has not ended. */
   get inFlight(): readonly string[] {
     return [...this.#inFlight];
   }
@@ -125,8 +123,7 @@ export class Memory implements Restored {
         this.told.take(line);
         break;
       case 'started':
-        // It says which writes the one before it has left, and later ones do not.
-        this.left = [...this.#inFlight];
+        // It has been said which writes the one before it had left.
         this.#inFlight.clear();
         break;
       case 'stopped':

@@ -1,4 +1,3 @@
-import { areSilenced } from '../../model/condition.ts';
 import type { Watching } from '../watching.ts';
 
 /** How late a read may be, in milliseconds, before the controller does not keep watch any more. */
@@ -14,8 +13,7 @@ export function keepsWatch(
   now: number,
 ): boolean {
   const { turnedAt, turnsEvery } = watching.health;
-  if (now - turnedAt > MOST_TURNS * turnsEvery || areSilenced(watching.conditions.list()))
-    return false;
+  if (now - turnedAt > MOST_TURNS * turnsEvery || watching.conditions.areSilencing) return false;
   return watching
     .states()
     .every(({ nextRead }) => nextRead === null || now - Date.parse(nextRead) < LATE);

@@ -264,7 +264,7 @@ describe('a suspended environment', () => {
     await ending(scenery);
   });
 
-  it('stays suspended while its file is damaged, and a controller does not start with that', async () => {
+  it('stays suspended while its file is damaged, and so is all in a controller that starts with that', async () => {
     const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
     const { store, watch } = scenery;
     await watch.settle();
@@ -274,7 +274,11 @@ describe('a suspended environment', () => {
     expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
     await watch.stop();
     const next = startWatching({ folder: watch.folder });
-    await expect(next.ended).rejects.toMatchObject({ code: 'file-unreadable' });
+    await next.pass(HOUR);
+    expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
+    await expect(next.controller.resume('default')).rejects.toThrow('does not say');
+    expect(recordsOf(watch.data, 'resumed')).toEqual([]);
+    await next.stop();
     await store.close();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONDITION_KINDS } from '../../../src/model/condition.ts';
-import { Conditions, overText } from '../../../src/watch/conditions.ts';
+import { Conditions, NONE_YET, overText } from '../../../src/watch/conditions.ts';
 
 /** Conditions of a controller whose clock a test sets, and what was logged of them. */
 function made() {
@@ -71,6 +71,23 @@ describe('a condition', () => {
     conditions.set('journal', null, 'history');
     expect(conditions.has('journal')).toBe(false);
     expect(logged.at(-1)).toBe('info: The journal can be written again.');
+  });
+
+  it('leaves somebody waiting for news in vain if nothing can be kept or told, or nothing was ever known', () => {
+    const { conditions } = made();
+    for (const kind of ['suspensions', 'files', 'git'] as const) {
+      conditions.set(kind, 'It is a folder.');
+      expect(conditions.areSilencing, kind).toBe(false);
+      conditions.set(kind, 'It is a folder.', NONE_YET);
+      expect(conditions.areSilencing, kind).toBe(true);
+      conditions.set(kind, null, NONE_YET);
+      expect(conditions.areSilencing, kind).toBe(false);
+    }
+    for (const kind of ['journal', 'locks'] as const) {
+      conditions.set(kind, 'It is a folder.');
+      expect(conditions.areSilencing, kind).toBe(true);
+      conditions.set(kind, null);
+    }
   });
 
   it('of one kind says nothing of another', () => {
