@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import type { Moment } from '../../../src/model/watch.ts';
+import { CLOCK_SET, digestOf, Environment } from '../../../src/watch/environment.ts';
+import { change, environment as plan, outcome } from '../../fixture/documents.ts';
+import { watchState } from '../../fixture/watching.ts';
+
+const { settings: SETTINGS } = watchState();
+const T0 = Date.UTC(2026, 2, 1, 12);
+const MINUTE = 60_000;
+const iso = (at: number) => new Date(at).toISOString();
+const moment = (minute: number): Moment => ({ at: iso(T0 + minute * MINUTE) });
+
+const DRIFT = plan({ changes: [change()] });
+const error = { code: 'settings-refused', message: 'no', hint: 'x' } as const;
+const unsent = { requests: { get: 1, post: 0 } };
+
+function fresh(): Environment {
+  return new Environment('production', SETTINGS, iso(T0));
+}
+
+/** One that has drifted, and was written a minute later. */
+function wrote(...paths: readonly string[]): Environment {
+  const one = fresh();
+  one.read(DRIFT, T0, null);
+  one.wrote(paths, moment(1));
+  return one;
+}
+
+describe('an environment that was not read yet', () => {
+  it('has nothing to tell', () => {
+    expect(fresh()).toMatchObject({
+      name: 'production',
+      labels: {},
+      status: 'not-read',
+      since: iso(T0),
+      digest: '',
+      failures: 0,
+      heals: [],
+      reads: [],
+    });
+  });
+
+  it('has none of what a read finds at first', () => {
+    const one = fresh();
+    expect(one.read(DRIFT, T0 + 1, 'c1')).toEqual({
+      kind: 'state',
+      environment: 'production',
+      status: 'drift',
+      before: 'not-read',
+      digest: digestOf(DRIFT),
+      after: null,
+      commit: 'c1',
+      plan: DRIFT,
+    });
+    expect(one).toMatchObject({ since: iso(T0 + 1), lastRead: iso(T0 + 1), lastInSync: null });
+    expect(one).toMatchObject({ commit: 'c1', after: null });
+  });
+});
+
+describe('a read', () => {
+  it('that is in sync ends what failed, and one that differs does not', () => {
+    const one = wrote('language');
+    one.tried({ error }, T0);
+    one.read(DRIFT, T0 + 1, null);
+    expect(one.healFailed).toMatchObject({ code: 'settings-refused' });
+    one.read(plan(), T0 + 2, 'c2');
+    expect(one).toMatchObject({ healFailed: null, lastInSync: iso(T0 + 2), plan: null });
+    expect(one.commit).toBe('c2');
+  });
+
+  it('that fails keeps all that is known of the service, and its failures are counted in a row', () => {
+    const one = fresh();
+    const failed = plan({ error, origin: 'x', dialect: null, release: 'y' });
+    one.read(plan({ release: '1.6' }), T0, null);
+    for (const failures of [1, 2]) {
+      one.read(failed, T0 + failures, null);
+      expect(one.failures).toBe(failures);
+    }
+    expect(one).toMatchObject({
+      origin: 'https://agents.example.com',
+      dialect: 'settings-v0',
+      release: '1.6',
+      lastInSync: iso(T0),
+      lastRead: iso(T0 + 2),
+    });
+    one.read(plan({ origin: 'https://b', dialect: 'agent-server', release: '1.57' }), T0, null);
+    expect(one).toMatchObject({ origin: 'https://b', dialect: 'agent-server', release: '1.57' });
+  });
+
+  it('that finds the same of another plan is no event, and its plan is kept', () => {
+    const one = fresh();
+    one.read(DRIFT, T0, null);
+    const again = { ...DRIFT, observed_at: iso(T0) };
+    expect(one.read(again, T0 + 1, null)).toBeNull();
+    expect(one.plan).toBe(again);
+  });
+
+  it('that finds another status of the same changes is an event', () => {
+    const one = fresh();
+    one.read(DRIFT, T0, null);
+    const conflict = plan({ changes: [change({ class: 'conflict' })] });
+    expect(one.read(conflict, T0 + 1, null)).toMatchObject({
+      before: 'drift',
+      status: 'conflict',
+      after: iso(T0),
+    });
+  });
+
+  it('is marked with its time, also the hundredth', () => {
+    const one = fresh();
+    for (let at = 0; at < 100; at += 1) one.read(at === 99 ? DRIFT : plan(), T0 + at, null);
+    expect(one.reads).toHaveLength(100);
+    expect(one.reads[0]).toEqual({ at: iso(T0), status: 'in-sync' });
+    expect(one.reads[99]).toEqual({ at: iso(T0 + 99), status: 'drift' });
+    one.read(plan({ error }), T0 + 100, null);
+    expect([one.reads[0]?.at, one.reads.at(-1)]).toEqual([
+      iso(T0 + 1),
+      { at: iso(T0 + 100), status: 'error' },
+    ]);
+  });
+});
+
+it('the next read moves from the clock on that is set by ten seconds, forth or back', () => {
+  let set = 0;
+  const one = fresh();
+  one.readNext(MINUTE, { now: () => T0 + set, monotonic: () => 0 });
+  const moved = [CLOCK_SET - 1, CLOCK_SET, 1 - CLOCK_SET, -CLOCK_SET].map((by) => {
+    set = by;
+    return Date.parse(one.nextRead ?? '') - T0 - MINUTE;
+  });
+  expect(moved).toEqual([0, CLOCK_SET, 0, -CLOCK_SET]);
+});
+
+describe('a write', () => {
+  it('is a heal of its paths, for an hour', () => {
+    const one = wrote('language');
+    expect(one.lastApply).toBe(moment(1).at);
+    one.wrote(['agent'], moment(60));
+    expect(one.heals).toEqual([
+      { ...moment(1), paths: ['language'] },
+      { ...moment(60), paths: ['agent'] },
+    ]);
+    one.wrote(['agent'], moment(61));
+    expect(one.heals.map(({ at }) => at)).toEqual([moment(60).at, moment(61).at]);
+    expect(one.lastApply).toBe(moment(61).at);
+  });
+
+  it('that was sent has put back what was found, and which paths', () => {
+    const one = wrote('language');
+    one.tried({ error }, T0);
+    one.written(outcome({ changes: [{ ...change(), result: 'converged' }] as never }), T0 + 7);
+    expect(one.putBack).toEqual({
+      at: iso(T0 + 7),
+      found: 'drift',
+      digest: digestOf(DRIFT),
+      paths: ['language'],
+    });
+    expect(one).toMatchObject({ healFailed: null, heals: [{ paths: ['language'] }] });
+  });
+
+  it('of which nothing was sent, or that failed, has put nothing back', () => {
+    const nothing = wrote('language');
+    nothing.written(outcome(unsent), T0);
+    expect(nothing).toMatchObject({ putBack: null, heals: [], healFailed: null });
+    const failed = wrote('language');
+    failed.written(outcome({ status: 'failed', error }), T0 + 7);
+    expect(failed.putBack).toBeNull();
+    expect(failed.healFailed).toMatchObject({
+      at: iso(T0 + 7),
+      count: 1,
+      code: 'settings-refused',
+    });
+  });
+
+  it('of nobody known has put back no path that is known', () => {
+    const one = fresh();
+    one.written(outcome(), T0);
+    expect(one.putBack).toMatchObject({ found: 'not-read', paths: [] });
+  });
+});
+
+it('heals move with a clock that is set', () => {
+  const one = wrote('language');
+  one.clockSet(5 * MINUTE);
+  expect(one.heals).toEqual([{ ...moment(6), paths: ['language'] }]);
+});
+
+it('healing goes on as if nothing had been written, once it is resumed', () => {
+  const one = wrote('language');
+  one.tried({ error }, T0);
+  one.stopped = { at: iso(T0), path: 'language', reason: 'x' };
+  one.resume();
+  expect(one).toMatchObject({ stopped: null, healFailed: null, heals: [], found: 'drift' });
+});
+
+describe('what is remembered', () => {
+  function known(): Environment {
+    const one = wrote('language');
+    one.read(plan(), T0 + 2, null);
+    one.read(DRIFT, T0 + 3, null);
+    one.tried({ error }, T0 + 4);
+    one.stopped = { at: iso(T0 + 5), path: 'language', reason: 'x' };
+    one.agreed = {
+      address: 'a',
+      agreement: { salt: 's', places: {}, unmanaged: [] },
+    };
+    return one;
+  }
+
+  it('is all that a controller goes on from after a restart', () => {
+    const again = fresh();
+    again.putBack = { at: iso(T0), found: 'drift', digest: 'd', paths: [] };
+    again.restore(known().remembered, moment(10));
+    expect(again.remembered).toEqual(known().remembered);
+    expect(again).toMatchObject({
+      status: 'drift',
+      digest: digestOf(DRIFT),
+      since: iso(T0 + 3),
+      after: iso(T0 + 2),
+      plan: DRIFT,
+      origin: 'https://agents.example.com',
+      lastRead: iso(T0 + 3),
+      lastInSync: iso(T0 + 2),
+      lastApply: moment(1).at,
+      stopped: { path: 'language' },
+      healFailed: { count: 1 },
+      agreed: { address: 'a' },
+      // It was told, or never will be.
+      putBack: null,
+    });
+    expect(again.remembered.began).toEqual([
+      { of: 'settings language', since: iso(T0 + 3), after: iso(T0 + 2) },
+    ]);
+  });
+
+  it('goes on as it would have: the same is no event, and what differs began when it did', () => {
+    const again = fresh();
+    again.restore(known().remembered, moment(10));
+    expect(again.read(DRIFT, T0 + 9, null)).toBeNull();
+    const more = plan({ changes: [change(), change({ path: ['agent'] })] });
+    expect(again.read(more, T0 + 10, null)).toMatchObject({ before: 'drift', after: iso(T0 + 9) });
+    expect(again.since).toBe(iso(T0 + 3));
+  });
+
+  it('of one in sync has no address of a service', () => {
+    const one = fresh();
+    one.read(plan(), T0, null);
+    const again = fresh();
+    again.origin = 'https://former';
+    again.restore(one.remembered, moment(1));
+    expect(again).toMatchObject({ origin: null, found: 'in-sync', plan: null });
+  });
+
+  it('of heals is told by the clock of now', () => {
+    const up = (ms: number) => ({ boot: 'b', ms });
+    const one = fresh();
+    one.wrote(['language'], { at: iso(T0), up: up(0) });
+    const again = fresh();
+    again.restore(one.remembered, { at: iso(T0 + 99 * MINUTE), up: up(MINUTE) });
+    expect(again.heals).toMatchObject([{ at: iso(T0 + 98 * MINUTE), paths: ['language'] }]);
+  });
+});
+
+describe('the digest of a state', () => {
+  const unknown = [{ path: ['llm_api_key'], reason: 'x', ref: null }];
+  const refusals = [{ rule: 'max-changes' as const, message: 'too many', path: [], hint: '' }];
+
+  it.each([
+    ['a resource', plan({ changes: [change({ resource: 'sandbox' })] })],
+    ['a path', plan({ changes: [change({ path: ['agent'] })] })],
+    ['an action', plan({ changes: [change({ action: 'set' })] })],
+    ['a former value', plan({ changes: [change({ before: 'de' })] })],
+    ['a declared value', plan({ changes: [change({ after: 'de' })] })],
+    ['what cannot be compared', { ...DRIFT, unknown }],
+    ['a rule that refuses', { ...DRIFT, refusals }],
+    ['an error', { ...DRIFT, error }],
+  ])('is another one for %s', (_, other) => {
+    expect(digestOf(other)).toMatch(/^[0-9a-f]{32}$/);
+    expect(digestOf(other)).not.toBe(digestOf(DRIFT));
+  });
+
+  it('follows which values cannot be compared and which rules refuse, not in which words', () => {
+    const of = (path: string, reason: string) =>
+      digestOf(plan({ unknown: [{ path: [path], reason, ref: null }] }));
+    expect(of('a', 'x')).toBe(of('a', 'y'));
+    expect(of('a', 'x')).not.toBe(of('b', 'x'));
+    const refused = (rule: 'max-changes' | 'frozen', message: string) =>
+      digestOf({ ...DRIFT, refusals: [{ rule, message, path: [], hint: '' }] });
+    expect(refused('frozen', 'x')).toBe(refused('frozen', 'y'));
+    expect(refused('frozen', 'x')).not.toBe(refused('max-changes', 'x'));
+  });
+
+  it('in sync is empty only if all was compared', () => {
+    expect(digestOf(plan())).toBe('');
+    expect(digestOf(plan({ unknown }))).not.toBe('');
+  });
+});
