@@ -7,6 +7,7 @@ import { exitCodeOf, worstExitCode } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
 import { namesListed } from '../model/wording.ts';
 import { apply } from '../operations/apply.ts';
+import type { BlockName } from '../desired/blocks.ts';
 import { get } from '../operations/get.ts';
 import type { Options, PlanRequest } from '../operations/options.ts';
 import { drift, plan } from '../operations/plan.ts';
@@ -189,14 +190,21 @@ async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
   return join(folder, 'plan.json');
 }
 
-const ALL_RESOURCES: readonly Resource[] = ['settings', 'sandboxes', 'specs', 'conversations'];
+/** What a snapshot has besides the settings, by the block whose plan needs it. */
+const NEEDED: Readonly<Partial<Record<BlockName, readonly Resource[]>>> = {
+  secrets: ['secrets'],
+  sandboxes: ['sandboxes', 'specs', 'conversations'],
+};
 
 /** Saves what the services have, masked, for plans against it. If none could be read, the snapshot that exists is kept. */
 async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise<void> {
   if (snapshotOut === null) return;
   const options = { ...selected, onSelected: undefined };
-  const declared = selectTargets(options).some(({ sandboxes }) => sandboxes !== undefined);
-  const document = await get({ ...options, resources: declared ? ALL_RESOURCES : ['settings'] });
+  const targets = selectTargets(options);
+  const needed = Object.entries(NEEDED).flatMap(([block, resources]) =>
+    targets.some((target) => target[block as BlockName] !== undefined) ? resources : [],
+  );
+  const document = await get({ ...options, resources: ['settings', ...needed] });
   if (document.environments.every(({ status }) => status === 'error')) return;
   await writeAside(snapshotOut, json(document));
 }

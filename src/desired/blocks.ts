@@ -3,13 +3,23 @@ import { inBlock, type Block, type FilePath, type TextKind } from './blocks/bloc
 import { guards } from './blocks/guards.ts';
 import { labels } from './blocks/labels.ts';
 import { sandboxes } from './blocks/sandboxes.ts';
+import { secrets } from './blocks/secrets.ts';
 import { server } from './blocks/server.ts';
 import { settings } from './blocks/settings.ts';
 import { unmanaged } from './blocks/unmanaged.ts';
 import { watch } from './blocks/watch.ts';
 
 /** The blocks of settings.yaml, in the order in which documents list them: the one registration. */
-export const BLOCKS = [labels, server, settings, sandboxes, guards, watch, unmanaged] as const;
+export const BLOCKS = [
+  labels,
+  server,
+  settings,
+  secrets,
+  sandboxes,
+  guards,
+  watch,
+  unmanaged,
+] as const;
 export type BlockName = (typeof BLOCKS)[number]['name'];
 
 /** What a file, an environment or a target has of each block. */
@@ -21,6 +31,7 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
     labels: of(labels),
     server: of(server),
     settings: of(settings),
+    secrets: of(secrets),
     sandboxes: of(sandboxes),
     guards: of(guards),
     watch: of(watch),
@@ -31,6 +42,15 @@ export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Bl
 export function isBlock(key: string): key is BlockName {
   return BLOCKS.some(({ name }) => name === key);
 }
+
+/** The parts of a file in which references have a meaning. */
+export function partsWithReferences(blocks: Blocks): readonly (Node | undefined)[] {
+  return REFERRING.map((name) => blocks[name]);
+}
+
+const REFERRING = BLOCKS.filter((block: Block) => block.textKind !== undefined).map(
+  ({ name }) => name,
+);
 
 /** The block that a path of the file leads into, and the path inside it; null for what no block holds. */
 export function blockAt(path: FilePath): { readonly block: Block; readonly path: FilePath } | null {

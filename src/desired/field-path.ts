@@ -18,7 +18,7 @@ import { suggest } from '../model/wording.ts';
 export interface FieldPath {
   /** As documents show it: relative to settings, or, for other blocks, from the top of the file. */
   readonly path: Path;
-  readonly part: 'settings' | 'sandboxes' | 'file';
+  readonly part: (typeof PLANNED)[number] | 'file';
   /** From the top of the file; an mcp entry by its identity. */
   readonly filePath: Path;
   /** The same with every entry by a number, as the schema knows it. */
@@ -26,6 +26,9 @@ export interface FieldPath {
   /** The lock that has the place, if only a lock does. */
   readonly lock?: SchemaLock;
 }
+
+/** The blocks that a service has something of. */
+const PLANNED = ['settings', 'secrets', 'sandboxes'] as const;
 
 /** Keys that are not part of one target: environments are chosen with -e, and a base has been merged. */
 const BEYOND: ReadonlySet<string> = new Set(['environments', 'extends']);
@@ -45,7 +48,7 @@ export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readon
   if (wrong !== -1) return { hint: hintAt(schemaPath, filePath, wrong) };
   if (hidesSecret(filePath)) return { hint: 'Write the url without userinfo, query and fragment.' };
   const [block] = filePath;
-  const part = block === 'settings' || block === 'sandboxes' ? block : 'file';
+  const part = PLANNED.find((one) => one === block) ?? 'file';
   const path = block === 'settings' && filePath.length > 1 ? filePath.slice(1) : filePath;
   return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
 }

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
 import { isLoopback, parsedUrl } from '../model/address.ts';
 import type { ServerSettings } from '../model/state.ts';
+import { partsWithReferences } from './blocks.ts';
 import type { Node } from './node.ts';
 import {
   isMalformed,
@@ -55,7 +56,7 @@ export function travelProblem(
   server: ServerSettings,
   policy: TravelPolicy,
 ): TravelProblem | null {
-  const read = [target.server, target.settings];
+  const read = partsWithReferences(target);
   const unlisted = unlistedProblem(read, policy);
   if (unlisted !== null || isLocal(server)) return unlisted;
   return (

@@ -11,6 +11,7 @@ import type { BlockName } from './blocks.ts';
 import { guardsOf } from './blocks/guards.ts';
 import { desiredSandboxes } from './blocks/sandboxes.ts';
 import { unmanagedOf } from './blocks/unmanaged.ts';
+import { desiredItems } from './items.ts';
 import { type Node, nodeAt } from './node.ts';
 import {
   declaredPlace,
@@ -51,12 +52,16 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     if (place !== null) add(place, () => resolvedField(field, place, source));
   }
   for (const leaf of nativeLeaves(settings)) add(leaf, () => resolveLeaf(leaf, source));
+  const items = desiredItems(target, source);
+  for (const [block, declared] of items)
+    missing.push(...declared.flatMap(({ name, value }) => missingOf([block, name], value)));
   const { lock } = target.root.file;
   return {
     ...(lock === undefined ? {} : { lock }),
     fields: resolved,
     missing,
     unmanaged,
+    items,
     sandboxes: ofBlock(target, 'sandboxes', SANDBOXES, desiredSandboxes),
     guards: ofBlock(target, 'guards', GUARDS, guardsOf),
   };
@@ -136,10 +141,7 @@ function missingReferences(
   unmanaged: readonly Path[],
 ): MissingReference[] {
   if (isUnmanaged(unmanaged, path)) return [];
-  if (value instanceof UnseenSecret) {
-    const { reason, missing } = value.unseen;
-    return missing === null ? [] : [{ path, reason, ref: missing }];
-  }
+  if (value instanceof UnseenSecret) return missingOf(path, value);
   const [field, list] = path;
   if (isList(value)) {
     const inMcp = field === 'mcp_config' && path.length === 2 && isMcpList(list);
@@ -152,6 +154,12 @@ function missingReferences(
   return Object.entries(value).flatMap(([key, inner]) =>
     missingReferences([...path, key], inner, unmanaged),
   );
+}
+
+function missingOf(path: Path, value: Value): MissingReference[] {
+  if (!(value instanceof UnseenSecret)) return [];
+  const { reason, missing } = value.unseen;
+  return missing === null ? [] : [{ path, reason, ref: missing }];
 }
 
 function sourceIn(node: Node, path: Path) {

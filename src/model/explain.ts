@@ -78,7 +78,7 @@ export interface ExplainDocument {
   readonly tool: Tool;
   readonly path: Path;
   /** What the path belongs to: the settings, the sandboxes, or what only the file has. */
-  readonly part: 'settings' | 'sandboxes' | 'file';
+  readonly part: 'settings' | 'secrets' | 'sandboxes' | 'file';
   readonly meaning: Meaning;
   readonly environments: readonly EnvironmentExplained[];
 }

@@ -1,10 +1,18 @@
+import type { ListedItem } from './collection.ts';
 import type { Dialect, DialectField } from './dialect.ts';
 import type { Path } from './path.ts';
 import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
 import type { Spoken } from './state.ts';
 import type { Json } from './value.ts';
 
-export const RESOURCES = ['server', 'settings', 'sandboxes', 'specs', 'conversations'] as const;
+export const RESOURCES = [
+  'server',
+  'settings',
+  'secrets',
+  'sandboxes',
+  'specs',
+  'conversations',
+] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 /** What the services of one dialect can hold. */
@@ -70,6 +78,8 @@ export interface EnvironmentObserved extends Spoken {
   readonly settings: Json;
   /** What a plan against this is checked with; null if the document is not for saving. */
   readonly digests: ObservedDigests | null;
+  /** Their names, and no value; absent if they were not requested, null if the service has no such list. */
+  readonly secrets?: readonly ListedItem[] | null;
   readonly sandboxes: readonly SandboxReport[] | null;
   readonly specs: readonly SpecReport[] | null;
   readonly conversations: readonly ConversationReport[] | null;

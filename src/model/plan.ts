@@ -95,6 +95,10 @@ interface Part {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
+  /** What the service has and the file does not manage. */
+  readonly unmanaged: readonly Path[];
+  /** Secrets that were written from here, and that the service does not have any more. */
+  readonly gone: readonly Path[];
 }
 
 /**
@@ -102,10 +106,7 @@ interface Part {
  * would lose something.
  */
 export interface SettingsPlan extends Part {
-  readonly unmanaged: readonly Path[];
   readonly unpreservable: readonly Unpreservable[];
-  /** Secrets that were written from here, and that the service does not have any more. */
-  readonly gone: readonly Path[];
   readonly write: SettingsWrite | null;
 }
 
@@ -133,6 +134,10 @@ export interface Plan {
 /** Every change of a plan in the order in which they are made. */
 export function changesOf(plan: Plan): Change[] {
   return allOf(plan).flatMap(({ changes }) => changes);
+}
+
+export function unmanagedOf(plan: Plan): Path[] {
+  return allOf(plan).flatMap(({ unmanaged }) => unmanaged);
 }
 
 /** Everything that could not be compared. */

@@ -1,3 +1,4 @@
+import type { CollectionName } from './collection.ts';
 import type { SetpointError } from './error.ts';
 import type { Path } from './path.ts';
 import type { SettingsWrite } from './plan.ts';
@@ -170,13 +171,13 @@ export interface Tracer {
   ): Promise<T>;
   /** A part of that, which reads from the service of an environment. */
   read<T>(
-    what: 'settings' | 'sandboxes' | 'specs' | 'conversations',
+    what: 'settings' | 'sandboxes' | 'specs' | 'conversations' | CollectionName,
     name: string,
     work: () => Promise<T>,
   ): Promise<T>;
   /** A part of that, which writes. */
   write<T extends { readonly kind: string } | WriteFailure>(
-    what: 'write settings' | `${'start' | 'resume' | 'pause'} sandbox`,
+    what: `write ${'settings' | CollectionName}` | `${'start' | 'resume' | 'pause'} sandbox`,
     name: string,
     work: () => Promise<T>,
   ): Promise<T>;

@@ -260,6 +260,19 @@ export type McpAuth3 = {
   } | null;
 } | null;
 /**
+ * One reference, or a reference as value and a description beside it; null removes the secret.
+ */
+export type CustomSecret =
+  | string
+  | {
+      value: SecretReference;
+      /**
+       * What the secret is for. Without it, the description that the service has is kept.
+       */
+      description?: string;
+    }
+  | null;
+/**
  * Sandboxes that run or are paused. None is ever deleted. Items by id claim theirs first, then those by spec; an item without spec counts the rest.
  */
 export type SettingsFile2 = Sandbox[];
@@ -287,6 +300,7 @@ export interface SettingsFile {
   labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
+  secrets?: Secrets;
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;
@@ -919,6 +933,12 @@ export interface MiscSettings {
   [k: string]: unknown;
 }
 /**
+ * Custom secrets: values that the service hands to what runs in its sandboxes, by name. Those that are not named are left alone.
+ */
+export interface Secrets {
+  [k: string]: CustomSecret;
+}
+/**
  * Either a number of running sandboxes (running, with spec and surplus), or one sandbox by its id (with state).
  */
 export interface Sandbox {
@@ -1034,6 +1054,7 @@ export interface Environment {
   labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;
+  secrets?: Secrets;
   sandboxes?: SettingsFile2;
   guards?: Guards;
   watch?: Watch;

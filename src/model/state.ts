@@ -1,3 +1,4 @@
+import type { DesiredItem } from './collection.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 import type { AnyField } from './field.ts';
 import type { GuardSettings } from './guard.ts';
@@ -33,6 +34,8 @@ export interface DesiredState {
   readonly missing: readonly MissingReference[];
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
+  /** What is declared by name, by block; a block that is not there is neither read nor changed. */
+  readonly items: ReadonlyMap<string, readonly DesiredItem[]>;
   /** If there are none, the service's sandboxes are neither read nor changed. */
   readonly sandboxes: readonly DesiredSandboxes[];
   readonly guards: GuardSettings;

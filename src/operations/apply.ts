@@ -23,6 +23,7 @@ import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
 import type { Reconciled, ReconcileInput } from '../reconcile/contract.ts';
 import { inOrder } from '../reconcile/in-parallel.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { collectionActuator } from '../service/collections/collection.ts';
 import { settingsActuator } from '../service/settings.ts';
 import { sandboxActuator } from '../service/v1/sandboxes.ts';
 import { approvedParts } from './approved.ts';
@@ -133,13 +134,11 @@ async function applyTarget(
         ...(await planInput(prepared, open, request, planning)),
         approved,
         ifEmpty: request.ifEmpty,
-        actuators: asking(
-          request.beforeWrite,
-          traced(target.name, request.tracer, {
-            settings: settingsActuator(open.connection, open.limits),
-            sandboxes: sandboxActuator(open.connection),
-          }),
-        ),
+        actuators: writing(request, target.name, {
+          settings: settingsActuator(open.connection, open.limits),
+          sandboxes: sandboxActuator(open.connection),
+          collections: collectionActuator(open.connection, open.limits),
+        }),
         announce: async (planned) =>
           request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
@@ -157,44 +156,32 @@ async function applyTarget(
   }
 }
 
-/** Actuators that ask before each request. */
-function asking(
-  beforeWrite: ApplyRequest['beforeWrite'],
-  actuators: ReconcileInput['actuators'],
+/** What all requests that write go through: whether they may still be sent is asked, and each is told as a span. */
+function writing(
+  { beforeWrite, tracer }: Running<ApplyRequest>,
+  target: string,
+  { settings, sandboxes, collections }: ReconcileInput['actuators'],
 ): ReconcileInput['actuators'] {
-  if (beforeWrite === undefined) return actuators;
-  const { settings, sandboxes } = actuators;
-  const ask = async <A>(send: () => Promise<A>): Promise<A | WriteFailure> => {
-    const error = await beforeWrite();
-    return error === null ? send() : { kind: 'not-applied', retry: false, reached: false, error };
+  const write = async <A extends { readonly kind: string }>(
+    what: Parameters<Tracer['write']>[0],
+    send: () => Promise<A>,
+  ): Promise<A | WriteFailure> => {
+    const error = (await beforeWrite?.()) ?? null;
+    if (error !== null) return { kind: 'not-applied', retry: false, reached: false, error };
+    return tracer.write(what, target, send);
   };
   return {
     settings: {
-      store: (write) => ask(() => settings.store(write)),
-      activate: (...of) => ask(() => settings.activate(...of)),
+      store: (fields) => write('write settings', () => settings.store(fields)),
+      activate: (...of) => write('write settings', () => settings.activate(...of)),
     },
     sandboxes: {
-      start: (spec) => ask(() => sandboxes.start(spec)),
-      resume: (id) => ask(() => sandboxes.resume(id)),
-      pause: (id) => ask(() => sandboxes.pause(id)),
+      start: (spec) => write('start sandbox', () => sandboxes.start(spec)),
+      resume: (id) => write('resume sandbox', () => sandboxes.resume(id)),
+      pause: (id) => write('pause sandbox', () => sandboxes.pause(id)),
     },
-  };
-}
-
-function traced(
-  name: string,
-  tracer: Tracer,
-  { settings, sandboxes }: ReconcileInput['actuators'],
-): ReconcileInput['actuators'] {
-  return {
-    settings: {
-      store: (write) => tracer.write('write settings', name, () => settings.store(write)),
-      activate: (...of) => tracer.write('write settings', name, () => settings.activate(...of)),
-    },
-    sandboxes: {
-      start: (spec) => tracer.write('start sandbox', name, () => sandboxes.start(spec)),
-      resume: (id) => tracer.write('resume sandbox', name, () => sandboxes.resume(id)),
-      pause: (id) => tracer.write('pause sandbox', name, () => sandboxes.pause(id)),
+    collections: {
+      send: (name, ...of) => write(`write ${name}`, () => collections.send(name, ...of)),
     },
   };
 }

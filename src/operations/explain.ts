@@ -9,7 +9,7 @@ import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
 import { isNativePath } from '../model/native-parts.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
-import { changesOf, FORMAT_VERSION, warningsOf, type Change } from '../model/plan.ts';
+import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
@@ -17,6 +17,7 @@ import { maskedChange } from '../plan/plan-document.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { RESOURCES } from '../reconcile/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
@@ -137,18 +138,18 @@ function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 }
 
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const { plan, observed: settings } = await observeAndPlan({ ...input, resources: [] });
-  const { changes, unknown, warnings } = plan.settings;
-  const isWhole = filePath.length === 1;
+  const resources = RESOURCES.filter(({ block }) => block === filePath[0]);
+  const { plan, observed: settings } = await observeAndPlan({ ...input, resources });
+  const isWhole = filePath.length === 1 && resources.length === 0;
   const isAbout = (other: { readonly path: Path }): boolean =>
     isWhole || isWithin(other.path, path) || isWithin(path, other.path);
   return {
     ...spokenBy(settings),
-    changes: changes
+    changes: changesOf(plan)
       .filter((change) => isAbout(change) && (isWhole || touches(change, path)))
       .map(maskedChange),
-    unknown: unknown.filter(isAbout),
-    warnings: warnings.filter(isAbout),
+    unknown: unknownOf(plan).filter(isAbout),
+    warnings: warningsOf(plan).filter(isAbout),
   };
 }
 

@@ -96,7 +96,7 @@ function rotationHint(text: string, path: Path, declared: readonly Declared[]): 
   return didYouMean(text, paths) || `Available: ${namesListed(paths)}.`;
 }
 
-/** A field or mcp entry that a file declares. */
+/** A field, mcp entry or item of a collection that a file declares. */
 interface Declared {
   readonly path: Path;
   /** Other paths of the same. */
@@ -134,7 +134,12 @@ function declaredIn(state: DesiredState): Declared[] {
       });
     });
   });
-  return all.filter(({ path }) => !isUnmanaged(state.unmanaged, path));
+  const items = [...state.items].flatMap(([block, declared]) =>
+    declared.map(({ name, value }): Declared => {
+      return { path: [block, name], others: [], isEntry: false, holds: value === null ? null : [] };
+    }),
+  );
+  return [...all.filter(({ path }) => !isUnmanaged(state.unmanaged, path)), ...items];
 }
 
 function secretsOf(entry: ValueRecord): Path[] {

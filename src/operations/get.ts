@@ -1,3 +1,4 @@
+import type { ListedItem } from '../model/collection.ts';
 import type {
   ConversationReport,
   EnvironmentObserved,
@@ -94,6 +95,10 @@ function observedOf(
         observed === null
           ? null
           : await ifNamed('settings', async () => settingsOf(observed, prepared, digests));
+      const secrets =
+        observed === null || !resources.includes('secrets')
+          ? {}
+          : { secrets: await secretsOf(target, observed, signal) };
       const found = await ifNamed('sandboxes', () => observer.sandboxes(signal));
       const specs = await ifNamed('specs', () => observer.specs(signal));
       const conversations = await ifNamed('conversations', () => observer.conversations(signal));
@@ -102,6 +107,7 @@ function observedOf(
         ...(observed === null ? {} : spokenBy(observed)),
         ...settings,
         ...server,
+        ...secrets,
         sandboxes: found?.sandboxes.map(sandboxReport) ?? null,
         specs: specs?.map(({ id }, index) => ({ id, default: index === 0 })) ?? null,
         conversations: conversations?.map(conversationReport) ?? null,
@@ -112,7 +118,17 @@ function observedOf(
   });
 }
 
-const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
+/** A list of names is one of the dialect that the settings show. */
+const NEED_SETTINGS: readonly Resource[] = ['server', 'settings', 'secrets'];
+
+async function secretsOf(
+  { observers }: OpenTarget,
+  observed: ObservedState,
+  signal: AbortSignal | undefined,
+): Promise<readonly ListedItem[] | null> {
+  const listing = await observers.collections.list('secrets', observed, signal);
+  return listing?.items ?? null;
+}
 
 /** What the service is, and what it can hold; its release by one request more. */
 async function serverOf(

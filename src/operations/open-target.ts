@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
+import type { CollectionObserver } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
@@ -11,6 +12,7 @@ import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
 import { declaredPointers } from '../plan/active-profile.ts';
 import { interruption } from '../reconcile/interruption.ts';
+import { collectionObserver } from '../service/collections/collection.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { TimeLimits } from '../service/retry.ts';
 import { sandboxObserver } from '../service/v1/sandboxes.ts';
@@ -24,7 +26,11 @@ import type { Running } from './redacting.ts';
 /** A connection to the service of an environment, and what reads it. */
 export interface OpenTarget {
   readonly connection: Connection;
-  readonly observers: { readonly settings: Observer; readonly sandboxes: SandboxObserver };
+  readonly observers: {
+    readonly settings: Observer;
+    readonly sandboxes: SandboxObserver;
+    readonly collections: CollectionObserver;
+  };
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
   readonly comparing: Observer;
   /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
@@ -121,6 +127,7 @@ async function openTarget(
     }
   };
   const sandboxes = sandboxObserver(connection);
+  const collections = collectionObserver(connection, limits);
   const startup = startupOf(target.name, options);
   const { tracer } = options;
   const read = <T>(what: Parameters<Tracer['read']>[0], work: () => Promise<T>): Promise<T> =>
@@ -157,6 +164,9 @@ async function openTarget(
         specs: (signal) => read('specs', () => aside(() => sandboxes.specs(signal))),
         conversations: (signal) =>
           read('conversations', () => aside(() => sandboxes.conversations(signal))),
+      },
+      collections: {
+        list: (name, ...of) => read(name, () => collections.list(name, ...of)),
       },
     },
     close: async () => {

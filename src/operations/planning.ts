@@ -5,6 +5,7 @@ import type { EnvironmentPlan, Warning } from '../model/plan.ts';
 import type { Digests, FingerprintStore, ReferenceSource } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { DesiredState } from '../model/state.ts';
+import { partsWithReferences } from '../desired/blocks.ts';
 import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
@@ -74,7 +75,10 @@ function basesFor(
   if (source === undefined) for (const target of byName.values()) note(target);
   for (const { target, server } of environments()) {
     if (server === undefined || server instanceof SetpointError) continue;
-    const problem = readingProblem([byName.get(target.name)?.settings], server, policy);
+    const earlier = byName.get(target.name);
+    const parts =
+      earlier === undefined ? [] : partsWithReferences({ ...earlier, server: undefined });
+    const problem = readingProblem(parts, server, policy);
     if (problem !== null)
       throw travelError({ ...problem, message: `${options.base}: ${problem.message}` });
   }
@@ -82,7 +86,7 @@ function basesFor(
     const earlier = byName.get(target.name);
     if (earlier !== undefined)
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
-    return { ...desired, fields: [], missing: [], unmanaged: [], sandboxes: [] };
+    return { ...desired, fields: [], missing: [], unmanaged: [], items: new Map(), sandboxes: [] };
   };
 }
 

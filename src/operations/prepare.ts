@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { partsWithReferences } from '../desired/blocks.ts';
 import { lookUpAll } from '../desired/lookup.ts';
 import { member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
@@ -101,14 +102,15 @@ export function* preparedOf({ targets, prepare, release }: Judged): Iterable<Pre
 export function noting(options: Running<Options>): (target: Target) => void {
   const source = sourceFor([], options);
   const known = new Set<Node>();
-  return ({ server, settings, shared }) => {
-    for (const part of [shared.server, shared.settings]) {
+  return (target) => {
+    const shared = partsWithReferences(target.shared);
+    for (const part of shared) {
       if (part === undefined || known.has(part)) continue;
       known.add(part);
       lookUpAll(part, source, undefined);
     }
-    lookUpAll(server, source, shared.server);
-    lookUpAll(settings, source, shared.settings);
+    for (const [index, part] of partsWithReferences(target).entries())
+      lookUpAll(part, source, shared[index]);
   };
 }
 

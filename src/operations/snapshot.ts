@@ -1,3 +1,4 @@
+import type { CollectionName, Listing } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
@@ -94,6 +95,9 @@ async function planTarget(
       observers: {
         settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
         sandboxes: sandboxesOfSnapshot(saved, at),
+        collections: {
+          list: async (collection: CollectionName) => collectionOfSnapshot(saved, collection),
+        },
       },
       clock: STOPPED,
       wait: 0,
@@ -166,6 +170,22 @@ function settingsOfSnapshot(
   const answer = savedSettings(record, digests?.values ?? [], desired, made);
   const observed = DIALECTS[dialect].saved(stored ? answer : null);
   return desired.lock === undefined ? observed : withLock(observed, desired.lock);
+}
+
+/** A list that the snapshot does not contain is not taken for an empty one. */
+function collectionOfSnapshot(
+  { name, ...saved }: EnvironmentObserved,
+  collection: CollectionName,
+): Listing | null {
+  const items = saved[collection];
+  if (items === null) return null;
+  if (items === undefined)
+    throw notInSnapshot(`The snapshot does not contain the ${collection} of ${name}.`);
+  if (items.some((item) => `${item.name} ${item.description}`.includes(MASK)))
+    throw notInSnapshot(
+      `The snapshot masks names or descriptions of the ${collection} of ${name}.`,
+    );
+  return { items, replaces: 'in-place', describes: true };
 }
 
 /** Specs and conversations that the snapshot does not contain are null: they are not judged. */

@@ -33,7 +33,10 @@ interface Judged {
  */
 const FINDINGS: Readonly<Record<Rule, (judged: Judged, rule: Rule) => readonly RuleFinding[]>> = {
   'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
-  'clear-secret': lifted(({ plan, observed }) => clearedSecrets(plan.settings, observed)),
+  'clear-secret': lifted(({ plan, observed }) => [
+    ...clearedSecrets(plan.settings, observed),
+    ...removedItems(plan),
+  ]),
   'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(plan.settings, observed)),
   'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
   'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
@@ -73,6 +76,15 @@ function lifted(
  * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
  * service whose secrets somebody has cleared, and a write could be the end of them.
  */
+/** The items of collections that a plan removes although they hold a secret. */
+function removedItems({ parts }: Plan): Finding[] {
+  return parts.flatMap(({ changes }) =>
+    changes
+      .filter(({ action, sensitive }) => action === 'remove' && sensitive)
+      .map(({ path }) => ({ message: `The plan removes ${formatPath(path)}.`, path })),
+  );
+}
+
 function secretsGone(
   { settings }: Plan,
   { dialect, secrets, values, bare = [], saved = false }: ObservedState,

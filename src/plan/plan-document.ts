@@ -2,6 +2,7 @@ import {
   changesOf,
   FORMAT_VERSION,
   unknownOf,
+  unmanagedOf,
   unmetOf,
   type Change,
   type EnvironmentPlan,
@@ -36,7 +37,6 @@ export function environmentPlan(
   about: About & Pick<EnvironmentPlan, 'digests'>,
   earlier: readonly Warning[],
 ): EnvironmentPlan {
-  const { settings } = plan;
   const changes = changesOf(plan);
   const unknown = unknownOf(plan);
   const { dialect, release } = spokenBy(observed);
@@ -53,7 +53,7 @@ export function environmentPlan(
     unknown,
     warnings: [...earlier, ...warnings],
     refusals,
-    unmanaged: settings.unmanaged,
+    unmanaged: unmanagedOf(plan),
     digests: about.digests,
     error: null,
   };

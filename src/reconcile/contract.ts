@@ -1,3 +1,4 @@
+import type { CollectionActuator, CollectionObserver } from '../model/collection.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
@@ -21,6 +22,7 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
   readonly observers: {
     readonly settings: Observer<O>;
     readonly sandboxes: SandboxObserver<null>;
+    readonly collections: CollectionObserver;
   };
   /** What is planned and written besides the settings, in this order. Default: all that there are. */
   readonly resources?: readonly ManagedResource[];
@@ -35,7 +37,11 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
 
 /** What one reconcile works with. */
 export interface ReconcileInput extends PlanInput {
-  readonly actuators: { readonly settings: Actuator; readonly sandboxes: SandboxActuator };
+  readonly actuators: {
+    readonly settings: Actuator;
+    readonly sandboxes: SandboxActuator;
+    readonly collections: CollectionActuator;
+  };
   readonly fingerprints: FingerprintStore;
   /** The saved plan that nothing may go beyond; null if there is none. */
   readonly approved: Approved | null;
@@ -81,6 +87,8 @@ export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
 
 /** A resource beside the settings, and how it is planned and written. */
 export interface ManagedResource extends Resource {
+  /** The block of a settings file that declares it. */
+  readonly block: string;
   /** Plans it by what the service has. Null if the file declares nothing of it: then the service is asked nothing. */
   readonly plan: (
     input: PlanInput<ObservedState | null>,

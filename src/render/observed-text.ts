@@ -30,7 +30,16 @@ export function observedText(document: ObservedDocument, style: Style): string {
 
 function partText(
   resource: Resource,
-  { status, server, settings, sandboxes, specs, conversations, ...spoken }: EnvironmentObserved,
+  {
+    status,
+    server,
+    settings,
+    secrets,
+    sandboxes,
+    specs,
+    conversations,
+    ...spoken
+  }: EnvironmentObserved,
   at: number,
   style: Style,
 ): string {
@@ -44,6 +53,13 @@ function partText(
       const yaml = yamlText(settings).trimEnd().split('\n');
       return yaml.map((line) => `  ${visible(line)}`).join('\n');
     }
+    case 'secrets':
+      return textTable(
+        secrets === null ? 'This service has no list of secrets.' : 'No secrets.',
+        ['SECRET', 'DESCRIPTION'],
+        (secrets ?? []).map(({ name, description }) => [name, description]),
+        style,
+      );
     case 'sandboxes':
       return textTable(
         'No sandboxes.',

@@ -59,7 +59,7 @@ function claimedBy(place: string, reply: Reply): DialectModule | undefined {
  * Whether a server of this kind has no such path: it says Not Found, or answers with its web page. An empty store is told by
  * another sentence; a 404 of anything else is not the service's.
  */
-function isMissingPath(place: string, reply: Reply): boolean {
+export function isMissingPath(place: string, reply: Reply): boolean {
   const type = headerOf(reply.headers, 'content-type') ?? '';
   if (reply.status === 200) return /^text\/html\b/i.test(type);
   if (reply.status !== 404) return false;

@@ -2,6 +2,7 @@ import type { SetpointError } from '../model/error.ts';
 import type { WriteFailure } from '../model/ports.ts';
 import { isRecord, type ValueRecord } from '../model/value.ts';
 import type { Connection } from './connect.ts';
+import type { Method } from './exchange.ts';
 import { faultError } from './fault-error.ts';
 import { jsonOf, type Reply } from './json-reply.ts';
 import { timeLeft, UNLIMITED, type TimeLimits } from './retry.ts';
@@ -9,7 +10,7 @@ import { ServiceError } from './service-error.ts';
 import { statusError } from './status-error.ts';
 
 interface Sending {
-  readonly method: 'POST' | 'PATCH';
+  readonly method: Exclude<Method, 'GET'>;
   readonly path: string;
   readonly body: string | null;
   /** Milliseconds; an answer must begin within `headersTimeout` (default: 10 s). */

@@ -44,6 +44,7 @@ function asDesired(state: ObservedState): DesiredState {
     fields: declared.map((field) => ({ field, value: state.values[field.name] ?? null, source })),
     missing: [],
     unmanaged: [],
+    items: new Map(),
     sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };

@@ -31,6 +31,8 @@ export interface Block<Name extends string = string> {
   readonly keyForm?: (path: FilePath) => readonly [message: string, hint: string];
   /** An environment's block over the same block above it. */
   readonly overlay?: typeof overlay;
+  /** Whether its keys are the names of items of a collection. */
+  readonly holdsItems?: true;
   /** The block as a policy judges it, references as they are written. */
   readonly data?: (node: Node) => Value;
 }

@@ -11,6 +11,7 @@ import { writeSandboxes } from './write.ts';
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */
 export const SANDBOXES: ManagedResource = {
   name: 'sandbox',
+  block: 'sandboxes',
   declared: ({ sandboxes }) =>
     new Map([[ALL, sandboxes.map((item) => ({ ...item, source: null }))]]),
   itemOf: () => ALL,
@@ -51,7 +52,16 @@ async function planned(
 export function sandboxPart(plan: SandboxPlan): PartPlan<SandboxPlan> {
   const { steps, unmet, warnings } = plan;
   const changes = steps.map(({ change }) => change);
-  return { resource: SANDBOXES, changes, unknown: [], warnings, unmet, work: plan };
+  return {
+    resource: SANDBOXES,
+    changes,
+    unknown: [],
+    warnings,
+    unmanaged: [],
+    gone: [],
+    unmet,
+    work: plan,
+  };
 }
 
 /** The plan of the sandboxes in their part, its steps with the changes that the part has. */

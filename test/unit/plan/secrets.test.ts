@@ -19,6 +19,7 @@ function desired(name: string, value: Value): DesiredState {
     fields: [{ field, value, source }],
     missing: [],
     unmanaged: [],
+    items: new Map(),
     sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };

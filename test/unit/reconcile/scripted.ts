@@ -92,6 +92,7 @@ export function scripted(desired: DesiredState, script: Script) {
         specs: async () => [{ id: 'python' }, { id: 'node' }],
         conversations: async () => script.conversations ?? [],
       },
+      collections: { list: async () => null },
     },
     actuators: {
       settings: {
@@ -116,6 +117,7 @@ export function scripted(desired: DesiredState, script: Script) {
           return resume();
         },
       },
+      collections: { send: async () => STORED },
     },
     fingerprints: {
       compare: () => 'none',

@@ -1,0 +1,68 @@
+import type { Source } from './path.ts';
+import type { WriteAnswer } from './ports.ts';
+import type { Secret } from './secret.ts';
+import type { ObservedState } from './state.ts';
+
+/**
+ * An item that a settings file declares by its name in a collection, such as a secret. `value` is null if it is to be removed;
+ * `description` is undefined if the file says nothing of it.
+ */
+export interface DesiredItem {
+  readonly name: string;
+  readonly value: Secret | null;
+  readonly description: string | undefined;
+  readonly source: Source;
+}
+
+/** An item as a service lists it; no value is in it. `description` is "" if there is none. */
+export interface ListedItem {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** The collections that there are, by their blocks in a settings file. */
+export type CollectionName = 'secrets';
+
+/** What a service has of a collection. */
+export interface Listing {
+  readonly items: readonly ListedItem[];
+  /**
+   * How a value that is stored is replaced. `in-place`: by one request. `by-second-name`: nothing replaces it, so that the new value is
+   * stored under a second name, the old one removed, and the second renamed.
+   */
+  readonly replaces: 'in-place' | 'by-second-name';
+  /** Whether a description changes without the value being sent. */
+  readonly describes: boolean;
+}
+
+/** One request that changes a collection. `store` creates an item, or replaces one where that is possible. */
+export type ItemRequest =
+  | {
+      readonly kind: 'store';
+      readonly name: string;
+      readonly value: Secret;
+      readonly description: string;
+    }
+  | { readonly kind: 'describe'; readonly name: string; readonly description: string }
+  | {
+      readonly kind: 'rename';
+      readonly name: string;
+      readonly to: string;
+      readonly description: string;
+    }
+  | { readonly kind: 'remove'; readonly name: string };
+
+/** Reads the collections of a service. */
+export interface CollectionObserver {
+  /** All that a service has of one, or null if it has no such collection. Throws a SetpointError if that cannot be read or believed. */
+  list(
+    name: CollectionName,
+    settings: ObservedState,
+    signal?: AbortSignal,
+  ): Promise<Listing | null>;
+}
+
+/** Changes the collections of a service: one request for each call, never repeated by itself. */
+export interface CollectionActuator {
+  send(name: CollectionName, settings: ObservedState, request: ItemRequest): Promise<WriteAnswer>;
+}
