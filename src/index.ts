@@ -19,8 +19,8 @@ export { VERSION } from './model/version.ts';
 export type { EnvironmentsEnded, Options, PlanRequest } from './operations/options.ts';
 export type { SettingsFile } from './model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './model/diagnostic.ts';
+export type { Action } from './model/action.ts';
 export type {
-  Action,
   Change,
   EnvironmentPlan,
   ErrorReport,

@@ -1,5 +1,5 @@
 import { CONDITION_KINDS, type Condition } from './condition.ts';
-import type { ActionCounts } from './plan.ts';
+import type { ActionCounts } from './action.ts';
 import type { WatchSettings } from './watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
 

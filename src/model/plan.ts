@@ -1,3 +1,4 @@
+import type { Action } from './action.ts';
 import type { Refusal } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { Resource } from './resource.ts';
@@ -8,14 +9,6 @@ import type { Json, Value, ValueRecord } from './value.ts';
 import type { OneOf } from './verdict.ts';
 
 export const FORMAT_VERSION = '1.0';
-
-/** `set`: there was none (null, absent or ""); `change`: there was another; `remove`: an mcp entry the file does not name. */
-export const SETTINGS_ACTIONS = ['set', 'change', 'clear', 'remove', 'rotate'] as const;
-export const SANDBOX_ACTIONS = ['start', 'resume', 'pause'] as const;
-export type SettingsAction = (typeof SETTINGS_ACTIONS)[number];
-export type SandboxAction = (typeof SANDBOX_ACTIONS)[number];
-export type Action = SettingsAction | SandboxAction;
-export type ActionCounts = Readonly<Record<Action, number>>;
 
 /**
  * One difference between the file and the service, and what an apply would do about it. One per declared field; in mcp
@@ -247,18 +240,3 @@ export interface Merged {
 /** What a plan document has before and after its environments: it is written while it is made. */
 export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
 export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
-
-export function countActions(changes: Iterable<{ readonly action: Action }>): ActionCounts {
-  const counts = {
-    set: 0,
-    change: 0,
-    clear: 0,
-    remove: 0,
-    rotate: 0,
-    start: 0,
-    resume: 0,
-    pause: 0,
-  };
-  for (const { action } of changes) counts[action] += 1;
-  return counts;
-}

@@ -1,5 +1,6 @@
 import type { Source } from './path.ts';
-import type { Change, SandboxAction, Unmet, Warning } from './plan.ts';
+import type { SandboxAction } from './action.ts';
+import type { Change, Unmet, Warning } from './plan.ts';
 
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,

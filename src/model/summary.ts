@@ -1,13 +1,7 @@
+import { countActions, effectOf, type Action, type ActionCounts } from './action.ts';
 import { ERRORS, errorGravity, type ErrorCode } from './error.ts';
 import type { EnvironmentOutcome, OutcomeDocument } from './outcome.ts';
-import {
-  countActions,
-  type Action,
-  type ActionCounts,
-  type EnvironmentPlan,
-  type ErrorReport,
-  type PlanDocument,
-} from './plan.ts';
+import type { EnvironmentPlan, ErrorReport, PlanDocument } from './plan.ts';
 import {
   isFailure,
   needsAttention,
@@ -197,8 +191,11 @@ export function changeCount({ changes }: Pick<Attention, 'changes'>): number {
 /** For comparing what somebody should look at first: the verdict, the kind of error, what is lost, how much there is to do. */
 export function gravityOf(attention: Attention): readonly number[] {
   const { verdict, changes, error } = attention;
-  const { clear = 0, remove = 0 } = changes;
-  return [verdictGravity(verdict), errorGravity(error), clear + remove, changeCount(attention)];
+  const dropped = Object.entries(changes).reduce(
+    (sum, [action, count]) => (effectOf(action as Action) === 'drop' ? sum + count : sum),
+    0,
+  );
+  return [verdictGravity(verdict), errorGravity(error), dropped, changeCount(attention)];
 }
 
 class Counts<V extends Verdict> {

@@ -1,7 +1,8 @@
+import type { SettingsAction } from '../model/action.ts';
 import type { AnyField } from '../model/field.ts';
 import { holdsMask } from '../model/mask.ts';
 import { factsAt } from '../model/path-facts.ts';
-import { RESET, type Change, type SettingsAction, type Unknown } from '../model/plan.ts';
+import { RESET, type Change, type Unknown } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { defaultOf, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';

@@ -1,3 +1,4 @@
+import type { SettingsAction } from '../model/action.ts';
 import { SetpointError } from '../model/error.ts';
 import { nativeDialectField } from './native-fields.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
@@ -6,7 +7,6 @@ import { isMasked } from '../model/mask.ts';
 import {
   RESET,
   type Change,
-  type SettingsAction,
   type Unknown,
   type Unpreservable,
   type Warning,

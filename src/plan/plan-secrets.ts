@@ -1,7 +1,8 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
 import type { AnyField } from '../model/field.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
-import type { Action, Change, SettingsWrite, Warning } from '../model/plan.ts';
+import type { Action } from '../model/action.ts';
+import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';

@@ -1,7 +1,8 @@
+import { participleOf } from '../model/action.ts';
 import { formatPath } from '../model/path.ts';
 import type { Unknown, Warning } from '../model/plan.ts';
 import { isById } from '../model/told.ts';
-import { IN_THE_FILE, ON_THE_SERVICE, PARTICIPLES, type ShownChange, type Side } from './change.ts';
+import { IN_THE_FILE, ON_THE_SERVICE, type ShownChange, type Side } from './change.ts';
 import { paint, type Style } from './style.ts';
 import { inlineValue, nestedDiff } from './values.ts';
 import { visible } from './visible.ts';
@@ -24,7 +25,9 @@ function plannedLines(shown: ShownChange, style: Style): string[] {
   const { change, reason, values } = shown;
   const head = headOf(shown, style);
   if (isById(change))
-    return [`${head}: will be ${PARTICIPLES[change.action]} (${visible(reason)})`];
+    return [
+      `${head}: will be ${participleOf(change.action) ?? change.action} (${visible(reason)})`,
+    ];
   const ref = refText(change.ref, style);
   switch (values.kind) {
     case 'arrow': {

@@ -1,5 +1,6 @@
+import { effectOf, participleOf, type Effect } from '../model/action.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
-import { RESET, type Action, type Change } from '../model/plan.ts';
+import { RESET, type Change } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
 import { changeName, isById } from '../model/told.ts';
 import type { Json } from '../model/value.ts';
@@ -52,7 +53,7 @@ export function shownChange(
   result: Label | null = null,
 ): ShownChange {
   const { action } = change;
-  const [mark, color] = voice === 'plan' ? MARKS[action] : DIFFERS;
+  const [mark, color] = voice === 'plan' ? MARKS[effectOf(action)] : DIFFERS;
   return {
     change,
     voice,
@@ -64,21 +65,16 @@ export function shownChange(
   };
 }
 
-const MARKS: Readonly<Record<Action, readonly [string, Paint]>> = {
-  set: ['+', 'green'],
-  change: ['~', 'yellow'],
-  rotate: ['~', 'yellow'],
-  clear: ['-', 'red'],
-  remove: ['-', 'red'],
-  start: ['+', 'green'],
-  resume: ['~', 'yellow'],
-  pause: ['~', 'yellow'],
+const MARKS: Readonly<Record<Effect, readonly [string, Paint]>> = {
+  add: ['+', 'green'],
+  alter: ['~', 'yellow'],
+  drop: ['-', 'red'],
 };
 const DIFFERS = ['~', 'yellow'] as const;
 
 /** Whether a change loses something that applying the previous file would not bring back. */
 export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
-  return action === 'remove' || action === 'clear';
+  return effectOf(action) === 'drop';
 }
 
 function reasonOf({ action, path, reason }: Change<Json>, voice: Voice): string {
@@ -138,20 +134,13 @@ export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['s
   const { action, result, sandbox } = change;
   const label = RESULTS[result];
   const id = sandbox === undefined ? '' : `${sandbox}, `;
-  const done = isById(change) ? PARTICIPLES[action] : undefined;
-  if (done === undefined || result === 'not-sent') return { ...label, words: id + label.words };
+  const done = participleOf(action);
+  if (done === null || result === 'not-sent') return { ...label, words: id + label.words };
   if (result === 'unverifiable')
     return { ...label, words: `${id}STARTING; this backend may never report RUNNING` };
   const state = action === 'pause' ? 'paused' : 'running';
   return { ...label, words: id + (result === 'verified' ? done : `requested, not ${state} yet`) };
 }
-
-/** `will be started`. */
-export const PARTICIPLES: Readonly<Partial<Record<Action, string>>> = {
-  start: 'started',
-  resume: 'resumed',
-  pause: 'paused',
-};
 
 const RESULTS: Readonly<Record<Result, Label>> = {
   verified: { mark: '✓', words: 'verified', color: 'green' },

@@ -1,16 +1,9 @@
+import { ACTIONS, countActions, participleOf, type ActionCounts } from '../model/action.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import {
-  countActions,
-  SANDBOX_ACTIONS,
-  SETTINGS_ACTIONS,
-  type ActionCounts,
-  type Change,
-  type EnvironmentPlan,
-  type Unknown,
-} from '../model/plan.ts';
+import { type Change, type EnvironmentPlan, type Unknown } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import type { Voice } from './change.ts';
@@ -206,14 +199,17 @@ function countSent({ changes }: EnvironmentOutcome): number {
 /** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`, without the actions that there are none of. */
 export function countsText(counted: Partial<ActionCounts>): string {
   const counts = { ...NO_ACTIONS, ...counted };
-  const settings = SETTINGS_ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) => `${grouped(counts[action])} to ${action}`,
-  );
-  const sandboxes = SANDBOX_ACTIONS.filter((action) => counts[action] > 0).map((action, index) => {
-    const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
-    return `${grouped(counts[action])}${noun} to ${action}`;
-  });
-  return [settings.join(', '), sandboxes.join(', ')].filter((part) => part !== '').join('; ');
+  const made = ACTIONS.filter((action) => counts[action] > 0);
+  const changed = made.filter((action) => participleOf(action) === null);
+  const sandboxes = made.filter((action) => participleOf(action) !== null);
+  const parts = [
+    changed.map((action) => `${grouped(counts[action])} to ${action}`),
+    sandboxes.map((action, index) => {
+      const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
+      return `${grouped(counts[action])}${noun} to ${action}`;
+    }),
+  ];
+  return parts.flatMap((part) => (part.length === 0 ? [] : [part.join(', ')])).join('; ');
 }
 
 /** Drift and pending edits, counted separately: `Drift: 1 difference. 2 pending edits`. Without --base every difference may be drift. */

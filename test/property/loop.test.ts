@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/desired/target.ts';
 import { resolveSettings } from '../../src/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/model/field.ts';
-import { SETTINGS_ACTIONS } from '../../src/model/plan.ts';
+import { ACTIONS } from '../../src/model/action.ts';
 import type { DesiredState, ObservedState } from '../../src/model/state.ts';
 
 import { planSummary } from '../../src/model/summary.ts';
@@ -210,7 +210,7 @@ itHolds('planSummary counts what its environments hold', 40, (numRuns) => {
       const about = { name: 'x', origin: null, observed_at: null, digests: null };
       const environment = environmentPlan(planned, about, []);
       const summary = planSummary([environment]);
-      const actions = SETTINGS_ACTIONS.map((action) => summary[action]);
+      const actions = ACTIONS.map((action) => summary[action]);
       expect(actions.reduce((sum, count) => sum + count, 0)).toBe(
         planned.plan.settings.changes.length,
       );

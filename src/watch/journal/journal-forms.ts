@@ -1,5 +1,6 @@
 import type { EnvironmentOutcome, Result } from '../../model/outcome.ts';
-import { SANDBOX_ACTIONS, SETTINGS_ACTIONS, type EnvironmentPlan } from '../../model/plan.ts';
+import { ACTIONS } from '../../model/action.ts';
+import type { EnvironmentPlan } from '../../model/plan.ts';
 import { WATCH_STATUSES } from '../../model/verdict.ts';
 import { NOTICE_KINDS, type NoticeEvent, type WriteEvent } from '../../model/watch.ts';
 import type { Checkpoint, JournalLine } from './journal-lines.ts';
@@ -42,7 +43,7 @@ const error = orNull(members({ code: text, message: text, hint: text }));
 const CHANGE = {
   resource: text,
   path,
-  action: oneOf([...SETTINGS_ACTIONS, ...SANDBOX_ACTIONS]),
+  action: oneOf(ACTIONS),
   before: there,
   after: there,
   ref: orNull(text),

@@ -12,7 +12,7 @@ import {
   type Sample,
   type TargetMetric,
 } from '../../model/metrics.ts';
-import { countActions } from '../../model/plan.ts';
+import { countActions } from '../../model/action.ts';
 import { metricText, sampleLines } from '../../render/prometheus.ts';
 import { VERSION } from '../../model/version.ts';
 import type { WatchState } from '../../model/watch.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPath } from '../../../src/model/path.ts';
-import { SANDBOX_ACTIONS, SETTINGS_ACTIONS, type PlanDocument } from '../../../src/model/plan.ts';
+import { ACTIONS } from '../../../src/model/action.ts';
+import type { PlanDocument } from '../../../src/model/plan.ts';
 import {
   driftHtml,
   failureHtml,
@@ -234,7 +235,7 @@ describe('the address of a run', () => {
 });
 
 describe('the counts', () => {
-  const action = fc.constantFrom(...SETTINGS_ACTIONS, ...SANDBOX_ACTIONS);
+  const action = fc.constantFrom(...ACTIONS);
 
   it('agree with the text of the same plan', () => {
     fc.assert(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Action, Change, EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
+import type { Action } from '../../../src/model/action.ts';
+import type { Change, EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
 import type { Json } from '../../../src/model/value.ts';
 import { groupedWarnings } from '../../../src/render/warning-order.ts';
 import {
