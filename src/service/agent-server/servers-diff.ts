@@ -59,17 +59,15 @@ function keepingMasked(
   return recordOf([...Object.entries(entry), ...kept]);
 }
 
-/** What differs of a server; undefined if nothing does. */
+/**
+ * What differs of a server; undefined if nothing does. A server may have inferred its transport from its address: a write of another
+ * address names it again.
+ */
 function serverDiff(before: Value | undefined, after: Value): Value | undefined {
   if (!isRecord(before) || !isRecord(after)) return valueDiff(before, after);
-  return valueDiff(withoutInferred(before, after), withoutSecondKey(before, after));
-}
-
-/** A server may have inferred its transport from its address: a write of another address names it again. */
-function withoutInferred(before: ValueRecord, after: ValueRecord): ValueRecord {
-  if (after['transport'] === undefined) return before;
-  if (sameValue(before['url'] ?? null, after['url'] ?? null)) return before;
-  return recordOf(Object.entries(before).filter(([name]) => name !== 'transport'));
+  const diff = valueDiff(before, withoutSecondKey(before, after));
+  if (!isRecord(diff) || isEmpty(diff['url'])) return diff;
+  return recordOf([...Object.entries(diff), ['transport', after['transport'] ?? null]]);
 }
 
 /** The server refuses a key beside an Authorization header: one that is new takes the place of the header. */
