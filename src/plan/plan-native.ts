@@ -37,12 +37,14 @@ export function planNative(
   const { absent, onNull } = dialectField(desired, observed);
   const value = veiled(declared);
   if (isEmptied(value, path, observed)) return planEmptied(desired, kept, observed);
-  const actual = shownAt(observed, path) ?? (observed.stored ? absent : null);
+  const shown = shownAt(observed, path);
+  const actual = shown === undefined && observed.stored ? absent : (shown ?? null);
   const target = value === null ? absent : value;
   const rotated = isRotated(rotation, path) && isRotatedField(desired.field, value);
   // If a service has no null here, an empty list means none.
   const none = onNull === 'refuses' && isNone(target) && isNone(actual);
-  const same = none || isSame(target, actual, desired, observed);
+  const isNull = value === null && actual === null;
+  const same = none || isNull || isSame(target, actual, desired, observed);
   if (same && !rotated) return NOTHING;
   const unknown = unknownIn(desired, actual);
   if (unknown.length > 0 && !isEmpty(actual)) return { unknown };

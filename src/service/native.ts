@@ -64,8 +64,9 @@ export function nativeState(
       }
       return;
     }
-    untouched &&= isMade(value, nodes);
-    if (!isAsMade(value, nodes)) values.push([formatPath(path), value]);
+    if (isMade(value, nodes)) return;
+    untouched = false;
+    values.push([formatPath(path), value]);
   };
   for (const [name, value] of Object.entries(answer)) {
     const node = schema?.properties[name];
@@ -91,13 +92,6 @@ function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
   const otherwise = defaultOf(nodes);
   if (otherwise !== undefined) return sameValue(value, otherwise);
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
-}
-
-/** Whether a value means what the server makes of a member that nobody has set. */
-function isAsMade(value: Value, nodes: readonly SchemaNode[]): boolean {
-  const otherwise = defaultOf(nodes);
-  if (sameValue(value, otherwise ?? null)) return true;
-  return value === null || (isRecord(value) && otherwise === undefined);
 }
 
 /** The native values of a write, each with its place in the server's nesting. */

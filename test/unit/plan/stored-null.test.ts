@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { nativeField } from '../../../src/model/field.ts';
+import type { DesiredState } from '../../../src/model/state.ts';
+import { recordOf, type Value } from '../../../src/model/value.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
+import { observedState } from '../../../src/service/agent-server/read.ts';
+
+const PATH = ['agent_settings', 'llm', 'timeout'];
+
+/** The changes of a file that declares the timeout, on a server that answers it so; its default is 300. */
+function changes(declared: Value, llm: Readonly<Record<string, Value>>) {
+  const answer = { llm_api_key_is_set: false, agent_settings: { agent_kind: 'openhands', llm } };
+  const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
+  const desired: DesiredState = {
+    fields: [{ field: nativeField(PATH, false), value: declared, source }],
+    items: new Map(),
+    missing: [],
+    unmanaged: [],
+    sandboxes: [],
+    guards: { on: new Set(), maxChanges: null, frozen: null },
+  };
+  const observed = observedState(recordOf(Object.entries(answer)));
+  return planSettings(desired, observed, NOTHING_KNOWN).changes.map(
+    ({ action, before, after }) => ({
+      action,
+      before,
+      after,
+    }),
+  );
+}
+
+describe('a null that a server stores where its default is another value', () => {
+  it('is not the default', () => {
+    expect(changes(300, { timeout: null })).toEqual([{ action: 'set', before: null, after: 300 }]);
+    expect(changes(60, { timeout: null })).toEqual([{ action: 'set', before: null, after: 60 }]);
+  });
+
+  it('is as declared if the file declares null, as is the default', () => {
+    for (const llm of [{ timeout: null }, { timeout: 300 }, {}])
+      expect(changes(null, llm)).toEqual([]);
+    expect(changes(300, {})).toEqual([]);
+    expect(changes(null, { timeout: 60 })).toHaveLength(1);
+  });
+});
