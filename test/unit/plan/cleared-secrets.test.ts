@@ -172,6 +172,7 @@ describe('a url', () => {
     expect(loses(' https://me:pw@a.example', 'https://a.example')).toBe(1);
     expect(loses('https://a.example?k=1#part', 'https://a.example?k=2')).toBe(1);
     expect(loses('https://a.example?k=1', 'https://a.example/?#k=1')).toBe(1);
+    expect(loses('https://a.example?#part', 'https://a.example')).toBe(1);
     expect(loses('https://a.example/a-token', '')).toBe(1);
   });
 
