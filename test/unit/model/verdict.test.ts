@@ -74,6 +74,7 @@ describe('an outcome', () => {
       expect(ended(code)).toBe('not-started');
       expect(ended(code, { get: 1, post: 0 })).toBe('failed');
       expect(ended(code, { get: 0, post: 1 })).toBe('failed');
+      expect(ended(code, { get: 1, post: 1 })).toBe('failed');
     },
   );
 

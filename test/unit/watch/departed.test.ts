@@ -24,6 +24,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
   const world = {
     now: 0,
     watched: new Set<string>(),
+    areFilesRead: true,
     declared: new Set<string>(),
     heldBy: null as string | null,
     steps: [] as string[],
@@ -48,7 +49,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
       find: (name) => (world.watched.has(name) ? left : undefined),
       leftBehind: () => left,
     },
-    declared: () => world.declared,
+    declared: () => (world.areFilesRead ? world.declared : null),
     recall: { now: async () => ({ told: new ToldStates(others.map(recorded)) }) },
     told,
   });
@@ -86,6 +87,18 @@ describe('an environment that is not watched any more', () => {
     world.watched.clear();
     expect(departed.of(NAME)).toBeNull();
     world.now = 49_999;
+    expect(departed.of(NAME)).toBeNull();
+    world.now = 50_000;
+    expect(departed.of(NAME)?.end).toBe('not-watched');
+  });
+
+  it('is none as long as no files could be read, and its time begins after that', () => {
+    const { departed, world } = made();
+    world.declared.add(NAME);
+    world.areFilesRead = false;
+    expect(departed.of(NAME)).toBeNull();
+    world.now = 30_000;
+    world.areFilesRead = true;
     expect(departed.of(NAME)).toBeNull();
     world.now = 50_000;
     expect(departed.of(NAME)?.end).toBe('not-watched');

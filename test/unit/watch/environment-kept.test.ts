@@ -108,7 +108,12 @@ describe('a read', () => {
 
   it('is marked with its time, also the hundredth', () => {
     const one = fresh();
-    for (let at = 0; at < 100; at += 1) one.read(at === 99 ? DRIFT : plan(), T0 + at, null);
+    for (let at = 0; at < 100; at += 1) {
+      one.read(at === 99 ? DRIFT : plan(), T0 + at, null);
+      expect(one.reads.map((mark) => mark.at)).toEqual(
+        Array.from({ length: at + 1 }, (_, index) => iso(T0 + index)),
+      );
+    }
     expect(one.reads).toHaveLength(100);
     expect(one.reads[0]).toEqual({ at: iso(T0), status: 'in-sync' });
     expect(one.reads[99]).toEqual({ at: iso(T0 + 99), status: 'drift' });
@@ -123,7 +128,7 @@ describe('a read', () => {
 it('the next read moves from the clock on that is set by ten seconds, forth or back', () => {
   let set = 0;
   const one = fresh();
-  one.readNext(MINUTE, { now: () => T0 + set, monotonic: () => 0 });
+  one.readNext(MINUTE, { now: () => T0 + set, monotonic: () => MINUTE });
   const moved = [CLOCK_SET - 1, CLOCK_SET, 1 - CLOCK_SET, -CLOCK_SET].map((by) => {
     set = by;
     return Date.parse(one.nextRead ?? '') - T0 - MINUTE;
