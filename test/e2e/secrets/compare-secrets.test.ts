@@ -69,7 +69,7 @@ it('no document of any command holds a secret that the server has shown, in any 
     const told = [stdout, stderr, ...filesIn(folder.path)].join('\n');
     expect(forms.filter((form) => told.includes(form))).toEqual([]);
   }
-  expect(server.requests.some(({ exposes }) => exposes)).toBe(true);
+  expect(server.seen.some(({ exposes }) => exposes)).toBe(true);
   expect(server.patches()).toHaveLength(1);
 });
 

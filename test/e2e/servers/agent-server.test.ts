@@ -66,8 +66,8 @@ function asked(
   return compares && text !== undefined ? { ...made, text } : made;
 }
 
-function sent({ requests }: AgentServer): string[] {
-  return requests.map(({ method, path }) => `${method} ${path}`);
+function sent({ seen }: AgentServer): string[] {
+  return seen.map(({ method, path }) => `${method} ${path}`);
 }
 
 const EVERYTHING = dedent`
@@ -524,7 +524,7 @@ describe('what the server cannot hold', () => {
     const server = await serverWith(STORED);
     const refused = apply(asked(server, 'language: "\\uD800x"\n'));
     await expect(refused).rejects.toMatchObject({ code: 'settings-invalid' });
-    expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it.each([plan, apply])('sandboxes are refused, and none is asked for', async (run) => {
@@ -561,7 +561,7 @@ describe('what the server cannot hold', () => {
 describe('what a plan warns of', () => {
   it('A13: fields of the llm while a profile is active', async () => {
     const server = await serverWith(STORED);
-    server.answers = ({ method }) => (method === 'GET' ? { status: 200, body: profiled } : null);
+    server.instead = ({ method }) => (method === 'GET' ? { status: 200, body: profiled } : null);
     const profiled = { ...(await masked(server)), active_profile: 'fast' };
     const codes = async (settings: string) =>
       (await plan(asked(server, settings))).environments[0]?.warnings.map(({ code }) => code);
@@ -574,12 +574,12 @@ describe('what a plan warns of', () => {
     const record = await masked(server);
     const settings = record['agent_settings'] as JsonRecord;
     const later = { ...record, agent_settings: { ...settings, schema_version: 10 } };
-    server.answers = () => ({ status: 200, body: later });
+    server.instead = () => ({ status: 200, body: later });
     const { environments } = await plan(asked(server, 'language: fr\n'));
     expect(environments[0]).toMatchObject({ release: 'later than 1.57' });
     expect(environments[0]?.warnings.map(({ code }) => code)).toEqual(['later-release']);
     const { llm: _, ...without } = settings;
-    server.answers = () => ({
+    server.instead = () => ({
       status: 200,
       body: { ...later, agent_settings: { ...without, schema_version: 10 } },
     });
@@ -588,13 +588,7 @@ describe('what a plan warns of', () => {
   });
 
   async function masked(server: AgentServer): Promise<JsonRecord> {
-    const headers = { 'x-session-api-key': 'contract-key' };
-    const { answers } = server;
-    server.answers = null;
-    const reply = await fetch(`${server.url}/api/settings`, { headers });
-    server.answers = answers;
-    server.requests.length = 0;
-    return (await reply.json()) as JsonRecord;
+    return (await server.ask('GET', '/api/settings')).body as JsonRecord;
   }
 
   it('A18: a server that shows nothing but defaults, where the guard is on', async () => {
@@ -665,7 +659,7 @@ describe('what a refused write says', () => {
     [422, "server's logs"],
   ])('A18, A35: %d, without a word of the answer', async (status, words) => {
     const server = await serverWith(STORED);
-    server.answers = ({ method }) =>
+    server.instead = ({ method }) =>
       method === 'PATCH' ? { status, body: { detail: `${CANARY} was here` } } : null;
     const outcome = await apply(asked(server, 'language: fr\n'));
     expect(outcome.environments[0]).toMatchObject({
@@ -690,7 +684,7 @@ describe('server.compare_secrets', () => {
     const server = await serverWith(STORED);
     const { environments } = await plan(asked(server, settings));
     expect(environments[0]).toMatchObject({ complete: false, changes: [] });
-    expect(server.requests.some(({ exposes }) => exposes)).toBe(false);
+    expect(server.seen.some(({ exposes }) => exposes)).toBe(false);
   });
 
   it('says that secrets differ, writes them, and then that they are equal', async () => {
@@ -702,7 +696,7 @@ describe('server.compare_secrets', () => {
       ['mcp_config', 'api_key differs'],
       ['mcp_config', 'env differs'],
     ]);
-    expect(server.requests.map(({ exposes }) => exposes)).toEqual([false, true]);
+    expect(server.seen.map(({ exposes }) => exposes)).toEqual([false, true]);
     const outcome = await apply(asked(server, settings, { compares: true }));
     const [applied] = outcome.environments;
     expect(applied).toMatchObject({ status: 'applied', unknown: [] });
@@ -732,20 +726,20 @@ describe('server.compare_secrets', () => {
     const document = await get(asked(server, settings, { compares: true }));
     expect(JSON.stringify(document)).not.toContain(CANARY);
     expect(sent(server)).toEqual(['GET /api/settings']);
-    expect(server.requests[0]?.exposes).toBe(false);
+    expect(server.seen[0]?.exposes).toBe(false);
   });
 
   it('settings that change between the two reads are read again', async () => {
     const server = await serverWith(STORED);
     let writes = 0;
-    server.answers = ({ exposes }) => {
+    server.instead = ({ exposes }) => {
       if (!exposes || writes > 0) return null;
       writes += 1;
       return { status: 200, body: { agent_settings: {}, llm_api_key_is_set: true } };
     };
     const { environments } = await plan(asked(server, settings, { compares: true }));
     expect(environments[0]).toMatchObject({ complete: true, error: null });
-    expect(server.requests).toHaveLength(4);
+    expect(server.seen).toHaveLength(4);
   });
 
   it.each([
@@ -754,7 +748,7 @@ describe('server.compare_secrets', () => {
     [503, 'server-error'],
   ])('a refused request for secrets (%d) ends the plan', async (status, code) => {
     const server = await serverWith(STORED);
-    server.answers = ({ exposes }) =>
+    server.instead = ({ exposes }) =>
       exposes ? { status, body: { detail: `${CANARY} was here` } } : null;
     const { environments } = await plan(asked(server, settings, { compares: true }));
     expect(environments[0]?.error?.code).toBe(code);
