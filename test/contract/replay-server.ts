@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { startEmulator, type EmulatorOptions } from '../../src/emulator/start.ts';
-import type { Json, RecordedDialectName } from './recorded-dialect.ts';
+import type { EmulatorDialect } from '../../src/emulator/dialects.ts';
+import type { Json } from './recorded-dialect.ts';
 import { send } from './send.ts';
 
 export const KEY = 'contract-key';
@@ -21,7 +22,7 @@ export interface ReplayServer {
 
 /** An embedded service of its own; `isKept`: its store is a file, so that it can be restarted. */
 export async function embeddedServer(
-  dialect: RecordedDialectName,
+  dialect: EmulatorDialect,
   isKept: boolean,
 ): Promise<ReplayServer & { readonly close: () => Promise<void> }> {
   const folder = isKept ? mkdtempSync(join(tmpdir(), 'setpoint-contract-')) : undefined;
@@ -53,14 +54,14 @@ export async function embeddedServer(
  * have.
  */
 async function storeSecrets(
-  dialect: RecordedDialectName,
+  dialect: EmulatorDialect,
   content: Json,
   options: EmulatorOptions,
 ): Promise<void> {
   const [before, method, path] =
-    dialect === 'app-server'
-      ? (['settings-v0', 'POST', '/api/secrets'] as const)
-      : ([dialect, 'PUT', '/api/settings/secrets'] as const);
+    dialect === 'agent-server'
+      ? ([dialect, 'PUT', '/api/settings/secrets'] as const)
+      : (['settings-v0', 'POST', '/api/secrets'] as const);
   const { custom_secrets } = JSON.parse(stringify(content) ?? '') as {
     readonly custom_secrets: Readonly<Record<string, { secret: string; description: unknown }>>;
   };

@@ -1,7 +1,12 @@
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordedDialect, type Json } from '../contract/recorded-dialect.ts';
-import { recordedCases, type RecordedCase, type RecordedStep } from '../contract/recorded.ts';
+import {
+  recordedCases,
+  recordedSecrets,
+  type RecordedCase,
+  type RecordedStep,
+} from '../contract/recorded.ts';
 import { replayCase } from '../contract/replay-dialect.ts';
 import { type Received, send } from '../contract/send.ts';
 import { theRelease } from './releases.ts';
@@ -25,9 +30,7 @@ interface Case {
 
 describe('contract', () => {
   const cases =
-    dialect === 'settings-v0'
-      ? [...settingsV0('settings.json'), ...settingsV0('secrets.json')]
-      : laterDialect();
+    dialect === 'settings-v0' ? [...settingsV0('settings.json'), ...secretsV0()] : laterDialect();
   const own = dialect === 'settings-v0' ? settingsV0('settings-with-server-mcp.json') : [];
 
   it.each(Object.keys(differs))('is known to differ in a case that is there: %s', (name) => {
@@ -99,6 +102,21 @@ function settingsV0(file: string): readonly Case[] {
     name: recorded.name,
     async replay(server) {
       for (const step of recorded.steps) await replayV0(server, step);
+    },
+  }));
+}
+
+function secretsV0(): readonly Case[] {
+  return recordedSecrets().map(({ name, given = {}, steps }) => ({
+    name,
+    async replay(server) {
+      for (const [file, content] of Object.entries(given)) server.put(file, textOf(content));
+      for (const step of steps) {
+        if ('server' in step) {
+          await server.stop();
+          await server.start();
+        } else await replayV0(server, step);
+      }
     },
   }));
 }

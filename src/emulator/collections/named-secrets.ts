@@ -90,7 +90,10 @@ export function changeSecret(
   return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
 }
 
-/** DELETE of settings-v0 and app-server, which is well while no secret was ever stored. Source: contract "secrets: put and delete on an empty store". */
+/**
+ * DELETE of settings-v0 and app-server, which is well while no secret was ever stored.
+ * Source: contract "secrets: put and delete on an empty store".
+ */
 export function deleteSecret(
   before: StoreContents,
   { id }: Asked,

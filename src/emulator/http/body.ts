@@ -44,7 +44,10 @@ export const missing = unprocessable([
   { type: 'missing', loc: ['body'], msg: 'Field required', input: null },
 ]);
 
-/** The JSON of a request that must have some. What is no JSON is refused before the key is looked at. Source: contract "body is not JSON". */
+/**
+ * The JSON of a request that must have some. What is no JSON is refused before the key is looked at.
+ * Source: contract "body is not JSON".
+ */
 export function readRequiredBody({ body, contentType, authorized }: Call): DecodedBody {
   const decoded = decodeBody(body, contentType);
   if (decoded.kind === 'refused') return decoded;
