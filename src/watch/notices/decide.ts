@@ -158,7 +158,7 @@ function ofDifference(
 
 /** Whether a difference is so new that healing has not had its turn: what is put right within seconds is told once, as that. */
 function isHealedSoon(state: WatchState, now: number): boolean {
-  if (state.settings.mode !== 'heal' || state.healFailed !== null) return false;
+  if (state.healFailed !== null) return false;
   const age = now - Date.parse(state.since);
   return age >= 0 && age < HEALED_SOON && mayHeal(state, true, now) === null;
 }

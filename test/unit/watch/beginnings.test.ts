@@ -44,6 +44,7 @@ describe('what differs began', () => {
       since('error', 5),
     ]);
     expect(after(failing, 'drift', differs('a'))).toEqual(known);
+    expect(after(known, 'error', differs('b'))).toEqual([...known, since('error', 9)]);
   });
 
   it('apart for a sandbox and a setting of one name', () => {

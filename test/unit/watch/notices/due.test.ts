@@ -264,3 +264,14 @@ it('whoever knows what is gone is asked about what is watched, too, so that its 
   decide(receiver(), [DRIFT, other], toldOf(receiver(), opened), WATCHED_AT, gone);
   expect(asked).toEqual(['production']);
 });
+
+it('an end says what is over: that something differed, or that it could not be read', () => {
+  const ends = (to: Receiver, ...before: Parameters<typeof toldOf>[1][]) =>
+    decide(to, [IN_SYNC], toldOf(to, ...before), WATCHED_AT).map(({ end }) => end);
+  expect(ends(receiver(), opened, failing)).toEqual(['difference', 'failing']);
+  const issue = receiver({
+    to: { form: 'github-issue', repository: 'a/b', token: new Secret('t'), apiUrl: null },
+  });
+  const ending = { ...opened, event: 'resolved', result: 'begun' } as const;
+  expect(ends(issue, opened, ending)).toEqual(['difference']);
+});
