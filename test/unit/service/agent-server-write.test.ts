@@ -38,6 +38,7 @@ describe('a PATCH', () => {
     ['active_profile', 'fast', { active_profile: 'fast' }],
     ['agent_settings.llm.top_p', 0.5, { agent_settings_diff: { llm: { top_p: 0.5 } } }],
     ['misc_settings.own', 'x', { misc_settings_diff: { own: 'x' } }],
+    ['misc_settings.agent_settings', 'x', { misc_settings_diff: { agent_settings: 'x' } }],
     [
       'conversation_settings.default_runtime',
       'docker',
