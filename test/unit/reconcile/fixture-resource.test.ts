@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest';
+import type { Change, PartPlan, PlanDocument } from '../../../src/model/plan.ts';
+import type { DesiredState } from '../../../src/model/state.ts';
+import { Redactor, SharedValues } from '../../../src/model/redactor.ts';
+import { redacted } from '../../../src/model/redacted.ts';
+import { agreementAfter, sinceAgreement } from '../../../src/plan/agreement.ts';
+import { alreadyMade, notCovered } from '../../../src/plan/approval.ts';
+import { declaredDigests } from '../../../src/plan/declared-form.ts';
+import { environmentPlan, planHead } from '../../../src/plan/plan-document.ts';
+import { classified } from '../../../src/plan/three-way.ts';
+import { NOTHING_KNOWN } from '../../../src/plan/plan-settings.ts';
+import { planSummary } from '../../../src/model/summary.ts';
+import type { ManagedResource, ReconcileInput } from '../../../src/reconcile/contract.ts';
+import { sameResult, untouched } from '../../../src/reconcile/ends.ts';
+import { observeAndPlan } from '../../../src/reconcile/observe-and-plan.ts';
+import { reconcile } from '../../../src/reconcile/reconcile.ts';
+import { PLAIN } from '../../../src/render/style.ts';
+import { planText } from '../../../src/render/section-text.ts';
+import { digestsUnder } from '../../../src/host/digests.ts';
+import { declared } from '../plan/declared.ts';
+import { scripted } from './scripted.ts';
+
+/** A resource that nothing outside of this file knows: lamps that are on or off, each by its name. */
+function lamps(wanted: Readonly<Record<string, string>>, service: Map<string, string>) {
+  const LAMPS: ManagedResource = {
+    name: 'lamp',
+    block: 'lamps',
+    declared: () => new Map(Object.entries(wanted)),
+    itemOf: ({ path: [, name = ''] }) => name,
+    terms: ({ changes }) => changes.map(({ path }) => wanted[path[1] ?? '']),
+    plan: async () => part(),
+    write: async (_, { changes }) => {
+      for (const { path, after } of changes)
+        service.set(path[1] ?? '', JSON.stringify(after).slice(1, -1));
+      return {
+        ...untouched(changes, []),
+        status: 'applied',
+        results: sameResult(changes, 'verified'),
+      };
+    },
+  };
+  const part = (): PartPlan => ({
+    resource: LAMPS,
+    changes: Object.entries(wanted).flatMap(([name, state]): Change[] => {
+      const before = service.get(name) ?? null;
+      if (before === state) return [];
+      const own = { resource: 'lamp', path: ['lamps', name], sensitive: false, ref: null };
+      const action = before === null ? 'set' : 'change';
+      return [{ ...own, action, before, after: state, reason: 'differs', source: null }];
+    }),
+    unknown: [],
+    warnings: [],
+    unmet: wanted['broken'] === undefined ? [] : [BROKEN],
+    unmanaged: [...service.keys()].flatMap((name) => (name in wanted ? [] : [['lamps', name]])),
+    gone: [],
+    work: null,
+  });
+  return LAMPS;
+}
+
+const BROKEN = {
+  code: 'sandbox-gone',
+  message: 'The lamp is broken.',
+  hint: 'Buy one.',
+  path: [],
+} as const;
+const CANARY = 'canary-value';
+const NO_FIELDS = declared('language: null');
+
+function inputOf(
+  wanted: Readonly<Record<string, string>>,
+  service: Map<string, string>,
+  more: Partial<ReconcileInput> = {},
+  desired: DesiredState = NO_FIELDS,
+): ReconcileInput {
+  const resources = [lamps(wanted, service)];
+  return scripted(desired, { shows: [{}], more: { resources, ...more } }).input;
+}
+
+const ABOUT = { name: 'x', origin: null, observed_at: null };
+const DIGESTS = digestsUnder('00');
+
+it('a resource that nothing else knows is planned, shown, counted and written', async () => {
+  const service = new Map([
+    ['hall', 'off'],
+    ['attic', 'on'],
+  ]);
+  const input = inputOf({ hall: 'on', porch: 'on' }, service);
+  const environment = environmentPlan(await observeAndPlan(input), { ...ABOUT, digests: null }, []);
+  expect(environment).toMatchObject({
+    status: 'differs',
+    changes: [{ path: ['lamps', 'hall'], before: 'off' }, { action: 'set' }],
+    unmanaged: [['lamps', 'attic']],
+  });
+  const environments = [environment];
+  const summary = planSummary(environments);
+  expect(summary).toMatchObject({ set: 1, change: 1, environments: { differs: 1 } });
+  const run = { actor: null, commit: null, url: null };
+  const head = planHead(0, { shard: null, strict: undefined, salt: null });
+  const document: PlanDocument = { ...head, environments, run, summary };
+  const text = planText(document, PLAIN);
+  expect(text).toContain('~ lamps.hall: "off" → "on"');
+  expect(text).toContain('Plan: 1 to set, 1 to change.');
+  const end = await reconcile(input);
+  expect(end).toMatchObject({ status: 'applied', error: null });
+  expect([...end.results.values()]).toEqual(['verified', 'verified']);
+  expect(Object.fromEntries(service)).toEqual({ hall: 'on', porch: 'on', attic: 'on' });
+  expect(await reconcile(input)).toMatchObject({ status: 'in-sync' });
+});
+
+it('is judged by the guards that count changes', async () => {
+  const desired = declared('language: null', {}, 'guards: { max_changes: 1 }');
+  const service = new Map<string, string>();
+  const end = await reconcile(inputOf({ hall: 'on', porch: 'on' }, service, {}, desired));
+  expect(end).toMatchObject({ status: 'refused', refusals: [{ rule: 'max-changes' }] });
+  expect(service.size).toBe(0);
+});
+
+it('is an error where something of it is not to be had', async () => {
+  const service = new Map([['broken', 'on']]);
+  const end = await reconcile(inputOf({ broken: 'on' }, service));
+  expect(end).toMatchObject({ status: 'partial', error: { message: 'The lamp is broken.' } });
+});
+
+it('is masked as the settings are', async () => {
+  const planned = await observeAndPlan(inputOf({ hall: CANARY }, new Map()));
+  const values = new SharedValues();
+  values.add(CANARY);
+  const redactor = new Redactor(values);
+  const shown = redacted(environmentPlan(planned, { ...ABOUT, digests: null }, []), redactor);
+  expect(JSON.stringify(shown)).not.toContain(CANARY);
+});
+
+it('is approved change by change, by what the file declares for each', async () => {
+  const planOf = async (wanted: Readonly<Record<string, string>>) => {
+    const planned = await observeAndPlan(inputOf(wanted, new Map()));
+    const changes = declaredDigests(planned.plan, NO_FIELDS, DIGESTS);
+    const digests = { address: null, changes };
+    return { planned, part: environmentPlan(planned, { ...ABOUT, digests }, []) };
+  };
+  const saved = await planOf({ hall: 'on' });
+  const approved = { part: saved.part, digests: DIGESTS, redactor: new Redactor() };
+  const other = await planOf({ hall: 'dim' });
+  const more = await planOf({ hall: 'on', porch: 'on' });
+  expect(notCovered(saved.planned.plan, NO_FIELDS, approved)).toBeNull();
+  expect(notCovered(other.planned.plan, NO_FIELDS, approved)?.message).toContain('lamps.hall');
+  expect(notCovered(more.planned.plan, NO_FIELDS, approved)?.message).toContain('lamps.porch');
+  const done = await planOf({});
+  expect(alreadyMade(done.planned.plan, NO_FIELDS, approved)).toMatchObject([
+    { path: ['lamps', 'hall'] },
+  ]);
+});
+
+it('drifts if the service has changed, and is pending if the file has', async () => {
+  const service = new Map([['hall', 'on']]);
+  const classesOf = async (wanted: Readonly<Record<string, string>>) => {
+    const { plan, observed } = await observeAndPlan(inputOf(wanted, service));
+    const agreement = agreed.agreement;
+    const since = sinceAgreement({ address: 'a', agreement }, 'a', DIGESTS);
+    const found = since.classify(plan, NO_FIELDS, observed);
+    return found.parts.flatMap(({ changes }) => changes.map((change) => change.class));
+  };
+  const first = await observeAndPlan(inputOf({ hall: 'on' }, service));
+  const compared = { desired: NO_FIELDS, address: 'a', ...first };
+  const agreed = { agreement: agreementAfter(compared, null, DIGESTS) };
+  expect(await classesOf({ hall: 'dim' })).toEqual(['pending']);
+  service.set('hall', 'off');
+  expect(await classesOf({ hall: 'on' })).toEqual(['drift']);
+  const { plan, observed } = await observeAndPlan(inputOf({ hall: 'on' }, service));
+  const withBase = classified(plan, NO_FIELDS, NO_FIELDS, observed, NOTHING_KNOWN);
+  expect(withBase.parts[0]?.changes).toMatchObject([{ class: 'drift' }]);
+});
