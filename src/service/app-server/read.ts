@@ -20,9 +20,9 @@ import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 import { conceal } from './conceal.ts';
 import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
+import { emptyStoreRelease, tooOld } from './empty-store.ts';
 import { listsOf } from '../mcp-servers.ts';
 import { nativeState } from '../native.ts';
-import { namedRelease, OPENAPI } from '../named-release.ts';
 import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
 import { profilesIn } from './profiles.ts';
 import { unwritable } from './write.ts';
@@ -40,7 +40,9 @@ export async function settingsIn(
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
   if (status === 404)
-    return isEmptyStore(read.json) ? emptyStore(place, ask) : statusError(connection, place, reply);
+    return isEmptyStore(read.json)
+      ? emptyStore(connection, place, ask)
+      : statusError(connection, place, reply);
   const problem = problemOf(place, read.json);
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
@@ -100,21 +102,13 @@ function isEmptyStore(body: Value): boolean {
   return isRecord(body) && body['error'] === 'Settings not found';
 }
 
-/** An empty store does not show the release. What it is written must have the form that the service reads again: the release is asked for. */
-async function emptyStore(place: string, ask: Ask): Promise<ObservedState | SetpointError> {
-  const release = await namedRelease(ask, OPENAPI);
-  if (release !== null && /^1\.[78](\.|$)/.test(release))
-    return tooOld(place, `release ${release}`);
-  return { ...EMPTY_STORE, release };
-}
-
-/** Before 1.9 the map of mcp servers has another form. */
-function tooOld(place: string, release: string): ServiceError {
-  return new ServiceError(
-    'dialect-not-spoken',
-    `${place} was answered by ${release}, whose mcp_config has another form.`,
-    { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
-  );
+async function emptyStore(
+  connection: Connection,
+  place: string,
+  ask: Ask,
+): Promise<ObservedState | SetpointError> {
+  const shown = await emptyStoreRelease(connection, place, ask);
+  return 'code' in shown ? shown : { ...EMPTY_STORE, ...shown };
 }
 
 /** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */

@@ -120,7 +120,7 @@ describe('an answer of settings-v0 that lacks members of the record', () => {
   });
 });
 
-describe('an empty store of an app-server release that is not spoken', () => {
+describe('an empty store of an app-server release', () => {
   it.each(['1.7.0', '1.8.0'])(
     '%s is refused by the plan, and nothing is written',
     async (release) => {
@@ -136,6 +136,51 @@ describe('an empty store of an app-server release that is not spoken', () => {
       expect(fronted.writes()).toEqual([]);
     },
   );
+
+  /** An empty store whose /openapi.json is hidden, and what it lists of its own fields, or the status in its place. */
+  async function unnamed(listed: readonly string[] | number): Promise<Fronted> {
+    const fronted = await service('app-server');
+    fronted.changed = ({ path }, reply) => {
+      if (path === '/openapi.json') return { status: 404, body: { detail: 'Not Found' } };
+      if (path !== '/api/v1/settings/agent-schema') return reply;
+      if (typeof listed === 'number') return { status: listed, body: { detail: 'Not Found' } };
+      const fields = listed.map((key) => ({ key }));
+      return { ...reply, body: { model_name: 'AgentSettings', sections: [{ fields }] } };
+    };
+    return fronted;
+  }
+
+  it.each([
+    [['llm.model', 'llm.api_key'], 'was answered by release 1.7 or 1.8'],
+    [404, 'nothing shows the release'],
+    [403, 'nothing shows the release'],
+    [[], 'nothing shows the release'],
+  ])('and names none is refused if it lists %j of its fields', async (listed, words) => {
+    const fronted = await unnamed(listed);
+    const run = runs(fronted.url, 'language: fr');
+    for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--if-empty']]) {
+      const { code, stdout, stderr } = await run(...args);
+      expect([args, code]).toEqual([args, 1]);
+      expect(stdout + stderr).toContain(words);
+    }
+    expect(fronted.writes()).toEqual([]);
+  });
+
+  it('and names none is asked again if it cannot tell just now', async () => {
+    const fronted = await unnamed(503);
+    const { code, stdout, stderr } = await runs(fronted.url, 'language: fr')('plan');
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain('agent-schema was answered with an error of the service');
+    expect(fronted.writes()).toEqual([]);
+  });
+
+  it('is written if it lists a field that only releases from 1.9 on have', async () => {
+    const fronted = await unnamed(['llm.model', 'llm.auth_type']);
+    const run = runs(fronted.url, 'language: fr');
+    expect((await run('plan', '--exit-code')).code).toBe(2);
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect(fronted.writes()).toEqual([{ language: 'fr' }]);
+  });
 
   it.each(['1.9.0', '1.11.0'])(
     '%s is written, and the plan says which release it is',
