@@ -48,7 +48,7 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
     body,
     timeout,
     ...(request.headersTimeout === undefined ? {} : { headersTimeout: request.headersTimeout }),
-    wantsBody: (status) => status === 200 || status === 201 || status === 422,
+    wantsBody: (status) => [200, 201, 404, 422].includes(status),
   });
   if (answer.kind === 'fault') {
     const error = faultError(place, answer.fault, connection.proxied);

@@ -2,6 +2,7 @@ import { fieldNamed, type Field } from '../model/field.ts';
 import { holdsMask } from '../model/mask.ts';
 import { isNativePath } from '../model/native-parts.ts';
 import { pathNamed, type Path } from '../model/path.ts';
+import type { SetpointError } from '../model/error.ts';
 import type { WriteAnswer } from '../model/ports.ts';
 import { placed, recordOf, type Value, type ValueRecord } from '../model/value.ts';
 import type { Connection } from './connect.ts';
@@ -11,6 +12,7 @@ import type { Places } from './places.ts';
 import type { TimeLimits } from './retry.ts';
 import { sendOnce } from './send.ts';
 import { ServiceError } from './service-error.ts';
+import type { Reply } from './json-reply.ts';
 
 /** The body of a write, or why the service must not be sent it. */
 export type BodyToStore = { readonly record: ValueRecord } | Problem;
@@ -68,9 +70,9 @@ interface Storing {
   readonly method: 'POST' | 'PATCH';
   readonly path: string;
   readonly limits: TimeLimits;
-  /** Statuses that refuse what was sent, and the error for one of them; nothing of the answer is read for it. */
+  /** Statuses that refuse what was sent, and the error for one of them, which shows nothing of the answer. */
   readonly refusals: readonly number[];
-  readonly refusal: (place: string, status: number) => ServiceError;
+  readonly refusal: (place: string, reply: Reply) => SetpointError;
 }
 
 /** Sends the body of a write to a service that merges it, once. Nothing is sent if the body has a problem. */
@@ -92,7 +94,7 @@ export async function storeBody(
     timeout: connection.timeout,
     limits,
     refusals,
-    refused: (_, { status }) => refusal(place, status),
+    refused: refusal,
   });
   return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }

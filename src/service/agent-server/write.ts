@@ -3,12 +3,12 @@ import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { isEmpty, type Value } from '../../model/value.ts';
+import type { Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import type { TimeLimits } from '../retry.ts';
-import { ServiceError } from '../service-error.ts';
 import { bodyProblem, mergedBody, storeBody, type BodyToStore } from '../store-body.ts';
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
+import { refusal } from './refusal.ts';
 import { serversDiff } from './servers-diff.ts';
 
 /**
@@ -25,42 +25,8 @@ export async function storeSettings(
     path: SETTINGS_PATH,
     limits,
     refusals: [400, 404, 409, 422],
-    refusal: (place, status) => refusal(place, status, write),
+    refusal: (place, reply) => refusal(connection, place, reply, write),
   });
-}
-
-/** Members that name something else on the server. */
-const POINTERS: readonly string[] = [
-  'active_profile',
-  'active_agent_profile_id',
-  'active_meta_profile',
-];
-
-/** What the server answers may repeat what was sent: none of it is read. Of a wrong value it does not say which it is. */
-function refusal(place: string, status: number, { fields }: SettingsWrite): ServiceError {
-  const named = POINTERS.filter((name) => !isEmpty(fields[name]));
-  if (status === 404 && named.length > 0) {
-    const which = named.join(' or ');
-    return new ServiceError(
-      'settings-refused',
-      `${place} was refused: the server has nothing of the name that ${which} has (status 404). Nothing was written.`,
-      { hint: `Create what ${which} names on the server first, or name something that it has.` },
-    );
-  }
-  if (status === 409) {
-    return new ServiceError(
-      'settings-refused',
-      `${place} was refused: the server cannot read all that it has stored (status 409). Nothing was written.`,
-      {
-        hint: "Look at the server's OH_SECRET_KEY: its settings.json is encrypted with another key, or is corrupted. Put the former key back, or add it to OH_PREVIOUS_SECRET_KEYS.",
-      },
-    );
-  }
-  return new ServiceError(
-    'settings-refused',
-    `${place} was refused as invalid (status ${status}), and the server does not say which value it refuses. Nothing was written.`,
-    { hint: "Look for the reason in the server's logs." },
-  );
 }
 
 const DIFFS: ReadonlyMap<string, string> = new Map([

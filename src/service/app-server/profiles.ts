@@ -35,7 +35,7 @@ export async function activateProfile(
     path: `${SETTINGS_PATH}/profiles/${name}/activate`,
     limits,
     refusals: [400, 404, 422],
-    refusal: (place, status) =>
+    refusal: (place, { status }) =>
       new ServiceError('settings-refused', `${place} was refused (status ${status}).`),
   });
 }

@@ -8,6 +8,7 @@ import { Secret } from '../../model/secret.ts';
 import { WireNumber, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import { serversIn, twiceProblem } from '../mcp-servers.ts';
+import type { Reply } from '../json-reply.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
 import {
@@ -38,7 +39,7 @@ export async function storeSettings(
 }
 
 /** What the service answers repeats what it has stored, secrets too: none of it is read. */
-function refusal(place: string, status: number): ServiceError {
+function refusal(place: string, { status }: Reply): ServiceError {
   return new ServiceError(
     'settings-refused',
     `${place} was refused as invalid (status ${status}). The answer is not shown, because it repeats stored secrets.`,

@@ -175,6 +175,9 @@ describe('a pointer to something that is not there', () => {
         expect(stdout + stderr).toContain(
           'active_profile names an LLM profile that it does not have',
         );
+        expect(stdout + stderr).not.toContain('Could not read');
+        if (args.includes('plan'))
+          expect(stdout).toContain('Refused: the service cannot take what the file declares.');
       }
       expect(fronted.writes()).toEqual([]);
     },
@@ -202,20 +205,55 @@ describe('a pointer to something that is not there', () => {
     expect(stdout + stderr).toContain('whose provider connection is not there');
   });
 
-  it('that the server refuses only at the write is named, and nothing of the answer is shown', async () => {
+  const ID = '11111111-2222-3333-4444-555555555555';
+
+  it.each([
+    ['active_profile: keyed', "Profile 'keyed' not found", 'active_profile names an LLM profile'],
+    [
+      `active_agent_profile_id: "${ID}"`,
+      `Agent profile with id '${ID}' not found`,
+      `active_agent_profile_id names an agent profile`,
+    ],
+    [
+      'active_meta_profile: m1',
+      "Meta-profile 'm1' not found",
+      'active_meta_profile names a meta profile',
+    ],
+    [
+      `active_profile: keyed, active_agent_profile_id: "${ID}"`,
+      `Agent profile with id 'CANARY' not found`,
+      `was refused: active_agent_profile_id names an agent profile`,
+    ],
+    [
+      `active_profile: keyed, active_meta_profile: m1`,
+      'CANARY',
+      'active_profile names an LLM profile that the server does not have, or active_meta_profile names',
+    ],
+  ])('that the server refuses only at the write is named: %s', async (settings, detail, words) => {
     const fronted = await server();
-    const id = '11111111-2222-3333-4444-555555555555';
     fronted.instead = ({ method }) =>
-      method === 'PATCH'
-        ? { status: 404, body: { detail: `Agent profile 'CANARY' not found` } }
-        : null;
-    const run = runs(fronted.url, `active_agent_profile_id: "${id}"`);
-    const { code, stdout, stderr } = await run('apply', '--yes');
+      method === 'PATCH' ? { status: 404, body: { detail } } : null;
+    for (const format of ['text', 'json', 'markdown', 'html', 'github']) {
+      const { code, stdout, stderr } = await runs(fronted.url, settings)(
+        'apply',
+        '--yes',
+        '-o',
+        format,
+      );
+      expect(code).toBe(1);
+      const shown = (stdout + stderr).replaceAll(/\s+/g, ' ');
+      expect(shown, format).toContain(words);
+      expect(shown).toContain('(status 404)');
+      expect(shown).not.toMatch(/CANARY|invalid/);
+    }
+  });
+
+  it('and a 404 of a write without a pointer is of a server that has no such path', async () => {
+    const fronted = await server();
+    fronted.instead = ({ method }) =>
+      method === 'PATCH' ? { status: 404, body: { detail: 'Not Found' } } : null;
+    const { code, stdout, stderr } = await runs(fronted.url, 'llm_model: x/y')('apply', '--yes');
     expect(code).toBe(1);
-    expect(stdout + stderr).toContain(
-      'nothing of the name that active_agent_profile_id has (status 404)',
-    );
-    expect(stdout + stderr).not.toContain('CANARY');
-    expect(stdout + stderr).not.toContain('invalid');
+    expect(stdout + stderr).toContain('/api/settings is unknown to the server (status 404)');
   });
 });

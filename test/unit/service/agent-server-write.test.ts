@@ -170,12 +170,12 @@ describe('the mcp servers of a PATCH', () => {
 
 describe('a write', () => {
   const PLACE = `PATCH ${ORIGIN}/api/settings`;
-  const refusal = async (status: number, fields: Fields) => {
-    const { connection } = answering(status, { detail: 'canary-answer', input: 'canary-input' });
+  const refusal = async (status: number, fields: Fields, detail = 'canary-answer') => {
+    const { connection } = answering(status, { detail, input: 'canary-input' });
     const answer = await storeSettings(connection, writeOf(fields), UNLIMITED);
     if (answer.kind !== 'not-applied') throw new Error(answer.kind);
     const { message, code, hint } = answer.error;
-    expect(code).toBe('settings-refused');
+    expect(code).toBe(hint.includes('server.url') ? 'not-this-service' : 'settings-refused');
     expect(`${message} ${hint}`).not.toContain('canary');
     return { message, hint };
   };
@@ -211,7 +211,7 @@ describe('a write', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each([400, 422, 404])('that the server refuses as invalid (%s)', async (status) => {
+  it.each([400, 422])('that the server refuses as invalid (%s)', async (status) => {
     const fields = { llm_model: 'canary', active_profile: null, active_meta_profile: '' };
     await expect(refusal(status, fields)).resolves.toEqual({
       message: `${PLACE} was refused as invalid (status ${status}), and the server does not say which value it refuses. Nothing was written.`,
@@ -219,16 +219,42 @@ describe('a write', () => {
     });
   });
 
-  it.each<[Fields, string]>([
-    [{ active_profile: 'canary', active_meta_profile: null }, 'active_profile'],
-    [{ active_agent_profile_id: 'canary' }, 'active_agent_profile_id'],
+  it('to a server that has no such path', async () => {
+    const fields = { llm_model: 'canary', active_profile: null, active_meta_profile: '' };
+    await expect(refusal(404, fields)).resolves.toMatchObject({
+      message: `${PLACE} is unknown to the server (status 404).`,
+    });
+  });
+
+  const [LLM, META] = ['an LLM profile', 'a meta profile'];
+  const BOTH = { active_meta_profile: 'canary', active_profile: 'canary' };
+  const ABSENT = 'that the server does not have';
+
+  it.each<[Fields, string, string, string | undefined]>([
     [
-      { active_meta_profile: 'canary', active_profile: 'canary' },
-      'active_profile or active_meta_profile',
+      { active_profile: 'canary', active_meta_profile: null },
+      'active_profile',
+      `names ${LLM} ${ABSENT}`,
+      undefined,
     ],
-  ])('that names what the server does not have: %o', async (fields, which) => {
-    await expect(refusal(404, fields)).resolves.toEqual({
-      message: `${PLACE} was refused: the server has nothing of the name that ${which} has (status 404). Nothing was written.`,
+    [
+      { active_agent_profile_id: 'canary' },
+      'active_agent_profile_id',
+      `names an agent profile ${ABSENT}`,
+      undefined,
+    ],
+    [
+      BOTH,
+      'active_profile or active_meta_profile',
+      `names ${LLM} ${ABSENT}, or active_meta_profile names ${META} ${ABSENT}`,
+      undefined,
+    ],
+    [BOTH, 'active_profile', `names ${LLM} ${ABSENT}`, "Profile 'canary' not found"],
+    [BOTH, 'active_meta_profile', `names ${META} ${ABSENT}`, "Meta-profile 'canary' not found"],
+  ])('that names what the server does not have: %o, %s', async (fields, which, said, detail) => {
+    const [first = ''] = which.split(' ');
+    await expect(refusal(404, fields, detail)).resolves.toEqual({
+      message: `${PLACE} was refused: ${first} ${said} (status 404). Nothing was written.`,
       hint: `Create what ${which} names on the server first, or name something that it has.`,
     });
     await expect(refusal(422, fields)).resolves.toMatchObject({
