@@ -10,7 +10,7 @@ import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
 import { ageText, yamlText } from './values.ts';
 import { visible } from './visible.ts';
-import { COULD_NOT_READ } from './wording.ts';
+import { unreadSentence } from './wording.ts';
 
 /** The observed state of services, masked: settings as YAML, lists as tables. */
 export function observedText(document: ObservedDocument, style: Style): string {
@@ -21,7 +21,7 @@ export function observedText(document: ObservedDocument, style: Style): string {
       style,
     );
     if (environment.status === 'error')
-      return `${head}\n\n${paint(style, 'red', COULD_NOT_READ)}\n`;
+      return `${head}\n\n${paint(style, 'red', unreadSentence(environment.error))}\n`;
     const parts = document.resources.map((resource) => partText(resource, environment, at, style));
     return `${head}\n\n${parts.join('\n\n')}\n`;
   });

@@ -15,7 +15,7 @@ import { heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { inlineValue, isNested } from './values.ts';
 import { visible } from './visible.ts';
-import { COULD_NOT_READ } from './wording.ts';
+import { unreadSentence } from './wording.ts';
 
 const PULLED_WORDS: Readonly<Record<PulledAction, readonly [string, Paint, string]>> = {
   set: ['+', 'green', ''],
@@ -33,7 +33,7 @@ export function pulledText({ environments, files }: PullDocument, style: Style):
 }
 
 function environmentPull(environment: EnvironmentPull, style: Style): string {
-  const { pulled, left, unknown, variables, status } = environment;
+  const { pulled, left, unknown, variables } = environment;
   const lines = [heading(environment, style), ''];
   lines.push(
     ...pulled.map((value) => pulledLine(value, style)),
@@ -48,20 +48,15 @@ function environmentPull(environment: EnvironmentPull, style: Style): string {
     ),
   );
   if (lines.length > 2) lines.push('');
-  const footer = footerText(status, pulled.length, left.length > 0, style);
+  const footer = footerText(environment, style);
   return `${[...lines, footer].join('\n')}\n`;
 }
 
-function footerText(
-  status: EnvironmentPull['status'],
-  count: number,
-  left: boolean,
-  style: Style,
-): string {
-  const values = counted(count, 'value');
+function footerText({ status, pulled, left, error }: EnvironmentPull, style: Style): string {
+  const values = counted(pulled.length, 'value');
   switch (status) {
     case 'in-sync':
-      return left
+      return left.length > 0
         ? 'Nothing to pull, except for what is kept.'
         : paint(style, 'green', 'Nothing to pull.');
     case 'differs':
@@ -71,7 +66,7 @@ function footerText(
     case 'skipped':
       return 'Not pulled: another environment could not be read.';
     case 'error':
-      return paint(style, 'red', COULD_NOT_READ);
+      return paint(style, 'red', unreadSentence(error));
   }
 }
 

@@ -3,7 +3,12 @@ import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import { type Change, type EnvironmentPlan, type Unknown } from '../model/plan.ts';
+import {
+  type Change,
+  type EnvironmentPlan,
+  type ErrorReport,
+  type Unknown,
+} from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
 import type { Voice } from './change.ts';
@@ -18,7 +23,23 @@ export interface Sentence {
   readonly rest: string;
 }
 
-export const COULD_NOT_READ = "Could not read the service's settings.";
+const COULD_NOT_READ = "Could not read the service's settings.";
+
+/** Why there is nothing to show of an environment: its error says more. */
+export function unreadSentence(error: ErrorReport | null): string {
+  switch (error?.code) {
+    case 'unfit-for-service':
+    case 'spec-refused':
+      return 'Refused: the service cannot take what the file declares.';
+    case 'not-in-snapshot':
+    case 'snapshot-too-old':
+    case 'other-origin':
+      return 'Refused: the snapshot does not stand for the service.';
+    default:
+      return COULD_NOT_READ;
+  }
+}
+
 const NOT_FIXABLE = 'Not as declared, and an apply cannot change that: see the warnings.';
 
 /** `strict` adds that what could not be compared counts as drift. */
@@ -28,7 +49,7 @@ export function planSentence(
   strict: boolean,
 ): Sentence {
   const { status, changes, unknown } = environment;
-  if (status === 'error') return sentence('red', COULD_NOT_READ);
+  if (status === 'error') return sentence('red', unreadSentence(environment.error));
   if (changes.length > 0) {
     if (voice === 'plan') return sentence(null, `Plan: ${countsText(countActions(changes))}.`);
     const caveat = driftCaveat(changes);
