@@ -18,6 +18,7 @@ import type { DesiredField, DesiredState, ObservedState } from '../model/state.t
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
 import { endingWarnings } from './kept-profile.ts';
+import { followingChanges } from './changed-along.ts';
 import { managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { withImpliedKinds } from './native-fields.ts';
@@ -76,7 +77,12 @@ export function planSettings(
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? unpreservableIn(observed, sent) : [];
   return {
-    changes: [...removals, ...changes.filter(({ action }) => action !== 'remove'), ...brought],
+    changes: [
+      ...removals,
+      ...changes.filter(({ action }) => action !== 'remove'),
+      ...brought,
+      ...followingChanges(recordOf(written), observed, desired, changes),
+    ],
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...unreadableIn(desired, observed),

@@ -4,6 +4,7 @@ import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { broughtBy, withBrought } from '../../plan/active-profile.ts';
+import { withFollowing } from '../../plan/changed-along.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
 import type { ReconcileInput, ResourceEnd } from '../contract.ts';
@@ -50,7 +51,8 @@ export async function writeSettings(
     if (sent.kind === 'not-stored')
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
-    const expected = withBrought(before, broughtBy(write.fields, before));
+    const brought = withBrought(before, broughtBy(write.fields, before));
+    const expected = withFollowing(brought, write.fields, input.desired);
     const first = await verify(input, before, expected, plan);
     const mended = await mend(input, plan, expected, first.observed);
     const second = mended.sent

@@ -163,6 +163,61 @@ describe('active_profile alone, which takes the place of the whole llm', () => {
   });
 });
 
+describe('active_meta_profile, with which a server turns enable_classify_and_switch_llm_tool on and off', () => {
+  const SWITCH = ['agent_settings', 'enable_classify_and_switch_llm_tool'];
+
+  it('is planned with that, applied, and in sync after', async () => {
+    const fronted = await server();
+    for (const [pointer, was, is] of [
+      ['m1', false, true],
+      ['m2', true, true],
+      ['null', true, false],
+    ] as const) {
+      const run = runs(fronted.url, `active_meta_profile: ${pointer}`);
+      const found = (await planOf(run)).changes.find(({ path }) => path.join() === SWITCH.join());
+      expect(found).toEqual(
+        was === is ? undefined : expect.objectContaining({ before: was, after: is }),
+      );
+      expect((await run('apply', '--yes')).code).toBe(0);
+      expect((await run('plan', '--exit-code')).code).toBe(0);
+      expect(await settingsOf(fronted)).toMatchObject({
+        agent_settings: { enable_classify_and_switch_llm_tool: is },
+      });
+    }
+  });
+
+  it('is planned without that if the file declares it, or the server has no such member', async () => {
+    const fronted = await server();
+    const declared =
+      'active_meta_profile: m1, agent_settings: { enable_classify_and_switch_llm_tool: true }';
+    const { changes } = await planOf(runs(fronted.url, declared));
+    expect(changes.map(({ path }) => path.join())).toEqual(['active_meta_profile', SWITCH.join()]);
+    expect(changes.map(({ reason }) => reason).join()).not.toContain('comes with');
+    fronted.changed = (_, reply) =>
+      JSON.parse(
+        JSON.stringify(reply, (key, value: unknown) => (key === SWITCH[1] ? undefined : value)),
+      ) as typeof reply;
+    const alone = await planOf(runs(fronted.url, 'active_meta_profile: m1'));
+    expect(alone.changes.map(({ path }) => path)).toEqual([['active_meta_profile']]);
+  });
+
+  it('and what somebody else does to it beside the write is named', async () => {
+    const fronted = await server();
+    let written = false;
+    fronted.before = async ({ method }) => {
+      const agent_settings_diff = { enable_classify_and_switch_llm_tool: false };
+      if (method === 'GET' && written)
+        await fronted.ask('PATCH', '/api/settings', { agent_settings_diff });
+      written ||= method === 'PATCH';
+    };
+    const { code, stdout, stderr } = await runs(fronted.url, 'active_meta_profile: m1')(
+      'apply',
+      '--yes',
+    );
+    expect([code, stdout + stderr]).toEqual([8, expect.stringContaining(SWITCH.join('.'))]);
+  });
+});
+
 describe('a pointer to something that is not there', () => {
   it.each(['active_profile: gone', 'active_profile: gone, llm_model: x/y'])(
     'is refused by plan and apply: %s',
