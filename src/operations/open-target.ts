@@ -21,6 +21,7 @@ import { settingsObserver } from '../service/settings.ts';
 import type { Startup } from '../service/startup.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
+import { assertAnswers } from './files-read.ts';
 import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */
@@ -113,7 +114,7 @@ async function openTarget(
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
     asksSecrets: asksSecrets || desired.fields.some(holdsSecret),
-    ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile)),
+    ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile), options),
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
@@ -208,7 +209,8 @@ async function startEmbedded(
   }
 }
 
-function certificates(path: string): string {
+function certificates(path: string, options: Options): string {
+  assertAnswers(path, options);
   const read = readText(path, CA_LIMIT);
   if ('text' in read && read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text;
   throw new SetpointError('file-unreadable', `${path} holds no certificates in PEM form.`);

@@ -63,6 +63,10 @@ export interface Options {
   readonly checkout?: Checkout | undefined;
   /** What a controller keeps from one run to the next. */
   readonly session?: Session | undefined;
+  /**
+   * Tells of files whose disk does not answer before they are read in a session: a reference to one has no value then. Default: they are read at once.
+   */
+  readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -86,6 +90,8 @@ export interface Session {
   /** Receives what a plan has compared. */
   readonly onCompared?: ((compared: Compared) => void) | undefined;
   readonly values: SharedValues;
+  /** Files whose disk does not answer now. */
+  readonly silent?: ReadonlySet<string> | undefined;
 }
 
 /** How far a run over several environments is. */

@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { SetpointError } from '../model/error.ts';
 import type { Rule } from '../model/guard.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
@@ -10,6 +10,8 @@ import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fingerprintFile } from '../host/fingerprint-file.ts';
+import { assertAnswers } from './files-read.ts';
+import { fingerprintPath } from './fingerprint-path.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { sinceAgreement } from '../plan/agreement.ts';
 import { declaredDigests } from '../plan/declared-form.ts';
@@ -161,23 +163,18 @@ export async function plannedEnvironment(
   return environmentPlan(planned, { ...about, digests }, earlier);
 }
 
-const FINGERPRINTS = '.setpoint/fingerprints.json';
-
-/** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. The file is beside the settings. */
+/** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. */
 function fingerprintsOf(
   { server, target }: Prepared,
-  { env, checkout }: PlanRequest,
+  request: PlanRequest,
 ): Promise<FingerprintStore> {
-  const folder = dirname(target.file);
   const known = server instanceof SetpointError ? null : server;
-  return fingerprintFile(
-    resolve(checkout?.state ?? folder, FINGERPRINTS),
-    env['SETPOINT_STATE_KEY'] ?? '',
-    {
-      origin: known?.origin ?? '',
-      address: known === null ? '' : serviceAddress(known.url, folder),
-    },
-  );
+  const path = fingerprintPath(target, request);
+  assertAnswers(path, request);
+  return fingerprintFile(path, request.env['SETPOINT_STATE_KEY'] ?? '', {
+    origin: known?.origin ?? '',
+    address: known === null ? '' : serviceAddress(known.url, dirname(target.file)),
+  });
 }
 
 /** Where the requests of a target go, in one spelling; an embedded store by its place beside the settings. */

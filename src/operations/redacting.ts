@@ -75,8 +75,19 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 }
 
 /** What a run looks up in its variables: made once, because the process looks each of its variables up anew. */
-function lookupsIn(env: Options['env']): Pick<Running<Options>, 'references' | 'proxy'> {
-  return { references: referenceSource(env), proxy: proxyVariables(env) };
+function lookupsIn(
+  env: Options['env'],
+  silent?: ReadonlySet<string>,
+): Pick<Running<Options>, 'references' | 'proxy'> {
+  return { references: referenceSource(env, silent), proxy: proxyVariables(env) };
+}
+
+/** The same run, which reads no file whose disk does not answer. */
+export function withoutFiles<R extends Options>(
+  run: Running<R>,
+  silent: ReadonlySet<string>,
+): Running<R> {
+  return { ...run, ...lookupsIn(run.env, silent) };
 }
 
 /** The same run with other variables. */
@@ -202,7 +213,8 @@ async function running<R extends Options, T>(
   try {
     allowListeners(request.signal);
     const tracer = await findTracer();
-    return await work({ ...request, ...lookupsIn(request.env), resolved, networks, tracer });
+    const lookups = lookupsIn(request.env, request.session?.silent);
+    return await work({ ...request, ...lookups, resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;

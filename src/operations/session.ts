@@ -6,11 +6,12 @@ import type { Digests } from '../model/ports.ts';
 import { agreementAfter, type AgreementWith } from '../plan/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
 import { apply, type ApplyRequest } from './apply.ts';
+import { filesRead } from './files-read.ts';
 import type { Options, PlanRequest, Session } from './options.ts';
 import { plan } from './plan.ts';
 import { checkPolicy } from './policy.ts';
 import { judgeTargets } from './prepare.ts';
-import { redacting } from './redacting.ts';
+import { redacting, withoutFiles } from './redacting.ts';
 import { selectRun } from './select.ts';
 
 /** The environments of a session, and the values of the references of all that its files declare. */
@@ -34,7 +35,8 @@ export async function loadSession(request: Options): Promise<LoadedSession> {
   await redacting(request, async (run) => {
     const selected = selectRun(run);
     await checkPolicy(selected.targets, run);
-    judgeTargets(selected, run);
+    const silent = await silentOf(selected.declared, request);
+    judgeTargets(selected, silent === undefined ? run : withoutFiles(run, silent));
     ({ targets } = selected);
     declared = new Set(selected.declared.map(({ name }) => name));
     values = run.resolved.shared;
@@ -79,7 +81,11 @@ export async function planLoaded(
       agreement: agreementAfter(compared, agreement, digests),
     });
   };
-  const { environments } = await plan({ ...request, ...ofOne(target, sharing, onCompared) });
+  const silent = await silentOf([target], request);
+  const { environments } = await plan({
+    ...request,
+    ...ofOne(target, sharing, silent, onCompared),
+  });
   return { plan: only(environments), agreed };
 }
 
@@ -89,7 +95,8 @@ export async function applyLoaded(
   request: ApplyRequest,
   sharing: Sharing,
 ): Promise<EnvironmentOutcome> {
-  const { environments } = await apply({ ...request, ...ofOne(target, sharing) });
+  const silent = await silentOf([target], request);
+  const { environments } = await apply({ ...request, ...ofOne(target, sharing, silent) });
   return only(environments);
 }
 
@@ -106,11 +113,20 @@ export function approvalOf(
 function ofOne(
   target: Target,
   { networks, values, agreement, digests }: Sharing,
+  silent: ReadonlySet<string> | undefined,
   onCompared?: Session['onCompared'],
 ): Partial<Options> {
   const loaded = { files: [], targets: [target], diagnostics: [] };
-  const session: Session = { loaded, networks, values, agreement, digests, onCompared };
+  const session: Session = { loaded, networks, values, agreement, digests, silent, onCompared };
   return { session, targets: undefined, selector: undefined, shard: undefined, policy: undefined };
+}
+
+/** Files of targets whose disk does not answer; undefined if nobody is asked. */
+async function silentOf(
+  targets: readonly Target[],
+  options: Options,
+): Promise<ReadonlySet<string> | undefined> {
+  return options.unanswered?.(filesRead(targets, options));
 }
 
 function only<T>([one]: readonly T[]): T {

@@ -2,6 +2,7 @@ import { SetpointError, usageError } from '../../model/error.ts';
 import { readSaved } from '../../operations/saved-document.ts';
 import { join } from 'node:path';
 import { keepYoungSpace } from '../../host/memory.ts';
+import { DiskAnswers } from '../../host/disk-answers.ts';
 import { readText } from '../../host/read-text.ts';
 import { listenOptions } from '../../page/listen-options.ts';
 import type { Controller } from '../../watch/controller.ts';
@@ -30,7 +31,13 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
   try {
     const data = flags.data ?? DEFAULT_DATA;
     const named = optionsFrom(flags, io, 'writes');
-    const request = { ...named, ...shardOptions(flags, named.env, io), strict: flags.strict };
+    const disks = new DiskAnswers();
+    const request = {
+      ...named,
+      ...shardOptions(flags, named.env, io),
+      strict: flags.strict,
+      unanswered: (paths: Iterable<string>) => disks.silentOf(paths),
+    };
     const approved =
       flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
     const log = watchLog(flags, io);

@@ -274,3 +274,60 @@ it.skipIf(!canHang)(
     shell.stdin.end();
   },
 );
+
+it.skipIf(!canHang)(
+  'a disk of references that hangs delays no other environment, is said where it is used, and hinders no end (needs unshare and FUSE)',
+  async () => {
+    const [ours, other] = [await aStore('en'), await aStore('en')];
+    const folder = aFolder({ 'keys/key': 'a-session-key\n', 'data/.keep': '', 'ca/ca.pem': 'x' });
+    const text = `version: 1
+watch: { mode: detect, interval: 10s }
+environments:
+  ours: { server: { url: "${ours.url}", api_key: "\${file:${folder}/keys/key}" }, settings: { language: en } }
+  other: { server: { url: "${other.url}", api_key: "\${env:KEY}" }, settings: { language: en } }
+`;
+    writeFileSync(join(folder, 'settings.yaml'), text);
+    const port = await freePort();
+    const command = `"${process.execPath}" -r "${QUICK}" "${BIN}" watch --data data --lock file --listen 127.0.0.1:${port}`;
+    const shell = spawn('unshare', ['-rm', 'bash'], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        KEY: 'a-session-key',
+        SETPOINT_ALLOWED_FILES: join(folder, 'keys'),
+        SETPOINT_STATE_KEY: 'a-key-of-the-state-that-is-long-enough',
+        SETPOINT_TEST_TIMES: '20',
+        SETPOINT_TEST_SINCE: String(Date.now()),
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void shell.kill('SIGKILL'));
+    let said = '';
+    shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    shell.stdin.write(`${command} > out 2> err & pid=$!\n`);
+    await until(() => ours.requests.length > 2 && other.requests.length > 2);
+    shell.stdin.write(`${HANGING.replace('DIR', 'keys')}\n`);
+    const ask = async (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+    const errorOf = async (name: string): Promise<string | undefined> => {
+      const { environments } = (await (await ask(`/api/environments/${name}`)).json()) as {
+        environments: { error: { message: string } | null }[];
+      };
+      return environments[0]?.error?.message;
+    };
+    await until(async () => (await errorOf('ours'))?.includes('does not answer') === true);
+    const before = other.requests.length;
+    // The files are read again, with all their references.
+    writeFileSync(join(folder, 'settings.yaml'), `${text}# again\n`);
+    await until(() => other.requests.length >= before + 30);
+    expect(await errorOf('other')).toBeUndefined();
+    expect((await ask('/healthz')).status).toBe(200);
+    const { length } = ours.requests;
+    shell.stdin.write('umount -l keys; exec 7<&-\n');
+    await until(() => ours.requests.length > length);
+    await until(async () => (await errorOf('ours')) === undefined);
+    shell.stdin.write('kill $pid; wait $pid; echo "ended $?"\n');
+    await until(() => said.includes('ended'));
+    expect(said.trim()).toBe('ended 0');
+    shell.stdin.end();
+  },
+);

@@ -1,0 +1,40 @@
+import { dirname, resolve } from 'node:path';
+import { lookUpAll } from '../desired/lookup.ts';
+import { member, textOf } from '../desired/node.ts';
+import { mayHoldReference } from '../desired/references.ts';
+import type { Target } from '../desired/target.ts';
+import { SetpointError } from '../model/error.ts';
+import { lookedAtBesides } from '../host/reference-source.ts';
+import type { Options } from './options.ts';
+import { fingerprintPath } from './fingerprint-path.ts';
+
+/** The files that are read whenever targets are planned or applied, besides their settings. */
+export function filesRead(targets: Iterable<Target>, options: Options): ReadonlySet<string> {
+  const { env } = options;
+  const files = new Set<string>();
+  const references = {
+    variable: () => undefined,
+    file: (path: string) => {
+      files.add(path);
+      return { problem: '' };
+    },
+  };
+  for (const { server, settings } of targets)
+    for (const part of [server, settings]) lookUpAll(part, references, undefined);
+  if (files.size > 0) for (const path of lookedAtBesides(env)) files.add(path);
+  for (const target of targets) {
+    const certificates = textOf(member(target.server, 'ca_file')) ?? '';
+    if (certificates !== '' && !mayHoldReference(certificates))
+      files.add(resolve(dirname(target.file), certificates));
+    if ((env['SETPOINT_STATE_KEY'] ?? '') !== '') files.add(fingerprintPath(target, options));
+  }
+  return files;
+}
+
+/** Throws if the disk of a file that is to be read does not answer. */
+export function assertAnswers(path: string, { session }: Pick<Options, 'session'>): void {
+  if (session?.silent?.has(path) !== true) return;
+  throw new SetpointError('timed-out', `${path} does not answer.`, {
+    hint: 'Check the disk that it is on.',
+  });
+}
