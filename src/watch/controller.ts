@@ -245,11 +245,9 @@ export class Controller implements Watching {
   #restore({ memory: known, damaged }: Reading): void {
     // What is watched already is restored with its lock.
     this.#isRestored = this.states().length === 0;
-    const told = known.notices.filter(
-      (one) => !('environment' in one) || this.#roster.find(one.environment) === undefined,
-    );
     this.#roster.restore(known);
-    for (const notice of told) this.#keeper.told.take(notice);
+    for (const name of known.told.environments)
+      if (this.#roster.find(name) === undefined) this.#keeper.told.renew(name, known.told);
     if (damaged > 0)
       this.#keeper.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,

@@ -18,7 +18,15 @@ import type { Clock } from '../model/ports.ts';
 import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../model/verdict.ts';
 import type { AgreementWith } from '../operations/session.ts';
 import { beginningsAfter, firstOf, type Beginning } from './beginnings.ts';
-import { failedAfter, healsAfter, moved, recent, retold, type Attempt } from './healing.ts';
+import {
+  failedAfter,
+  healsAfter,
+  moved,
+  putBackAfter,
+  recent,
+  retold,
+  type Attempt,
+} from './healing.ts';
 
 /** What a controller must know of an environment to go on after a restart. Times are ISO 8601, UTC. */
 export interface Remembered {
@@ -36,6 +44,8 @@ export interface Remembered {
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
   readonly healFailed: HealFailed | null;
+  /** What was put right last; a new file of the journal does not begin with it. */
+  readonly putBack: PutBack | null;
   /** Where file and service were the same when they last were; null if nothing is known. */
   readonly agreed: AgreementWith | null;
 }
@@ -150,11 +160,7 @@ export class Environment implements WatchState {
   /** Takes how the last write ended. */
   written(outcome: EnvironmentOutcome, at: number): void {
     this.heals = healsAfter(this.heals, outcome);
-    if (outcome.error === null && outcome.requests.post > 0) {
-      const { found, digest, heals } = this;
-      const paths = heals.at(-1)?.paths ?? [];
-      this.putBack = { at: new Date(at).toISOString(), found, digest, paths };
-    }
+    this.putBack = putBackAfter(this, outcome, new Date(at).toISOString());
     this.tried(outcome, at);
   }
 
@@ -190,6 +196,7 @@ export class Environment implements WatchState {
       heals: this.heals,
       stopped: this.stopped,
       healFailed: this.healFailed,
+      putBack: this.putBack,
       agreed: this.agreed,
     };
   }
@@ -208,7 +215,7 @@ export class Environment implements WatchState {
     this.heals = retold(known.heals, now);
     this.stopped = known.stopped;
     this.healFailed = known.healFailed;
-    this.putBack = null;
+    this.putBack = known.putBack;
     this.agreed = known.agreed;
   }
 }

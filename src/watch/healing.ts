@@ -2,7 +2,14 @@ import { formatPath } from '../model/path.ts';
 import { ERRORS, type ErrorCode } from '../model/error.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import type { Change, ErrorReport } from '../model/plan.ts';
-import type { Heal, HealFailed, HealingStopped, Moment, WatchState } from '../model/watch.ts';
+import type {
+  Heal,
+  HealFailed,
+  HealingStopped,
+  Moment,
+  PutBack,
+  WatchState,
+} from '../model/watch.ts';
 import type { Json } from '../model/value.ts';
 import { counted } from '../model/wording.ts';
 import { ageText } from '../render/values.ts';
@@ -89,6 +96,16 @@ export function healsAfter(
   const last = heals.at(-1);
   if (requests.post === 0 || last === undefined) return before;
   return [...before, isSomeSent(changes) ? last : { ...last, kept: false }];
+}
+
+/** What was put right last, after another write has ended at a time; `heals` are those after it. */
+export function putBackAfter(
+  { putBack, found, digest, heals }: Pick<WatchState, 'putBack' | 'found' | 'digest' | 'heals'>,
+  { error, requests }: Pick<EnvironmentOutcome, 'error' | 'requests'>,
+  at: string,
+): PutBack | null {
+  if (error !== null || requests.post === 0) return putBack;
+  return { at, found, digest, paths: heals.at(-1)?.paths ?? [] };
 }
 
 /** Whether the service may have stored a change. */

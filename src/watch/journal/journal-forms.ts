@@ -9,6 +9,7 @@ import type { Checkpoint, JournalLine } from './journal-lines.ts';
 type Form = (value: unknown) => boolean;
 
 const text: Form = (value) => typeof value === 'string';
+const flag: Form = (value) => typeof value === 'boolean';
 const count: Form = (value) => Number.isFinite(value);
 const time: Form = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const there: Form = (value) => value !== undefined;
@@ -174,7 +175,7 @@ const KEPT = members({
   stopped: orNull(members({ at: time, ...stopped })),
   began: orAbsent(list(members({ of: text, since: time, after: orNull(time) }))),
   healFailed: orAbsent(
-    orNull(members({ at: time, count, digest: text, code: text, message: text })),
+    orNull(members({ at: time, count, isRefused: flag, code: text, message: text })),
   ),
 });
 

@@ -13,7 +13,10 @@ export interface Checkpoint {
    * `agreed` is the place of one in `agreements`, and `agreedWith` its address. Earlier versions wrote none of `agreedWith`, `began` and
    * `healFailed`.
    */
-  readonly environments: readonly (Omit<Remembered, 'agreed' | 'began' | 'healFailed'> & {
+  readonly environments: readonly (Omit<
+    Remembered,
+    'agreed' | 'began' | 'healFailed' | 'putBack'
+  > & {
     readonly agreed?: number | null;
     readonly agreedWith?: string | null;
     readonly began?: readonly Beginning[];

@@ -4,15 +4,13 @@ import type { Agreement, AgreementWith } from '../../operations/session.ts';
 import { Agreements } from '../agreements.ts';
 import { beginningsAfter, firstOf } from '../beginnings.ts';
 import type { Remembered } from '../environment.ts';
-import { failedAfter, healsAfter, moved, recent } from '../healing.ts';
+import { failedAfter, healsAfter, moved, putBackAfter, recent } from '../healing.ts';
 import { ToldStates } from '../notices/told.ts';
 import type { Checkpoint, JournalLine, Place } from './journal-lines.ts';
 
 /** What the lines of a journal say of each environment. */
 export interface Restored {
   readonly environments: ReadonlyMap<string, Remembered>;
-  /** What was told of the states that environments are in, the oldest first. */
-  readonly notices: readonly JournalRecord[];
   /** Environments to which a write has begun since the last start, and has not ended. */
   readonly inFlight: readonly string[];
 }
@@ -43,7 +41,8 @@ export class Memory implements Restored {
   checkpoint(at: string, upTo: readonly Place[]): Checkpoint {
     const { environments, notices, inFlight } = this;
     const places = new Map<Agreement, number>();
-    const all = [...environments.values()].map(({ agreed, ...known }) => {
+    const all = [...environments.values()].map((one) => {
+      const { agreed, ...known } = { ...one, putBack: undefined };
       if (agreed === null) return { ...known, agreed: null };
       const { agreement, address } = agreed;
       const place = places.get(agreement) ?? places.size;
@@ -64,6 +63,7 @@ export class Memory implements Restored {
           this.environments.set(name, {
             ...known,
             healFailed: healFailed ?? null,
+            putBack: null,
             began: began ?? beginningsAfter([], found, plan, since, after),
             agreed: this.#placed(line, agreed, agreedWith),
           });
@@ -139,11 +139,13 @@ export class Memory implements Restored {
       return;
     }
     this.#inFlight.delete(environment);
-    const { healFailed } = this.of(environment);
+    const known = this.of(environment);
+    const heals = healsAfter(known.heals, outcome);
     this.#change(environment, {
       ...(outcome.requests.post > 0 ? { lastApply: at } : {}),
-      heals: healsAfter(this.#healsOf(environment), outcome),
-      healFailed: failedAfter(healFailed, outcome, at),
+      heals,
+      putBack: putBackAfter({ ...known, heals }, outcome, at),
+      healFailed: failedAfter(known.healFailed, outcome, at),
     });
   }
 
@@ -181,6 +183,7 @@ function unknown(name: string): Remembered {
     heals: [],
     stopped: null,
     healFailed: null,
+    putBack: null,
     agreed: null,
   };
 }

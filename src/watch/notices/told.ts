@@ -86,6 +86,11 @@ export class ToldStates {
     });
   }
 
+  /** The environments of which anybody was told anything. */
+  get environments(): readonly string[] {
+    return [...this.#told.keys()];
+  }
+
   /** Takes what others know of an environment in the place of what is known here. */
   renew(environment: string, others: ToldStates): void {
     const known = others.#told.get(environment);

@@ -8,11 +8,13 @@ import { receiver } from '../../fixture/receivers.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import {
   MINUTE,
+  recordsOf,
   SECOND,
   settingsFile,
   startWatching,
-  watchFolder,
+  tableLocks,
   type WorldOptions,
+  watchFolder,
 } from '../../fixture/watch-world.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
@@ -120,6 +122,29 @@ describe('somebody is told', () => {
     });
     expect(firing(watch.clock.now())).toEqual([]);
     await watch.stop();
+  });
+
+  it('once of what was healed by a controller that was killed before it could say so', async () => {
+    const { store, start, told, events } = await scene('heal');
+    const locks = () => tableLocks(new Map());
+    const watch = start({ locks });
+    await watch.pass(2 * MINUTE);
+    store.stored = { ...DRIFTED };
+    while (recordsOf(watch.data, 'write').length === 0) await watch.pass(SECOND);
+    watch.life.end();
+    expect(events()).toEqual([]);
+    const { clock } = watch;
+    const next = start({ locks, clock });
+    await next.pass(3 * MINUTE);
+    expect(told).toMatchObject([
+      { event: 'healed', summary: 'was changed on the service, and has been put back' },
+    ]);
+    expect(told[0]?.paths).toEqual(['language']);
+    await next.stop();
+    const last = start({ locks, clock });
+    await last.pass(3 * MINUTE);
+    expect([events(), store.posts()]).toEqual([['healed prod'], 1]);
+    await last.stop();
   });
 
   it('that healing has stopped, with what is known of the other writer, and that it is over', async () => {

@@ -230,7 +230,7 @@ describe('what is remembered', () => {
       stopped: { path: 'language' },
       healFailed: { count: 1 },
       agreed: { address: 'a' },
-      // It was told, or never will be.
+      // What the journal says alone counts.
       putBack: null,
     });
     expect(again.remembered.began).toEqual([

@@ -16,7 +16,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEvent } from '../../../src/model/watch.ts';
 import { Journal } from '../../../src/watch/journal/journal.ts';
 import { MOST_RECORDS } from '../../../src/watch/journal/recent-records.ts';
-import { isAbout, type JournalLine } from '../../../src/watch/journal/journal-lines.ts';
+import {
+  isAbout,
+  lineOf,
+  parsedLine,
+  type JournalLine,
+} from '../../../src/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
@@ -127,6 +132,31 @@ describe('what a journal restores', () => {
     expect(of('a')?.heals.map(({ paths }) => paths)).toEqual([['language'], ['agent']]);
     const { of: later } = await restoredOf(writing('a', 'x'), ...rest, ...rest, writing('a', 'y'));
     expect(later('a')?.heals.map(({ paths }) => paths)).toEqual([['y']]);
+  });
+
+  it('is what was put right last, and how it differed', async () => {
+    const { of } = await restoredOf(state('a', 'drift'), writing('a', 'x'), wrote('a'));
+    expect(of('a')?.putBack).toEqual({
+      at: iso(T0 + 2 * MINUTE),
+      found: 'drift',
+      digest: 'drift',
+      paths: ['x'],
+    });
+    const { of: other } = await restoredOf(state('a', 'drift'), writing('a', 'x'), wrote('a', 0));
+    expect(other('a')?.putBack).toBeNull();
+  });
+
+  it('is all of an environment whose heals fail, also from the first line of a new file', async () => {
+    const failed = wrote('a');
+    const error = { code: 'settings-refused', message: 'Refused.', hint: '' };
+    Object.assign((failed as { outcome: object }).outcome, { status: 'failed', error });
+    const { memory } = await restoredOf(state('a', 'drift'), writing('a', 'x'), failed);
+    expect(memory.of('a').healFailed).toMatchObject({ count: 1, code: 'settings-refused' });
+    const again = new Memory();
+    const line = parsedLine(lineOf(memory.checkpoint(iso(T0 + 9 * MINUTE), [])));
+    expect(line?.kind).toBe('checkpoint');
+    if (line !== null) again.take(line);
+    expect(again.of('a')).toEqual(memory.of('a'));
   });
 
   it('is no heal of what was not sent after all', async () => {
