@@ -115,7 +115,7 @@ export const COMMANDS = {
   get: {
     argument: { form: '<what>', completion: { words: RESOURCES, list: true } },
     summary:
-      'Show what the service is and has, masked: server, settings, secrets, sandboxes, specs, conversations',
+      'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations, secrets',
     example: 'setpoint get sandboxes,conversations -e staging',
     flags: [...STARTED, ...REPORTING],
     about: NOT_VERBOSE,

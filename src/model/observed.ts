@@ -8,10 +8,10 @@ import type { Json } from './value.ts';
 export const RESOURCES = [
   'server',
   'settings',
-  'secrets',
   'sandboxes',
   'specs',
   'conversations',
+  'secrets',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
 

@@ -11,7 +11,7 @@ import type { Digests } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
-import { changeName } from '../model/told.ts';
+import { isById } from '../model/told.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { declaredDigests } from './declared-form.ts';
 import { maskedChange } from './plan-document.ts';
@@ -43,7 +43,7 @@ export function notCovered(
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const named = missing.slice(0, MOST_CHANGES).map((one) => `${changeName(one)} (${one.action})`);
+  const named = missing.slice(0, MOST_CHANGES).map((one) => `${nameOf(one)} (${one.action})`);
   const more = missing.length - named.length;
   return new SetpointError(
     'not-covered',
@@ -58,7 +58,7 @@ export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approve
     .filter((change) => !isPlanned(change))
     .map(({ change }) => ({
       code: 'already-made',
-      message: `${changeName(change)}: ${whyNot(change)}.`,
+      message: `${nameOf(change)}: ${whyNot(change)}.`,
       path: change.path,
     }));
 }
@@ -67,6 +67,11 @@ function whyNot({ action, path }: Change<Json>): string {
   return action === 'rotate'
     ? `the saved plan rotates it, and this run does not; pass --rotate ${formatPath(path)}`
     : 'already as the saved plan makes it';
+}
+
+function nameOf(change: Change<Json>): string {
+  const { resource, path } = change;
+  return isById(change) ? `${resource} ${path.join(' ')}` : formatPath(path);
 }
 
 /** A change as documents carry it, and the digest of what the file declares for it. */

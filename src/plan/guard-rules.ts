@@ -5,7 +5,7 @@ import type { Code, Safety } from '../model/path-facts.ts';
 import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
-import { changeName, isById } from '../model/told.ts';
+import { isById } from '../model/told.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
@@ -195,8 +195,8 @@ function overwrittenDrift(plan: Plan): Finding[] {
     .filter((change) => change.class === 'drift' || change.class === 'conflict')
     .map((change) => ({
       message: isById(change)
-        ? `The plan changes what somebody did to ${changeName(change)}.`
-        : `The plan overwrites ${changeName(change)}, which somebody changed on the service.`,
+        ? `The plan changes what somebody did to ${change.resource} ${change.path[0]}.`
+        : `The plan overwrites ${formatPath(change.path)}, which somebody changed on the service.`,
       path: change.path,
     }));
 }

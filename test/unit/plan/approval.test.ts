@@ -154,7 +154,7 @@ describe('an approval does not cover', () => {
     expect(refusal(plan, saved(plan))).toBeNull();
     expect(refusal(plan, saved(PLAN))).toContain('sandbox box-1 (resume).');
     const started = planOf([], {}, [step('box-1', { path: ['default', '#1'], action: 'start' })]);
-    expect(refusal(started, saved(PLAN))).toContain('new sandbox #1 (default) (start).');
+    expect(refusal(started, saved(PLAN))).toContain('sandbox default #1 (start).');
   });
 
   it('more than twenty changes, of which it counts the rest', () => {
