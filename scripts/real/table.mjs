@@ -6,7 +6,9 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
   const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
   const contract = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'contract');
   const cases = contract.filter(({ ancestorTitles }) => ancestorTitles.length > 1);
-  const loop = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'loop');
+  const steps = LOOPS.flatMap((loop) =>
+    tests.filter(({ ancestorTitles }) => ancestorTitles[0] === loop),
+  );
   const known = Object.keys(differs).length;
   return {
     release,
@@ -17,7 +19,7 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
       differs,
       total: cases.length,
     },
-    steps: loop.map(({ title, status }) => ({
+    steps: steps.map(({ title, status }) => ({
       step: title,
       end: status === 'skipped' || status === 'pending' ? (without[title] ?? 'not tried') : status,
     })),
@@ -40,6 +42,9 @@ export function tableOf(rows) {
     '',
   ].join('\n');
 }
+
+/** What takes a settings file through its life, in the order of the table. */
+const LOOPS = ['loop', 'custom secrets'];
 
 const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
 

@@ -77,6 +77,7 @@ describe('the table of releases', () => {
         [['contract', 'on an empty store'], 'case a', 'passed'],
         [['contract', 'on an empty store'], 'case b (it is known)', 'passed'],
         [['contract', 'on an empty store'], 'case c', 'failed'],
+        [['custom secrets'], 'step e', 'passed'],
         [['loop'], 'step a', 'passed'],
         [['loop'], 'step b', 'failed'],
         [['loop'], 'step c', 'skipped'],
@@ -91,6 +92,7 @@ describe('the table of releases', () => {
 | step b | **no** |
 | step c | left out |
 | step d | not tried |
+| step e | yes |
 
 - 1.0.0, the case "case b": it is known.
 - 1.0.0, step c: it cannot.

@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from '../fixture/loop/dialects.ts';
 import type { LoopServer } from '../fixture/loop/server.ts';
+import { realSecrets } from './real-secrets.ts';
 import type { JsonRecord } from '../fixture/store-server.ts';
 import type { Release } from './releases.ts';
 
@@ -53,8 +54,10 @@ export async function startRealServer(
   const store = join(folder, 'store');
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const settings = join(store, 'settings.json');
-  const read = () => (existsSync(settings) ? readFileSync(settings, 'utf8') : null);
+  const read = (name: string) => {
+    const path = join(store, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : null;
+  };
   let running: ChildProcess | null = null;
 
   const server: RealServer = {
@@ -64,7 +67,7 @@ export async function startRealServer(
     store,
     keepsSecrets: true,
     async record() {
-      const text = read();
+      const text = read('settings.json');
       if (text === null || release.server === 'openhands-ai')
         return text === null ? null : (JSON.parse(text) as JsonRecord);
       // This server encrypts the secrets that it stores, and answers them in clear to this header.
@@ -73,7 +76,13 @@ export async function startRealServer(
       const { llm_api_key_is_set: _, ...record } = answer ?? {};
       return record;
     },
-    bytes: read,
+    bytes: () => read('settings.json'),
+    secrets: () => realSecrets(server, read('secrets.json')),
+    breakSecrets() {
+      const whole = read('secrets.json');
+      server.put('secrets.json', '{"custom_secrets": ');
+      return () => server.put('secrets.json', whole);
+    },
     empty() {
       for (const name of readdirSync(store).filter((one) => one !== 'cwd'))
         if (!name.endsWith('.db')) rmSync(join(store, name), { recursive: true });
