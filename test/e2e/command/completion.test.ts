@@ -165,6 +165,7 @@ for (const shell of SHELLS) {
       expect(offered(shell, 'setpoint serve --becomes fl')).toEqual(['flapping']);
       expect(offered(shell, 'setpoint get s')).toEqual([
         'sandboxes',
+        'secrets',
         'server',
         'settings',
         'specs',
@@ -178,7 +179,7 @@ for (const shell of SHELLS) {
       const words = offered(shell, 'setpoint get settings,s').map((word) =>
         word.replace('settings,', ''),
       );
-      expect(words).toEqual(['sandboxes', 'server', 'specs']);
+      expect(words).toEqual(['sandboxes', 'secrets', 'server', 'specs']);
     });
 
     completes('names of fields, for explain and for --rotate', () => {
