@@ -35,6 +35,21 @@ export interface Listing {
   readonly describes: boolean;
 }
 
+/** The name under which a value waits that takes the place of another. */
+export function secondName(name: string): string {
+  return `${name}__next`;
+}
+
+/** What of a list is such a value: none where a request replaces one, whatever an item is called. */
+export function waitingFor(
+  name: string,
+  { items, replaces }: Pick<Listing, 'items' | 'replaces'>,
+): ListedItem | undefined {
+  if (replaces === 'in-place') return undefined;
+  const waiting = secondName(name);
+  return items.find((item) => item.name === waiting);
+}
+
 /** One request that changes a collection. `store` creates an item, or replaces one where that is possible. */
 export type ItemRequest =
   | {

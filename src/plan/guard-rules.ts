@@ -72,10 +72,6 @@ function lifted(
     }));
 }
 
-/**
- * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
- * service whose secrets somebody has cleared, and a write could be the end of them.
- */
 /** The items of collections that a plan removes although they hold a secret. */
 function removedItems({ parts }: Plan): Finding[] {
   return parts.flatMap(({ changes }) =>
@@ -85,15 +81,19 @@ function removedItems({ parts }: Plan): Finding[] {
   );
 }
 
+/**
+ * No secret reads as stored any more although some were: a service that cannot decrypt them answers so. Nothing tells that from a
+ * service whose secrets somebody has cleared, and a write could be the end of them.
+ */
 function secretsGone(
-  { settings }: Plan,
+  { settings, parts }: Plan,
   { dialect, secrets, values, bare = [], saved = false }: ObservedState,
   guards: GuardSettings,
 ): RuleFinding[] {
-  const had = [...settings.gone, ...bare];
   const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
+  const had = [...(hasAny ? [] : [...settings.gone, ...bare]), ...parts.flatMap((one) => one.gone)];
   const { undecryptable } = dialect;
-  if (undecryptable === undefined || saved || had.length === 0 || hasAny) return [];
+  if (undecryptable === undefined || saved || had.length === 0) return [];
   const names = had.map(formatPath).join(', ');
   return [
     {

@@ -1,4 +1,10 @@
-import type { CollectionName, DesiredItem, ListedItem, Listing } from '../model/collection.ts';
+import {
+  waitingFor,
+  type CollectionName,
+  type DesiredItem,
+  type ListedItem,
+  type Listing,
+} from '../model/collection.ts';
 import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
@@ -16,7 +22,7 @@ export interface CollectionPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
-  /** Items that were stored from here, and that the service does not have any more. */
+  /** Items that were stored from here, if the service lists none at all. */
   readonly gone: readonly Path[];
   /** What the service has and the file does not name. */
   readonly unmanaged: readonly Path[];
@@ -28,11 +34,6 @@ interface Known {
   readonly fingerprints: Fingerprints;
 }
 
-/** The name under which a value waits that takes the place of another. */
-export function secondName(name: string): string {
-  return `${name}__next`;
-}
-
 /**
  * Plans a collection by name: what is declared is stored, described, or removed; what is not named is left alone. A value is never read, so
  * that one that is stored is the declared one only if a fingerprint says so. Pure.
@@ -40,34 +41,43 @@ export function secondName(name: string): string {
 export function planCollection(
   { resource, block }: CollectionNames,
   desired: readonly DesiredItem[],
-  { items }: Listing,
+  listing: Listing,
   known: Known,
 ): CollectionPlan {
+  const { items } = listing;
   const listed = new Map(items.map((item) => [item.name, item]));
   const plans = desired.map((item) => {
     const own = { resource, path: [block, item.name], source: item.source };
-    return planItem(own, item, listed, known);
+    return planItem(own, item, { listed, listing }, known);
   });
-  const declared = new Set(desired.flatMap(({ name }) => [name, secondName(name)]));
+  const declared = new Set(
+    desired.flatMap(({ name }) => [name, waitingFor(name, listing)?.name ?? name]),
+  );
   return {
     changes: plans.flatMap(({ changes = [] }) => changes),
     unknown: plans.flatMap(({ unknown = [] }) => unknown),
     warnings: [],
-    gone: plans.flatMap(({ gone = [] }) => gone),
+    gone: items.length > 0 ? [] : plans.flatMap(({ gone = [] }) => gone),
     unmanaged: items.flatMap(({ name }) => (declared.has(name) ? [] : [[block, name]])),
   };
 }
 
 type ItemPlan = Partial<Pick<CollectionPlan, 'changes' | 'unknown' | 'gone'>>;
 
+/** What a service lists, also by name. */
+interface Found {
+  readonly listed: ReadonlyMap<string, ListedItem>;
+  readonly listing: Listing;
+}
+
 function planItem(
   own: Pick<Change, 'resource' | 'path' | 'source'>,
   { name, value, description }: DesiredItem,
-  listed: ReadonlyMap<string, ListedItem>,
+  { listed, listing }: Found,
   { rotation, fingerprints }: Known,
 ): ItemPlan {
   const there = listed.get(name);
-  const interrupted = listed.has(secondName(name));
+  const interrupted = waitingFor(name, listing) !== undefined;
   const secret = { ...own, before: null, after: value, sensitive: true, ref: value?.ref ?? null };
   const change = (action: Change['action'], reason: string): Change => ({
     ...secret,
@@ -89,18 +99,21 @@ function planItem(
     return {
       changes: [change('set', reason)],
       unknown,
-      gone: last === 'none' || interrupted ? [] : [own.path],
+      gone: last === 'none' ? [] : [own.path],
     };
   }
   const described = describedChange(own, there, description);
   if (missing !== null) return { unknown, changes: described };
+  const isRenewed = described.length > 0 && !listing.describes && last === 'none';
   const why = interrupted
     ? `${LEFT_OVER}; will be rotated`
     : last === 'different'
       ? 'set, changed since last written: will be rotated'
       : isRotated(rotation, own.path)
         ? 'set, will be rotated'
-        : null;
+        : isRenewed
+          ? 'set, its description cannot be changed without it: will be rotated'
+          : null;
   if (why !== null) return { changes: [change('rotate', why), ...described] };
   if (last === 'same') return { changes: described };
   return {

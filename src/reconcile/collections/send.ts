@@ -1,10 +1,15 @@
-import type { DesiredItem, ItemRequest, Listing } from '../../model/collection.ts';
+import {
+  secondName,
+  waitingFor,
+  type DesiredItem,
+  type ItemRequest,
+  type Listing,
+} from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { Result } from '../../model/outcome.ts';
 import type { Change, PartPlan } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import type { ObservedState } from '../../model/state.ts';
-import { secondName } from '../../plan/plan-collection.ts';
 import type { ReconcileInput } from '../contract.ts';
 import { interruption, unlessAbandoned } from '../interruption.ts';
 import { retryPause } from '../pauses.ts';
@@ -54,7 +59,10 @@ export async function sendItem(
   const note = (result: Result): void => changes.forEach((change) => results.set(change, result));
   const putBack = stored ? await input.fingerprints.forget([first.path.slice(0, 2)]) : null;
   for (const [index, request] of requests.entries()) {
-    const answer = await sendOne(writing, request);
+    const answer = await sendOne(writing, request).catch((thrown: unknown) => {
+      note('unknown');
+      throw thrown;
+    });
     if (answer.kind === 'stored') {
       note('unknown');
       continue;
@@ -73,11 +81,12 @@ export async function sendItem(
 function requestsFor(
   { name, value, description }: DesiredItem,
   changes: readonly Change[],
-  { items, replaces, describes }: Listing,
+  listing: Listing,
 ): readonly ItemRequest[] {
+  const { items, replaces, describes } = listing;
   const there = items.find((item) => item.name === name);
   const next = secondName(name);
-  const waiting = items.find((item) => item.name === next);
+  const waiting = waitingFor(name, listing);
   const leftOver: ItemRequest[] = waiting === undefined ? [] : [{ kind: 'remove', name: next }];
   if (value === null)
     return [...(there === undefined ? [] : [{ kind: 'remove', name } as const]), ...leftOver];
@@ -94,17 +103,31 @@ function requestsFor(
   ];
 }
 
+/** Sends a request, and again once if it may not have taken effect. What was unsure once stays so, unless a list shows the effect. */
 async function sendOne(writing: Writing, request: ItemRequest): Promise<WriteAnswer> {
   const { input, kind, settings } = writing;
+  let unsure: WriteAnswer | null = null;
   for (let attempt = 1; ; attempt += 1) {
     const sending = input.actuators.collections.send(kind.block, settings, request);
-    const answer = await unlessAbandoned(sending, input.abandon);
+    const answer: WriteAnswer = await unlessAbandoned(sending, input.abandon);
     if (answer.kind === 'stored') return answer;
-    if (answer.kind === 'not-applied' && !answer.retry) return answer;
-    if (answer.kind === 'ambiguous' && isShown(request, await listed(writing)))
+    if (answer.kind === 'ambiguous') unsure = answer;
+    // What somebody else has removed is removed.
+    const isMissing = request.kind === 'remove' && answer.kind === 'not-applied' && answer.reached;
+    if ((unsure !== null || isMissing) && (await isFound(writing, request)))
       return { kind: 'stored' };
-    if (attempt >= SENDS || interruption(input.signal) !== null) return answer;
+    const isLast = attempt >= SENDS || interruption(input.signal) !== null;
+    if (isLast || (answer.kind === 'not-applied' && !answer.retry)) return unsure ?? answer;
     await input.clock.sleep(retryPause(answer.error), input.signal);
+  }
+}
+
+/** Whether a list can be read, and shows that a request took effect. */
+async function isFound(writing: Writing, request: ItemRequest): Promise<boolean> {
+  try {
+    return isShown(request, await listed(writing));
+  } catch {
+    return false;
   }
 }
 

@@ -1,10 +1,9 @@
-import type { Listing } from '../../model/collection.ts';
+import { waitingFor, type Listing } from '../../model/collection.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import { partWarnings, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
 import { masked } from '../../model/value.ts';
-import { secondName } from '../../plan/plan-collection.ts';
 import type { ResourceEnd } from '../contract.ts';
 import { inPart, sameResult, untouched } from '../ends.ts';
 import { interruption } from '../interruption.ts';
@@ -128,7 +127,9 @@ function remainingIn(
     ({ action, path }) =>
       action !== 'rotate' && sent.some(([change]) => samePath(change.path, path)),
   );
-  const ours = new Set(desired.flatMap(({ name }) => [name, secondName(name)]));
+  const ours = new Set(
+    desired.flatMap(({ name }) => [name, waitingFor(name, before)?.name ?? name]),
+  );
   const there = new Set(after.items.map(({ name }) => name));
   const lost = before.items.filter(({ name }) => !ours.has(name) && !there.has(name));
   return [
@@ -153,7 +154,7 @@ function remainingIn(
 
 /** Keeps the fingerprints of the values that were stored. If they cannot be kept, that is a warning: the write is done. */
 async function remembered(
-  { input, desired, part }: Writing,
+  { input, desired, kind }: Writing,
   { describes }: Listing,
   results: ReadonlyMap<Change, Result>,
 ): Promise<readonly Warning[]> {
@@ -166,12 +167,9 @@ async function remembered(
           // Where a description is not changed alone, the value was sent along.
           (result === 'verified' && !describes)),
     );
-  const written = part.changes.flatMap((change) => {
-    const item = desired.find(({ name }) => name === part.resource.itemOf(change));
-    const path = change.path.slice(0, 2);
-    return item === undefined || item.value === null || !isStored(path)
-      ? []
-      : [{ path, value: item.value }];
+  const written = desired.flatMap(({ name, value }) => {
+    const path = [kind.block, name];
+    return value === null || !isStored(path) ? [] : [{ path, value }];
   });
   try {
     await input.fingerprints.remember(written, input.clock.now());
