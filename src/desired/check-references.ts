@@ -199,7 +199,7 @@ function emptyValue(path: readonly string[]): Finding {
 const MISPLACED: Finding = {
   code: 'malformed-reference',
   message: 'References are not resolved here.',
-  hint: 'Write the value itself. References work in settings, and in url, api_key, headers and ca_file of a server.',
+  hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers and ca_file of a server.',
 };
 
 const EMPTY_SECRET: Finding = {

@@ -203,7 +203,7 @@ function hintFor(expected: Expectation, node: Node, kind: string, path: readonly
   }
   if (keys.length > 0) {
     const some = keys.slice(0, 4).join(', ');
-    const url = allows('string') ? 'a url, or ' : '';
+    const url = expected.secret ? 'a reference, or ' : allows('string') ? 'a url, or ' : '';
     return `Write ${url}a map with keys such as ${some}.`;
   }
   const text = node.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { BLOCKS, eachBlock, type Blocks } from './blocks.ts';
+import type { FilePath } from './blocks/block.ts';
+import { clashingNames } from './blocks/secrets.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
@@ -116,11 +118,15 @@ function targetsOf(
   const below = base === null ? null : blocksOf(base);
   const blocks = below === null ? top : eachBlock(({ name }) => overlay(below[name], top[name]));
   const common = { file: path, root, base, shared: blocks };
+  const clashing = (holder: Node, path: FilePath, above: Node | undefined): PlacedFinding[] =>
+    holder.kind === 'map' && above !== undefined ? clashingNames({ holder, path }, above) : [];
+  const ofBase = clashing(root, [], below?.secrets);
   const environments = member(root, 'environments');
   if (environments === undefined) {
     return {
       targets: [{ name: nameOf(path, root, options), ...common, ...blocks }],
       findings: [
+        ...ofBase,
         ...declaredTwice(blocks.settings),
         ...(options.serverGiven ? [] : missingServer(root, blocks.server, null)),
       ],
@@ -136,18 +142,22 @@ function targetsOf(
   const later = (one: Member) => laterTarget(one.key, path, () => readOne(one));
   return {
     targets: all.map(all.length > MANY ? later : targetOf),
-    findings: all.flatMap((environment, index) => {
-      const own = environment.node;
-      const server = overlay(blocks.server, member(own, 'server'));
-      const settings = member(own, 'settings');
-      return [
-        ...(settings === undefined && index > 0
-          ? []
-          : declaredTwice(overlay(blocks.settings, settings))),
-        ...keysThatDoNotFollow(environment, blocks.server, member(own, 'server')),
-        ...(options.serverGiven ? [] : missingServer(root, server, environment)),
-      ];
-    }),
+    findings: [
+      ...ofBase,
+      ...all.flatMap((environment, index) => {
+        const own = environment.node;
+        const server = overlay(blocks.server, member(own, 'server'));
+        const settings = member(own, 'settings');
+        return [
+          ...(settings === undefined && index > 0
+            ? []
+            : declaredTwice(overlay(blocks.settings, settings))),
+          ...clashing(own, ['environments', environment.key], blocks.secrets),
+          ...keysThatDoNotFollow(environment, blocks.server, member(own, 'server')),
+          ...(options.serverGiven ? [] : missingServer(root, server, environment)),
+        ];
+      }),
+    ],
   };
 }
 

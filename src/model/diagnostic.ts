@@ -23,7 +23,8 @@ export const DIAGNOSTICS = {
   'base-not-allowed': 'A base file has a key that only the file extending it may have.',
   'declared-twice': 'A field under its name and at its native place.',
   directive: 'A YAML directive, which would change how the file is read.',
-  'duplicate-entry': 'The same mcp server, sandbox or sandbox spec twice in one list.',
+  'duplicate-entry':
+    'The same mcp server, sandbox or sandbox spec twice in one list, or two names of secrets that cannot both be kept.',
   'duplicate-key': 'The same key twice in one map.',
   'empty-value': 'A key without a value.',
   'file-too-large': 'The file is larger than the limit.',

@@ -94,8 +94,16 @@ function part(value: Part, key: string, redactor: Redactor): Part {
   if (typeof value !== 'object') return value;
   if (!isList(value)) return recordPart(value, redactor);
   if (key === 'path') return pathPart(value, redactor);
+  if (key === 'secrets') return mappedList(value, (item) => listedPart(item, redactor));
   const inner = key === 'unmanaged' ? 'path' : key;
   return mappedList(value, (item) => part(item, isList(item) ? inner : key, redactor) ?? null);
+}
+
+/** An item that a service lists: its name is the service's text, and may be a value that somebody put in the wrong place. */
+function listedPart(item: Json, redactor: Redactor): Json {
+  if (typeof item !== 'object' || item === null || isList(item)) return item;
+  const shown = (value: Json): Json => (typeof value === 'string' ? redactor.text(value) : value);
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, shown(value)]));
 }
 
 function textPart(text: string, key: string, redactor: Redactor): string {
@@ -156,7 +164,7 @@ function isStructural(path: Path, index: number): boolean {
   const from = path[0] === 'settings' && path.length > 1 ? 1 : 0;
   const inner = index - from;
   if (inner <= 0)
-    return segment === 'settings' || isNameOfField(segment) || NATIVE_PARTS.has(segment);
+    return isBlockOfPaths(segment) || isNameOfField(segment) || NATIVE_PARTS.has(segment);
   if (NATIVE_PARTS.has(path[from] ?? '')) return isNativeWord(segment) || /^\d{1,4}$/.test(segment);
   const mcp = path[from] === 'mcp_config';
   if (mcp && inner === 2 && from === 0) return false;
@@ -167,6 +175,11 @@ function isStructural(path: Path, index: number): boolean {
 /** Only answers of later servers have such names: the tables are read for nothing else. */
 function isNativeName(key: string): boolean {
   return /^[a-z][a-z0-9_]*$/.test(key) && isNativeWord(key);
+}
+
+/** The blocks that paths begin with. */
+function isBlockOfPaths(segment: string): boolean {
+  return segment === 'settings' || segment === 'secrets';
 }
 
 function isNameOfField(name: string): boolean {

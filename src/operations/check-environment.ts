@@ -1,3 +1,4 @@
+import { isBlock } from '../desired/blocks.ts';
 import { listIn } from '../desired/key-travel.ts';
 import { member } from '../desired/node.ts';
 import { referenceReports } from '../desired/lookup.ts';
@@ -50,6 +51,8 @@ function referencesCheck(prepared: Prepared, options: Running<Options>): Check<T
   const ofServer = referenceReports(target.server, ['server'], source);
   const ofField = (name: string): ReferenceReport[] =>
     referenceReports(member(target.settings, name), ['settings', name], source);
+  const ofItems = (block: string): ReferenceReport[] =>
+    isBlock(block) ? referenceReports(target[block], [block], source) : [];
   const missing = [
     ...(server instanceof SetpointError && server.code === 'reference-missing'
       ? reasonsAt('server', ofServer, server.message.replace(/\.$/, ''))
@@ -64,7 +67,11 @@ function referencesCheck(prepared: Prepared, options: Running<Options>): Check<T
       hint,
     });
   }
-  const all = [...ofServer, ...desired.fields.flatMap(({ field }) => ofField(field.name))];
+  const all = [
+    ...ofServer,
+    ...desired.fields.flatMap(({ field }) => ofField(field.name)),
+    ...[...desired.items.keys()].flatMap(ofItems),
+  ];
   const count = all.filter(({ problem }) => problem === null).length;
   if (count === 0) return passedCheck('references', 'there are none');
   return passedCheck(

@@ -11,6 +11,7 @@ import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { failedEnvironment } from '../plan/plan-document.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
+import { savedListing } from '../service/collections/collection.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { withLock } from '../service/locked.ts';
 import { savedSettings } from '../plan/snapshot.ts';
@@ -174,18 +175,21 @@ function settingsOfSnapshot(
 
 /** A list that the snapshot does not contain is not taken for an empty one. */
 function collectionOfSnapshot(
-  { name, ...saved }: EnvironmentObserved,
+  { name, dialect, release, ...saved }: EnvironmentObserved,
   collection: CollectionName,
 ): Listing | null {
   const items = saved[collection];
   if (items === null) return null;
   if (items === undefined)
-    throw notInSnapshot(`The snapshot does not contain the ${collection} of ${name}.`);
+    throw notInSnapshot(
+      `The snapshot does not contain the ${collection} of ${name}.`,
+      `Take one with them: setpoint get settings,${collection} -o json=snapshot.json.`,
+    );
   if (items.some((item) => `${item.name} ${item.description}`.includes(MASK)))
     throw notInSnapshot(
       `The snapshot masks names or descriptions of the ${collection} of ${name}.`,
     );
-  return { items, replaces: 'in-place', describes: true };
+  return dialect === null ? null : savedListing(collection, { dialect, release }, items);
 }
 
 /** Specs and conversations that the snapshot does not contain are null: they are not judged. */
@@ -216,6 +220,6 @@ function timeOf(text: string | null): number | null {
   return text === null ? null : Date.parse(text);
 }
 
-function notInSnapshot(message: string): SetpointError {
-  return new SetpointError('not-in-snapshot', message);
+function notInSnapshot(message: string, hint?: string): SetpointError {
+  return new SetpointError('not-in-snapshot', message, hint === undefined ? {} : { hint });
 }

@@ -45,6 +45,17 @@ const COLLECTIONS: Readonly<Record<CollectionName, Partial<Record<DialectName, W
   secrets: CUSTOM_SECRETS,
 };
 
+/** A list as a server of a dialect would give it, of what was saved of one; null if such a server has none. */
+export function savedListing(
+  name: CollectionName,
+  { dialect, release }: { readonly dialect: DialectName; readonly release: string | null },
+  items: readonly ListedItem[],
+): Listing | null {
+  const wire = COLLECTIONS[name][dialect];
+  if (wire === undefined) return null;
+  return { items, replaces: wire.replaces(release), describes: wire.describes };
+}
+
 const MOST_PAGES = 1000;
 
 /** Reads a collection to its last page, or fails. A list that cannot be believed is an error and never a shorter list. */
@@ -65,8 +76,7 @@ export function collectionObserver(connection: Connection, limits: TimeLimits): 
         if (seen.has(next) || pages === MOST_PAGES) throw unlike(connection, wire);
         seen.add(next);
       }
-      const { describes } = wire;
-      return { items: [...items.values()], replaces: wire.replaces(release), describes };
+      return savedListing(name, { dialect: dialect.name, release }, [...items.values()]);
     },
   };
 }
