@@ -127,6 +127,9 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
       },
     },
   },
+  'docs/guides/custom-secrets.md': {
+    services: { [AGENTS]: { settings: CONFIGURED } },
+  },
   'docs/guides/guards.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, confirmation_mode: true } } },
   },
