@@ -111,7 +111,7 @@ async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconc
     const own =
       end.error === null && resource !== undefined
         ? await resource.write(input, part, observed)
-        : untouched(part.changes, partWarnings(part));
+        : { ...untouched(part.changes, partWarnings(part)), unknown: part.unknown };
     end = joined(end, own, interruption(input.signal) !== null);
   }
   return { ...end, plan, ...spokenBy(observed), refusals: [] };

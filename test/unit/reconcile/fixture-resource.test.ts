@@ -18,7 +18,7 @@ import { PLAIN } from '../../../src/render/style.ts';
 import { planText } from '../../../src/render/section-text.ts';
 import { digestsUnder } from '../../../src/host/digests.ts';
 import { declared } from '../plan/declared.ts';
-import { scripted } from './scripted.ts';
+import { refused, scripted } from './scripted.ts';
 
 /** A resource that nothing outside of this file knows: lamps that are on or off, each by its name. */
 function lamps(wanted: Readonly<Record<string, string>>, service: Map<string, string>) {
@@ -120,6 +120,32 @@ it('is an error where something of it is not to be had', async () => {
   const service = new Map([['broken', 'on']]);
   const end = await reconcile(inputOf({ broken: 'on' }, service));
   expect(end).toMatchObject({ status: 'partial', error: { message: 'The lamp is broken.' } });
+});
+
+it('is left alone if the settings could not be written, and keeps what is unknown of it', async () => {
+  const service = new Map<string, string>();
+  const desired = declared('language: fr');
+  const resource = lamps({ hall: 'on' }, service);
+  const unknown = [{ path: ['lamps', 'porch'], reason: 'dark', ref: null }];
+  const resources: readonly ManagedResource[] = [
+    {
+      ...resource,
+      plan: async (...of) => {
+        const part = await resource.plan(...of);
+        return part === null ? null : { ...part, unknown };
+      },
+    },
+  ];
+  const answers = [refused(false, true)];
+  const { input } = scripted(desired, {
+    shows: [{ language: 'en' }],
+    answers,
+    more: { resources },
+  });
+  const end = await reconcile(input);
+  expect(end).toMatchObject({ status: 'failed', unknown });
+  expect([...end.results.values()]).toEqual(['not-sent', 'not-sent']);
+  expect(service.size).toBe(0);
 });
 
 it('is masked as the settings are', async () => {
