@@ -40,16 +40,19 @@ const FIXED = new Set(
   ).split(' '),
 );
 
-/** Every free text of a document, keys of values among them. */
-function texts(value: unknown, key = ''): string[] {
-  if (FIXED.has(key)) return [];
+/** Every free text of a document, keys of values among them. The name of an item that a service lists is the service's own. */
+function texts(value: unknown, key = '', isListed = false): string[] {
+  if (FIXED.has(key) && !isListed) return [];
   if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap((item) => texts(item, key));
+  if (Array.isArray(value)) return value.flatMap((item) => texts(item, key, isListed));
   if (typeof value !== 'object' || value === null) return [];
   // The path of an explanation that is about no setting leads to a key of the file's own.
   const typed = 'part' in value && value.part !== 'settings';
   const members = Object.entries(value).filter(([name]) => !(typed && name === 'path'));
-  return members.flatMap(([name, member]) => [name, ...texts(member, name)]);
+  return members.flatMap(([name, member]) => [
+    name,
+    ...texts(member, name, isListed || name === 'secrets'),
+  ]);
 }
 
 /** The members that a schema gives a choice of words for, with what they are. */
@@ -57,6 +60,7 @@ function words(document: unknown, at = ''): string[] {
   if (typeof document !== 'object' || document === null) return [];
   return Object.entries(document).flatMap(([name, member]) => {
     const place = `${at}/${name}`;
+    if (name === 'secrets') return [];
     const structural =
       FIXED.has(name) ||
       [
