@@ -121,6 +121,8 @@ const GROUPS = [
       ['GITHUB_SERVER_URL', 'See above.'],
       ['GITHUB_REPOSITORY', 'The repository to comment in.'],
       ['GITHUB_REF', 'The branch that pull requests about drift are for.'],
+      ['GITHUB_WORKFLOW_REF', 'With GITHUB_JOB, which job keeps an issue about drift.'],
+      ['GITHUB_JOB', 'See above.'],
       ['GITHUB_API_URL', 'The API of GitHub, for GitHub Enterprise Server.'],
       ['GITHUB_EVENT_PATH', 'The event, with the pull request to comment on.'],
       ['GITHUB_STEP_SUMMARY', 'The summary of the job.'],

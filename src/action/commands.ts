@@ -12,7 +12,7 @@ import { get } from '../operations/get.ts';
 import type { Options, PlanRequest } from '../operations/options.ts';
 import { drift, plan } from '../operations/plan.ts';
 import { readSaved } from '../operations/saved-document.ts';
-import { selectTargets } from '../operations/select.ts';
+import { selectRun, selectTargets } from '../operations/select.ts';
 import { check, validationDocument } from '../operations/validate.ts';
 import { diagnosticsText } from '../render/error-text.ts';
 import {
@@ -67,6 +67,7 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
     unknown: 0,
     planPath: null,
     drift: null,
+    declared: [],
     readForPulls: null,
   };
 }
@@ -97,6 +98,7 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     unknown: document.summary.unknown,
     planPath: path,
     drift: null,
+    declared: [],
     readForPulls: null,
   };
 }
@@ -133,6 +135,7 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     unknown: document.summary.unknown,
     planPath: inputs.plan,
     drift: null,
+    declared: [],
     readForPulls: null,
   };
 }
@@ -158,6 +161,7 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     unknown: document.summary.unknown,
     planPath: null,
     drift: document,
+    declared: selectRun({ ...options, onSelected: undefined }).declared.map(({ name }) => name),
     readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
   };
 }

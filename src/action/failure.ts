@@ -29,6 +29,7 @@ export function failureResult(
     unknown: 0,
     planPath: null,
     drift: null,
+    declared: [],
     readForPulls: null,
   };
 }

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { notice, warning } from '@actions/core';
 import { gitHub } from '../github/client.ts';
 import { writeDriftIssues } from '../github/drift-issue.ts';
@@ -35,14 +36,23 @@ export async function publishComments(
   }
 }
 
-/** Updates the issues about drift. Returns why it could not: an issue is how anybody hears of drift, so that fails the step. */
+/**
+ * Updates the issues about drift, as the workflow and the settings files that keep them: another workflow's are its own. Returns why it could not: an issue is how
+ * anybody hears of drift, so that fails the step.
+ */
 export async function publishDrift(
   document: PlanDocument,
+  { files, declared }: { readonly files: readonly string[]; readonly declared: readonly string[] },
   token: string,
   env: Variables,
 ): Promise<SetpointError | null> {
   try {
-    await writeDriftIssues(gitHub(accessFrom(env, token), SYSTEM_CLOCK), document, hasDrifted);
+    const [workflow = ''] = (env['GITHUB_WORKFLOW_REF'] ?? '').split('@');
+    const folder = relative(env['GITHUB_WORKSPACE'] ?? '', process.cwd());
+    const keeper = JSON.stringify([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
+    const keeping = workflow === '' ? null : { keeper, declared };
+    const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
+    await writeDriftIssues(client, document, hasDrifted, undefined, keeping);
     return null;
   } catch (thrown) {
     return asSetpointError(thrown);

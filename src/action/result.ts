@@ -20,6 +20,8 @@ export interface StepResult {
   readonly planPath: string | null;
   /** The plan of `drift`; null for other commands. */
   readonly drift: PlanDocument | null;
+  /** The environments of the settings files, whichever the step has chosen. */
+  readonly declared: readonly string[];
   /** Reads what the pull requests about drift would hold; null if there are to be none. */
   readonly readForPulls: (() => Promise<readonly ReadEnvironment[]>) | null;
 }

@@ -59,7 +59,12 @@ async function publish(
 ): Promise<number> {
   if (inputs?.comment !== true) return 0;
   if (result.drift !== null) {
-    const problem = await publishDrift(result.drift, inputs.token, process.env);
+    const problem = await publishDrift(
+      result.drift,
+      { files: inputs.files ?? [], declared: result.declared },
+      inputs.token,
+      process.env,
+    );
     if (problem === null) return 0;
     errorLine(`${problem.message} ${problem.hint}`, {
       title: 'The drift issues could not be updated',

@@ -4,22 +4,31 @@ import { driftMarkdown, footer } from '../render/markdown/comments.ts';
 import { countsMarkdown } from '../render/markdown/summary.ts';
 import { visible } from '../render/visible.ts';
 import type { GitHub, Post } from './client.ts';
-import { digestIn, digestOf, isMarked, marked, markerOf, withoutMeta } from './marker.ts';
+import { digestIn, digestOf, isMarked, keeperIn, marked, markerOf, withoutMeta } from './marker.ts';
 import { writtenBy } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
+
+/** Who keeps issues, and what there is to keep them for. */
+export interface Keeping {
+  /** Identifies the keeper from run to run: the issues of others are not its own to end. */
+  readonly keeper: string;
+  /** Every environment of its files, whichever a run has chosen. */
+  readonly declared: readonly string[];
+}
 
 /**
  * Keeps one open issue for each environment that has drifted, and none for the others. Every run updates an open issue; once the
  * environment has no drift any more, it is closed with a comment that says what `endOf` says, and stays closed: the next drift gets an issue of its
  * own. One that a person closes stays closed, too, until something else drifts, or the same does again. The issue of an environment that could not
- * be read is left as it is.
+ * be read is left as it is. With `keeping`, one of an environment that its files no longer have is closed.
  */
 export async function writeDriftIssues(
   github: GitHub,
   document: PlanDocument,
   hasDrifted: (environment: EnvironmentPlan) => boolean,
   endOf: (environment: EnvironmentPlan, at: string) => string = endWords,
+  keeping: Keeping | null = null,
 ): Promise<void> {
   const open = await writtenBy(github, await github.openIssues(LABEL));
   // Those that a run has closed have no digest any more.
@@ -39,8 +48,21 @@ export async function writeDriftIssues(
     }
     const digest = driftDigest(environment);
     const isSettled = own.length === 0 && left.some(({ body }) => digestIn(body) === digest);
-    if (!isSettled) await keepOpen(github, own, document, environment);
+    if (!isSettled) await keepOpen(github, own, document, environment, keeping);
   }
+  for (const one of open.filter((post) => keeping !== null && hasDeparted(post, keeping)))
+    await closeIssue(
+      github,
+      one,
+      document,
+      `No longer kept at ${document.created_at}: the settings files have no such environment any more.`,
+    );
+}
+
+/** Whether the issue of a keeper is about an environment that its files no longer have. */
+function hasDeparted({ body }: Post, { keeper, declared }: Keeping): boolean {
+  const isDeclared = declared.some((name) => isMarked(body, markerOf('drift', name)));
+  return keeperIn(body) === digestOf(keeper) && !isDeclared;
 }
 
 async function keepOpen(
@@ -48,8 +70,9 @@ async function keepOpen(
   own: readonly Post[],
   document: PlanDocument,
   environment: EnvironmentPlan,
+  keeping: Keeping | null,
 ): Promise<void> {
-  const body = issueBody(document, environment);
+  const body = issueBody(document, environment, keeping);
   const [oldest] = own;
   if (oldest === undefined) {
     const title = `Drift: ${visible(environment.name).slice(0, 200)}`;
@@ -92,11 +115,16 @@ function driftDigest({ changes }: EnvironmentPlan): string {
   );
 }
 
-function issueBody(document: PlanDocument, environment: EnvironmentPlan): string {
+function issueBody(
+  document: PlanDocument,
+  environment: EnvironmentPlan,
+  keeping: Keeping | null,
+): string {
   const drift = driftMarkdown(partOf(document, [environment])).trimEnd();
   const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync. If you close it before, it stays closed until something else differs.`;
   const counts = countsMarkdown(document, 'drift');
   const text = [counts, drift, checked].filter((part) => part !== '').join('\n\n');
-  const meta = { digest: driftDigest(environment), commit: document.run.commit };
+  const keeper = keeping === null ? undefined : digestOf(keeping.keeper);
+  const meta = { digest: driftDigest(environment), commit: document.run.commit, keeper };
   return `${marked(markerOf('drift', environment.name), meta, text)}\n`;
 }

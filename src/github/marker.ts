@@ -15,6 +15,8 @@ export type Subject =
 export interface Meta {
   readonly digest: string;
   readonly commit: string | null;
+  /** A digest of who keeps it, such as a workflow and its settings files; absent if that is not told. */
+  readonly keeper?: string | undefined;
 }
 
 const LONGEST_NAME = 200;
@@ -26,9 +28,9 @@ export function markerOf(subject: Subject, environment: string | null): string {
 }
 
 /** A post: its marker, what it keeps for the next run, then what people read. */
-export function marked(marker: string, { digest, commit }: Meta, markdown: string): string {
+export function marked(marker: string, { digest, commit, keeper }: Meta, markdown: string): string {
   const known = commit !== null && /^[0-9a-f]{7,64}$/.test(commit) ? commit : null;
-  const meta = JSON.stringify({ v: 1, digest, commit: known });
+  const meta = JSON.stringify({ v: 1, digest, commit: known, keeper });
   return `${marker}\n<!-- setpoint-meta ${meta} -->\n\n${markdown}`;
 }
 
@@ -40,6 +42,12 @@ export function isMarked(body: string, marker: string): boolean {
 export function digestIn(body: string): string | null {
   const [, meta = ''] = firstLines(body);
   return /^<!-- setpoint-meta \{"v":1,"digest":"([0-9a-f]+)",.*\} -->$/.exec(meta)?.[1] ?? null;
+}
+
+/** Who keeps a post; null if it does not tell. */
+export function keeperIn(body: string): string | null {
+  const [, meta = ''] = firstLines(body);
+  return /^<!-- setpoint-meta \{"v":1,.*,"keeper":"([0-9a-f]+)"\} -->$/.exec(meta)?.[1] ?? null;
 }
 
 /** A post without what it was kept for: it is found by its marker, and by its digest no more. */

@@ -175,6 +175,36 @@ it('reports each of three environments by itself', async () => {
   ]);
 });
 
+it('closes the issue of an environment that its files no longer have, and none that another job keeps', async () => {
+  const settings = (...names: string[]) => ({
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: ${on.store.url}, api_key: "\${env:KEY}" }
+      settings: { language: en }
+      environments: { ${names.map((name) => `${name}: {}`).join(', ')} }
+    `,
+  });
+  const run = (job: string, more: Record<string, string> = {}) => {
+    const env = {
+      GITHUB_WORKFLOW_REF: 'o/r/.github/workflows/drift.yml@refs/heads/main',
+      GITHUB_JOB: job,
+    };
+    return on.step({ inputs: { ...DRIFT, ...more }, env });
+  };
+  on.commit(settings('old', 'new'));
+  change('fr');
+  await run('one');
+  on.commit(settings('theirs', 'new'));
+  await run('two', { environments: 'theirs' });
+  const open = () =>
+    on.github.issues.filter(({ state }) => state === 'open').map(({ title }) => title);
+  expect(open().toSorted()).toEqual(['Drift: new', 'Drift: old', 'Drift: theirs']);
+  on.commit(settings('new'));
+  await run('one', { environments: 'new' });
+  expect(open().toSorted()).toEqual(['Drift: new', 'Drift: theirs']);
+  expect(on.github.comments.at(-1)?.body).toContain('have no such environment any more');
+});
+
 it('takes no issue of somebody else for its own, and no pull request', async () => {
   commitInSync();
   change('fr');
