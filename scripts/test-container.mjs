@@ -64,7 +64,12 @@ network_config_dir = "${folder}/networks"
     }
   }
   return {
-    env: { DOCKER_HOST: `unix://${socket}`, TESTCONTAINERS_RYUK_DISABLED: 'true' },
+    env: {
+      DOCKER_HOST: `unix://${socket}`,
+      // The gateway of the default network is there only while a container is in it.
+      TESTCONTAINERS_HOST_OVERRIDE: '127.0.0.1',
+      TESTCONTAINERS_RYUK_DISABLED: 'true',
+    },
     async stop() {
       service.kill();
       await ended;
