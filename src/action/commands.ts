@@ -67,7 +67,6 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
     unknown: 0,
     planPath: null,
     drift: null,
-    declared: [],
     readForPulls: null,
   };
 }
@@ -98,7 +97,6 @@ async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResul
     unknown: document.summary.unknown,
     planPath: path,
     drift: null,
-    declared: [],
     readForPulls: null,
   };
 }
@@ -135,7 +133,6 @@ async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     unknown: document.summary.unknown,
     planPath: inputs.plan,
     drift: null,
-    declared: [],
     readForPulls: null,
   };
 }
@@ -160,10 +157,13 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
     changes: environments.flatMap(({ changes }) => changes).length,
     unknown: document.summary.unknown,
     planPath: null,
-    drift: document,
-    declared: selectRun({ ...options, onSelected: undefined }).declared.map(({ name }) => name),
+    drift: { document, declared: declaredNames(options) },
     readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
   };
+}
+
+function declaredNames(options: Options): readonly string[] {
+  return selectRun({ ...options, onSelected: undefined }).declared.map(({ name }) => name);
 }
 
 /** The inputs as operations take them. */

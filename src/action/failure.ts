@@ -29,7 +29,6 @@ export function failureResult(
     unknown: 0,
     planPath: null,
     drift: null,
-    declared: [],
     readForPulls: null,
   };
 }

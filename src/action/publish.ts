@@ -2,12 +2,12 @@ import { relative } from 'node:path';
 import { notice, warning } from '@actions/core';
 import { gitHub } from '../github/client.ts';
 import { writeDriftIssues } from '../github/drift-issue.ts';
+import { digestOf } from '../github/marker.ts';
 import { accessFrom, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { asSetpointError, type SetpointError } from '../model/error.ts';
-import type { PlanDocument } from '../model/plan.ts';
-import { hasDrifted } from './result.ts';
+import { hasDrifted, type FoundDrift } from './result.ts';
 import type { Variables } from '../model/ports.ts';
 
 /**
@@ -37,19 +37,19 @@ export async function publishComments(
 }
 
 /**
- * Updates the issues about drift, as the workflow and the settings files that keep them: another workflow's are its own. Returns why it could not: an issue is how
- * anybody hears of drift, so that fails the step.
+ * Updates the issues about drift, as the job and the settings files that keep them: those of other jobs are left to them. Returns why it
+ * could not: an issue is how anybody hears of drift, so that fails the step.
  */
 export async function publishDrift(
-  document: PlanDocument,
-  { files, declared }: { readonly files: readonly string[]; readonly declared: readonly string[] },
+  { document, declared }: FoundDrift,
+  files: readonly string[],
   token: string,
   env: Variables,
 ): Promise<SetpointError | null> {
   try {
     const [workflow = ''] = (env['GITHUB_WORKFLOW_REF'] ?? '').split('@');
     const folder = relative(env['GITHUB_WORKSPACE'] ?? '', process.cwd());
-    const keeper = JSON.stringify([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
+    const keeper = digestOf([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
     const keeping = workflow === '' ? null : { keeper, declared };
     const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
     await writeDriftIssues(client, document, hasDrifted, undefined, keeping);

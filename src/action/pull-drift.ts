@@ -71,7 +71,7 @@ export async function publishPulls(
   const numbers: number[] = [];
   if (drift === null || read === null || inputs === null) return { numbers, code: 0 };
   if (pull !== null) {
-    if (!drift.environments.some(hasDrifted)) return { numbers, code: 0 };
+    if (!drift.document.environments.some(hasDrifted)) return { numbers, code: 0 };
     const why = pull.fork ? ' It comes from a fork, whose token can only read.' : '';
     notice(
       `This run is for a pull request, and its settings are not those of a branch to merge into.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
@@ -91,7 +91,13 @@ export async function publishPulls(
     const access = accessFrom(env, inputs.token);
     const github = gitHub(access, SYSTEM_CLOCK);
     const branches = branchesOf(access, SYSTEM_CLOCK);
-    for await (const done of writeDriftPulls(github, branches, drift, base, environments)) {
+    for await (const done of writeDriftPulls(
+      github,
+      branches,
+      drift.document,
+      base,
+      environments,
+    )) {
       if (done.number !== null) {
         numbers.push(done.number);
         process.stdout.write(inert(`Pull request #${done.number}: ${done.environment}\n`));

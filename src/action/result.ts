@@ -3,6 +3,12 @@ import type { StickyComment } from '../github/sticky-comment.ts';
 import type { ReadEnvironment } from '../github/drift-pull.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 
+/** The plan of `drift`, and the environments of the settings files, whichever the step has chosen. */
+export interface FoundDrift {
+  readonly document: PlanDocument;
+  readonly declared: readonly string[];
+}
+
 /** How a command ended, and what is published of it. */
 export interface StepResult {
   /** The exit code of the same command on a command line. */
@@ -19,9 +25,7 @@ export interface StepResult {
   readonly unknown: number;
   readonly planPath: string | null;
   /** The plan of `drift`; null for other commands. */
-  readonly drift: PlanDocument | null;
-  /** The environments of the settings files, whichever the step has chosen. */
-  readonly declared: readonly string[];
+  readonly drift: FoundDrift | null;
   /** Reads what the pull requests about drift would hold; null if there are to be none. */
   readonly readForPulls: (() => Promise<readonly ReadEnvironment[]>) | null;
 }

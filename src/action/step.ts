@@ -37,7 +37,7 @@ export async function step(signals: Signals): Promise<boolean> {
   const published = await publish(result, inputs, pull);
   const pulls = await publishPulls(result, inputs, pull, process.env);
   const code = worstExitCode([result.code, published, pulls.code]);
-  const drifted = result.drift?.environments.some(hasDrifted) === true;
+  const drifted = result.drift?.document.environments.some(hasDrifted) === true;
   setOutput('changes', result.changes);
   setOutput('unknown', result.unknown);
   setOutput('exit_code', code);
@@ -59,12 +59,7 @@ async function publish(
 ): Promise<number> {
   if (inputs?.comment !== true) return 0;
   if (result.drift !== null) {
-    const problem = await publishDrift(
-      result.drift,
-      { files: inputs.files ?? [], declared: result.declared },
-      inputs.token,
-      process.env,
-    );
+    const problem = await publishDrift(result.drift, inputs.files ?? [], inputs.token, process.env);
     if (problem === null) return 0;
     errorLine(`${problem.message} ${problem.hint}`, {
       title: 'The drift issues could not be updated',

@@ -11,7 +11,7 @@ export const LABEL = 'setpoint-drift';
 
 /** Who keeps issues, and what there is to keep them for. */
 export interface Keeping {
-  /** Identifies the keeper from run to run: the issues of others are not its own to end. */
+  /** A digest that identifies the keeper from run to run: the issues of others are not its own to end. */
   readonly keeper: string;
   /** Every environment of its files, whichever a run has chosen. */
   readonly declared: readonly string[];
@@ -50,7 +50,8 @@ export async function writeDriftIssues(
     const isSettled = own.length === 0 && left.some(({ body }) => digestIn(body) === digest);
     if (!isSettled) await keepOpen(github, own, document, environment, keeping);
   }
-  for (const one of open.filter((post) => keeping !== null && hasDeparted(post, keeping)))
+  const departed = keeping === null ? [] : open.filter((post) => hasDeparted(post, keeping));
+  for (const one of departed)
     await closeIssue(
       github,
       one,
@@ -62,7 +63,7 @@ export async function writeDriftIssues(
 /** Whether the issue of a keeper is about an environment that its files no longer have. */
 function hasDeparted({ body }: Post, { keeper, declared }: Keeping): boolean {
   const isDeclared = declared.some((name) => isMarked(body, markerOf('drift', name)));
-  return keeperIn(body) === digestOf(keeper) && !isDeclared;
+  return keeperIn(body) === keeper && !isDeclared;
 }
 
 async function keepOpen(
@@ -124,7 +125,7 @@ function issueBody(
   const checked = `Last checked: ${document.created_at}. This issue is closed when the service is back in sync. If you close it before, it stays closed until something else differs.`;
   const counts = countsMarkdown(document, 'drift');
   const text = [counts, drift, checked].filter((part) => part !== '').join('\n\n');
-  const keeper = keeping === null ? undefined : digestOf(keeping.keeper);
-  const meta = { digest: driftDigest(environment), commit: document.run.commit, keeper };
+  const { commit } = document.run;
+  const meta = { digest: driftDigest(environment), commit, keeper: keeping?.keeper };
   return `${marked(markerOf('drift', environment.name), meta, text)}\n`;
 }
