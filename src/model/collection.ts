@@ -50,6 +50,15 @@ export function waitingFor(
   return items.find((item) => item.name === waiting);
 }
 
+/** The names in a list that are the file's own: those that it declares, and those under which values of them may wait. */
+export function ownNames(
+  desired: readonly DesiredItem[],
+  { replaces }: Pick<Listing, 'replaces'>,
+): ReadonlySet<string> {
+  const names = desired.map(({ name }) => name);
+  return new Set(replaces === 'in-place' ? names : [...names, ...names.map(secondName)]);
+}
+
 /** One request that changes a collection. `store` creates an item, or replaces one where that is possible. */
 export type ItemRequest =
   | {

@@ -152,11 +152,11 @@ export function sinceAgreement(
       const shown = shownBy(observed);
       const { class: firstClass, changes: firstChanges } = agreement.first ?? NOTHING;
       const first = new Set(firstChanges);
+      const itemClass = classSinceAgreed(agreement.items, desired, { quick, digest });
       return classedBy(plan, (change, resource) => {
         const { path } = change;
         if (first.has(digest(nameOf(change)))) return firstClass;
-        if (resource !== null)
-          return classSinceAgreed(agreement.items, resource, change, { desired, quick, digest });
+        if (resource !== null) return itemClass(resource, change);
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.
         if (leftAbove(path, agreement, digest).length > 0) return 'pending';

@@ -1,4 +1,5 @@
 import type { Change, ChangeClass, PartPlan, Plan } from '../model/plan.ts';
+import { onceFor } from '../model/once.ts';
 import type { Quick, Resource } from '../model/resource.ts';
 import type { DesiredState } from '../model/state.ts';
 
@@ -41,30 +42,34 @@ function partAgreed(
   );
 }
 
-/** What has changed of an item since an agreement: if the file declares it as it did then, the service. */
+/** What has changed of the item of a change: what a file declares is found out once for each resource. */
+type ItemClass = (resource: Resource, change: Change) => ChangeClass;
+
+/** Since an agreement: if the file declares an item as it did then, the service has changed. */
 export function classSinceAgreed(
   agreed: AgreedItems | undefined,
-  resource: Resource,
-  change: Change,
-  { desired, quick, digest }: Digesting & { readonly desired: DesiredState },
-): ChangeClass {
-  const item = resource.itemOf(change);
-  const declared = digest(resource.declared(desired, quick).get(item) ?? null);
-  return agreed?.[resource.name]?.[digest(item)] === declared ? 'drift' : 'pending';
+  desired: DesiredState,
+  { quick, digest }: Digesting,
+): ItemClass {
+  const declaredOf = onceFor((resource: Resource) => resource.declared(desired, quick));
+  return (resource, change) => {
+    const item = resource.itemOf(change);
+    const declared = digest(declaredOf(resource).get(item) ?? null);
+    return agreed?.[resource.name]?.[digest(item)] === declared ? 'drift' : 'pending';
+  };
 }
 
 /** The same since an earlier file. */
-export function classSinceFile(
-  resource: Resource,
-  change: Change,
-  desired: DesiredState,
-  base: DesiredState,
-): ChangeClass {
-  const item = resource.itemOf(change);
-  const [now, then] = [desired, base].map((state) =>
-    JSON.stringify(resource.declared(state, asWritten).get(item)),
-  );
-  return now === then ? 'drift' : 'pending';
+export function classSinceFile(desired: DesiredState, base: DesiredState): ItemClass {
+  const declaredIn = (state: DesiredState) =>
+    onceFor((resource: Resource) => resource.declared(state, asWritten));
+  const [now, then] = [declaredIn(desired), declaredIn(base)];
+  return (resource, change) => {
+    const item = resource.itemOf(change);
+    const isSame =
+      JSON.stringify(now(resource).get(item)) === JSON.stringify(then(resource).get(item));
+    return isSame ? 'drift' : 'pending';
+  };
 }
 
 /** Two files are compared here and now: their literals need no digest. */

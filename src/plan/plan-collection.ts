@@ -1,4 +1,5 @@
 import {
+  ownNames,
   waitingFor,
   type CollectionName,
   type DesiredItem,
@@ -6,7 +7,7 @@ import {
   type Listing,
 } from '../model/collection.ts';
 import type { Path } from '../model/path.ts';
-import type { Change, Unknown, Warning } from '../model/plan.ts';
+import type { Change, Unknown } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import { isRotated, type Rotation } from './plan-secrets.ts';
@@ -21,7 +22,6 @@ export interface CollectionNames {
 export interface CollectionPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
-  readonly warnings: readonly Warning[];
   /** Items that were stored from here, if the service lists none at all. */
   readonly gone: readonly Path[];
   /** What the service has and the file does not name. */
@@ -50,15 +50,12 @@ export function planCollection(
     const own = { resource, path: [block, item.name], source: item.source };
     return planItem(own, item, { listed, listing }, known);
   });
-  const declared = new Set(
-    desired.flatMap(({ name }) => [name, waitingFor(name, listing)?.name ?? name]),
-  );
+  const own = ownNames(desired, listing);
   return {
     changes: plans.flatMap(({ changes = [] }) => changes),
     unknown: plans.flatMap(({ unknown = [] }) => unknown),
-    warnings: [],
     gone: items.length > 0 ? [] : plans.flatMap(({ gone = [] }) => gone),
-    unmanaged: items.flatMap(({ name }) => (declared.has(name) ? [] : [[block, name]])),
+    unmanaged: items.flatMap(({ name }) => (own.has(name) ? [] : [[block, name]])),
   };
 }
 
@@ -78,11 +75,13 @@ function planItem(
 ): ItemPlan {
   const there = listed.get(name);
   const interrupted = waitingFor(name, listing) !== undefined;
-  const secret = { ...own, before: null, after: value, sensitive: true, ref: value?.ref ?? null };
   const change = (action: Change['action'], reason: string): Change => ({
-    ...secret,
-    before: there === undefined ? null : HIDDEN,
+    ...own,
     action,
+    before: there === undefined ? null : HIDDEN,
+    after: value,
+    sensitive: true,
+    ref: value?.ref ?? null,
     reason,
   });
   if (value === null) {
@@ -134,16 +133,15 @@ function describedChange(
   description: string | undefined,
 ): Change[] {
   if (description === undefined || description === there.description) return [];
-  const [before, after] = [there.description, description].map((text) =>
-    text === '' ? null : text,
-  );
+  const before = there.description === '' ? null : there.description;
+  const after = description === '' ? null : description;
   return [
     {
       ...own,
       path: [...own.path, 'description'],
       action: before === null ? 'set' : after === null ? 'clear' : 'change',
-      before: before ?? null,
-      after: after ?? null,
+      before,
+      after,
       sensitive: false,
       ref: null,
       reason: 'differs',

@@ -25,8 +25,9 @@ export function classified(
   const sinceBase = planSettings(base, observed, { ...options, rotation: [] });
   const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
+  const itemClass = classSinceFile(desired, base);
   const classOf = (change: Change, resource: Resource | null): ChangeClass => {
-    if (resource !== null) return classSinceFile(resource, change, desired, base);
+    if (resource !== null) return itemClass(resource, change);
     // What was unmanaged is managed now: the file has changed.
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';

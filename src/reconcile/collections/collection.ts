@@ -55,9 +55,9 @@ function partOf(
   desired: readonly DesiredItem[],
   listing: Listing,
   { rotation, fingerprints }: Pick<PlanInput, 'rotation' | 'fingerprints'>,
-): PartPlan<Listing> {
+): PartPlan<null> {
   const plan = planCollection(kind, desired, listing, { rotation, fingerprints });
-  return { resource, ...plan, unmet: [], work: listing };
+  return { resource, ...plan, warnings: [], unmet: [], work: null };
 }
 
 /** What is declared of an item, references as they are written. */

@@ -1,4 +1,4 @@
-import { waitingFor, type Listing } from '../../model/collection.ts';
+import { ownNames, type Listing } from '../../model/collection.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
@@ -63,12 +63,9 @@ async function concluded(
 ): Promise<ResourceEnd> {
   const { part, input } = writing;
   try {
-    const { after, remaining } = await compared(writing, before, results);
-    const last = writing.plan(after);
+    const remaining = await remainingPastLag(writing, before, results);
     for (const [change, result] of results) {
-      const isLeft = last.changes.some(
-        (left) => samePath(left.path, change.path) && left.action !== 'rotate',
-      );
+      const isLeft = remaining.some((left) => samePath(left.path, change.path));
       if (result === 'verified') results.set(change, isLeft ? 'unknown' : shownResult(change));
     }
     const failure =
@@ -99,18 +96,17 @@ function shownResult({ action, sensitive }: Change): Result {
   return action === 'rotate' ? 'unverifiable' : 'set';
 }
 
-async function compared(
+async function remainingPastLag(
   writing: Writing,
   before: Listing,
   results: ReadonlyMap<Change, Result>,
-): Promise<{ readonly after: Listing; readonly remaining: readonly Remainder[] }> {
+): Promise<readonly Remainder[]> {
   const { input } = writing;
   for (let attempt = 0; ; attempt += 1) {
-    const after = await listed(writing);
-    const remaining = remainingIn(writing, before, after, results);
+    const remaining = remainingIn(writing, before, await listed(writing), results);
     const pause = PAUSES[attempt];
     if (remaining.length === 0 || pause === undefined || interruption(input.signal) !== null)
-      return { after, remaining };
+      return remaining;
     await input.clock.sleep(pause, input.signal);
   }
 }
@@ -127,9 +123,7 @@ function remainingIn(
     ({ action, path }) =>
       action !== 'rotate' && sent.some(([change]) => samePath(change.path, path)),
   );
-  const ours = new Set(
-    desired.flatMap(({ name }) => [name, waitingFor(name, before)?.name ?? name]),
-  );
+  const ours = ownNames(desired, before);
   const there = new Set(after.items.map(({ name }) => name));
   const lost = before.items.filter(({ name }) => !ours.has(name) && !there.has(name));
   return [
