@@ -11,10 +11,10 @@ const folder = mkdtempSync(join(root, 'node_modules/.bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const bundle = await rolldown({
   input: {
-    target: join(root, 'src/desired/target.ts'),
-    resolve: join(root, 'src/desired/resolve.ts'),
-    'plan-settings': join(root, 'src/plan/plan-settings.ts'),
-    read: join(root, 'src/service/settings-v0/read.ts'),
+    target: join(root, 'src/reconciler/desired/target.ts'),
+    resolve: join(root, 'src/reconciler/desired/resolve.ts'),
+    'plan-settings': join(root, 'src/reconciler/plan/plan-settings.ts'),
+    read: join(root, 'src/reconciler/service/settings-v0/read.ts'),
   },
   platform: 'node',
   external: /^[^./]/,

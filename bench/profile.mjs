@@ -67,7 +67,7 @@ async function layOutCommand() {
   const root = join(import.meta.dirname, '..');
   const folder = mkdtempSync(join(root, 'node_modules/.profile-'));
   const bundle = await rolldown({
-    input: join(root, 'src/cli/run-command.ts'),
+    input: join(root, 'src/command/cli/run-command.ts'),
     platform: 'node',
     external: /^[^./]/,
   });

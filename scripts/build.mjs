@@ -45,15 +45,15 @@ for (const name of readdirSync(dist, { recursive: true })) {
 // What few runs need of the daily commands: of these modules, each of which exports functions alone, a chunk is loaded when the
 // first of them is called.
 const LATER = {
-  schema: ['src/desired/schema.gen.ts'],
-  native: ['src/model/native.gen.ts'],
+  schema: ['src/reconciler/desired/schema.gen.ts'],
+  native: ['src/reconciler/model/native.gen.ts'],
   problems: [
-    'src/desired/report.ts',
-    'src/desired/schema-findings.ts',
-    'src/desired/schema-lookup.ts',
+    'src/reconciler/desired/report.ts',
+    'src/reconciler/desired/schema-findings.ts',
+    'src/reconciler/desired/schema-lookup.ts',
   ],
-  faults: ['src/service/fault-error.ts', 'src/service/status-error.ts'],
-  comparisons: ['src/plan/snapshot.ts', 'src/plan/three-way.ts'],
+  faults: ['src/reconciler/service/fault-error.ts', 'src/reconciler/service/status-error.ts'],
+  comparisons: ['src/reconciler/plan/snapshot.ts', 'src/reconciler/plan/three-way.ts'],
 };
 const later = new Map(
   Object.entries(LATER).flatMap(([chunk, paths]) => paths.map((path) => [join(root, path), chunk])),
@@ -163,7 +163,7 @@ const format = { dir: join(dist, 'bin'), format: 'cjs', minify: true, dynamicImp
 
 // The entry is a chunk of its own, so that help loads nothing else; what runs a command is loaded by it.
 const entry = await rolldown({
-  input: { setpoint: join(root, 'src/cli/main.ts') },
+  input: { setpoint: join(root, 'src/command/cli/main.ts') },
   platform: 'node',
   external: /run-command/,
 });
@@ -186,7 +186,7 @@ const findDaily = {
   name: 'daily',
   buildEnd() {
     for (const [chunk, names] of Object.entries(DAILY)) {
-      const open = names.map((name) => join(root, `src/cli/${name}.ts`));
+      const open = names.map((name) => join(root, `src/command/cli/${name}.ts`));
       for (const id of open) {
         const info = this.getModuleInfo(id);
         if (info === null) throw new Error(`${id} is not part of the command.`);
@@ -199,8 +199,8 @@ const findDaily = {
 };
 const commands = await rolldown({
   input: {
-    'bin/chunks/run-command': join(root, 'src/cli/run-command.ts'),
-    'action/index': join(root, 'src/action/main.ts'),
+    'bin/chunks/run-command': join(root, 'src/command/cli/run-command.ts'),
+    'action/index': join(root, 'src/command/action/main.ts'),
     library: join(root, 'src/index.ts'),
     ...Object.fromEntries(
       Object.keys(LATER).map((chunk) => [`bin/chunks/later-${chunk}`, `later:${chunk}`]),

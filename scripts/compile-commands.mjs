@@ -1,4 +1,4 @@
-// Writes V8's compiled form of each chunk that is loaded every day: of the very text that src/cli/compiled.ts makes of the file, and as
+// Writes V8's compiled form of each chunk that is loaded every day: of the very text that src/command/cli/compiled.ts makes of the file, and as
 // V8 has it after a run, so that what a command calls is compiled too. Usage: node compile-commands.mjs DIST/bin/chunks NAME...
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';

@@ -188,8 +188,8 @@ async function commandLine() {
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
     const input = {
-      program: join(root, 'src/cli/program.ts'),
-      error: join(root, 'src/model/error.ts'),
+      program: join(root, 'src/command/cli/program.ts'),
+      error: join(root, 'src/reconciler/model/error.ts'),
     };
     const bundle = await rolldown({ input, platform: 'node' });
     await bundle.write({
@@ -219,10 +219,10 @@ function help() {
   const commands = program.commands.map(
     (command) => `  ${JSON.stringify(command.name())}: ${helpOf(command)},\n`,
   );
-  const banner = BANNER.replace('schemas/settings.schema.json', 'src/cli/program.ts');
+  const banner = BANNER.replace('schemas/settings.schema.json', 'src/command/cli/program.ts');
   return {
-    'src/cli/help.gen.ts': `${banner}/** What \`setpoint --help\` prints. */\nexport const HELP = ${helpOf(program)};\n`,
-    'src/cli/command-help.gen.ts': `${banner}/** What \`setpoint COMMAND --help\` prints. */\nexport const COMMAND_HELP: Readonly<Record<string, string>> = {\n${commands.join('')}};\n`,
+    'src/command/cli/help.gen.ts': `${banner}/** What \`setpoint --help\` prints. */\nexport const HELP = ${helpOf(program)};\n`,
+    'src/command/cli/command-help.gen.ts': `${banner}/** What \`setpoint COMMAND --help\` prints. */\nexport const COMMAND_HELP: Readonly<Record<string, string>> = {\n${commands.join('')}};\n`,
   };
 }
 
@@ -237,12 +237,12 @@ function nativeModule() {
 const { buildProgram, ERRORS } = await commandLine();
 const files = {
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
-  'src/model/native.gen.ts': nativeModule(),
-  'src/model/settings.gen.ts': await settingsTypes(),
-  'src/model/fields.gen.ts': fieldTable(),
-  'src/desired/schema.gen.ts': schemaModule(),
+  'src/reconciler/model/native.gen.ts': nativeModule(),
+  'src/reconciler/model/settings.gen.ts': await settingsTypes(),
+  'src/reconciler/model/fields.gen.ts': fieldTable(),
+  'src/reconciler/desired/schema.gen.ts': schemaModule(),
   ...help(),
-  'src/desired/schema-validator.gen.ts': await validator(),
+  'src/reconciler/desired/schema-validator.gen.ts': await validator(),
   ...emulatorData(root),
   ...referencePages(
     root,

@@ -68,7 +68,7 @@ function filesOf(...args) {
   const coverage = join(folder, 'coverage', args[0]);
   const { status, stderr } = spawnSync(
     process.execPath,
-    [join(folder, 'src/cli/main.js'), ...args],
+    [join(folder, 'src/command/cli/main.js'), ...args],
     {
       cwd: folder,
       env: { ...process.env, NODE_V8_COVERAGE: coverage },

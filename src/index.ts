@@ -1,25 +1,25 @@
-export { plan } from './operations/plan.ts';
-export { apply, type ApplyRequest } from './operations/apply.ts';
-export { drift } from './operations/plan.ts';
-export { pull, type PullRequest } from './operations/pull.ts';
-export { init } from './operations/init.ts';
-export type { InitRequest } from './operations/initial.ts';
-export { explain, type ExplainRequest } from './operations/explain.ts';
-export { effective, type Effective } from './operations/effective.ts';
-export { doctor } from './operations/doctor.ts';
-export { smoke, type SmokeRequest } from './operations/smoke.ts';
-export { validate } from './operations/validate.ts';
-export { report } from './operations/report.ts';
-export { readSaved } from './operations/saved-document.ts';
-export { get, type GetRequest } from './operations/get.ts';
-export { InvalidSettings } from './operations/load.ts';
+export { plan } from './reconciler/operations/plan.ts';
+export { apply, type ApplyRequest } from './reconciler/operations/apply.ts';
+export { drift } from './reconciler/operations/plan.ts';
+export { pull, type PullRequest } from './reconciler/operations/pull.ts';
+export { init } from './reconciler/operations/init.ts';
+export type { InitRequest } from './reconciler/operations/initial.ts';
+export { explain, type ExplainRequest } from './reconciler/operations/explain.ts';
+export { effective, type Effective } from './reconciler/operations/effective.ts';
+export { doctor } from './reconciler/operations/doctor.ts';
+export { smoke, type SmokeRequest } from './reconciler/operations/smoke.ts';
+export { validate } from './reconciler/operations/validate.ts';
+export { report } from './reconciler/operations/report.ts';
+export { readSaved } from './reconciler/operations/saved-document.ts';
+export { get, type GetRequest } from './reconciler/operations/get.ts';
+export { InvalidSettings } from './reconciler/operations/load.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
-export { SetpointError, type ErrorCode } from './model/error.ts';
-export { VERSION } from './model/version.ts';
-export type { EnvironmentsEnded, Options, PlanRequest } from './operations/options.ts';
-export type { SettingsFile } from './model/settings.gen.ts';
-export type { Diagnostic, DiagnosticCode } from './model/diagnostic.ts';
-export type { Action } from './model/action.ts';
+export { SetpointError, type ErrorCode } from './reconciler/model/error.ts';
+export { VERSION } from './reconciler/model/version.ts';
+export type { EnvironmentsEnded, Options, PlanRequest } from './reconciler/operations/options.ts';
+export type { SettingsFile } from './reconciler/model/settings.gen.ts';
+export type { Diagnostic, DiagnosticCode } from './reconciler/model/diagnostic.ts';
+export type { Action } from './reconciler/model/action.ts';
 export type {
   Change,
   EnvironmentPlan,
@@ -29,15 +29,15 @@ export type {
   Run,
   Unknown,
   Warning,
-} from './model/plan.ts';
+} from './reconciler/model/plan.ts';
 export type {
   EnvironmentOutcome,
   OutcomeChange,
   OutcomeDocument,
   Remainder,
   Result,
-} from './model/outcome.ts';
-export type { Shard } from './model/shard.ts';
+} from './reconciler/model/outcome.ts';
+export type { Shard } from './reconciler/model/shard.ts';
 export type {
   ConversationReport,
   EnvironmentObserved,
@@ -45,7 +45,7 @@ export type {
   Resource,
   SandboxReport,
   SpecReport,
-} from './model/observed.ts';
+} from './reconciler/model/observed.ts';
 export type {
   Block,
   DeclaredReport,
@@ -56,7 +56,7 @@ export type {
   ReferenceForm,
   ReferenceReport,
   StoreReport,
-} from './model/explain.ts';
+} from './reconciler/model/explain.ts';
 export type {
   EffectiveDocument,
   EffectiveList,
@@ -66,7 +66,7 @@ export type {
   EffectivePart,
   EffectiveScalar,
   EffectiveValue,
-} from './model/effective.ts';
+} from './reconciler/model/effective.ts';
 export type {
   EnvironmentPull,
   FileEdit,
@@ -78,28 +78,28 @@ export type {
   PulledFile,
   PulledValue,
   ShownLine,
-} from './model/pulled.ts';
+} from './reconciler/model/pulled.ts';
 export type {
   Check,
   DoctorDocument,
   EnvironmentHealth,
   MachineCheck,
   TargetCheck,
-} from './model/doctor.ts';
-export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './model/smoke.ts';
+} from './reconciler/model/doctor.ts';
+export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './reconciler/model/smoke.ts';
 export type {
   Attention,
   EnvironmentCounts,
   OutcomeSummary,
   PlanSummary,
   Summary,
-} from './model/summary.ts';
-export type { OutcomeVerdict, PlanVerdict, Verdict } from './model/verdict.ts';
-export type { SandboxProgress } from './reconcile/contract.ts';
-export type { ValidationDocument } from './model/validation.ts';
-export type { Clock } from './model/ports.ts';
-export type { DialectName } from './model/dialect.ts';
-export type { Source } from './model/path.ts';
-export type { Path } from './model/path.ts';
-export type { Refusal } from './model/guard.ts';
-export type { Json } from './model/value.ts';
+} from './reconciler/model/summary.ts';
+export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
+export type { SandboxProgress } from './reconciler/reconcile/contract.ts';
+export type { ValidationDocument } from './reconciler/model/validation.ts';
+export type { Clock } from './reconciler/model/ports.ts';
+export type { DialectName } from './reconciler/model/dialect.ts';
+export type { Source } from './reconciler/model/path.ts';
+export type { Path } from './reconciler/model/path.ts';
+export type { Refusal } from './reconciler/model/guard.ts';
+export type { Json } from './reconciler/model/value.ts';

@@ -8,7 +8,7 @@ export function commandsPage(program) {
     prose(sentence(command.summary())),
   ]);
   return [
-    banner('src/cli'),
+    banner('src/command/cli'),
     '# Commands\n',
     '`setpoint help COMMAND` shows the same in a terminal. Data goes to stdout, messages to stderr. One format goes to stdout, `-o json=FILE`',
     'writes another to a file beside it; `-o json` prints a [document](documents.md) on failure too. Next to flags there are',
@@ -100,7 +100,7 @@ export function exitCodesPage(program, errors) {
     errorsWith(codes, errors),
   ]);
   return [
-    banner('src/cli and src/model/error.ts'),
+    banner('src/command/cli and src/reconciler/model/error.ts'),
     '# Exit codes\n',
     table(['code', 'meaning', 'errors'], rows),
     '',

@@ -11,7 +11,7 @@ import { variablesPage } from './variables.mjs';
 
 const WORKFLOWS = ['plan.yml', 'apply.yml', 'drift.yml'];
 
-/** `schema` is that of settings.yaml, `program` the command line as commander has it, `errors` the table of src/model/error.ts. */
+/** `schema` is that of settings.yaml, `program` the command line as commander has it, `errors` the table of src/reconciler/model/error.ts. */
 export function referencePages(root, schema, program, errors) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   const schemas = readdirSync(join(root, 'schemas'))

@@ -190,7 +190,7 @@ it('action.yml names the inputs that are read, and the outputs that are set', as
     runs: Record<string, unknown>;
   };
   const source = ['inputs.ts', 'step.ts']
-    .map((name) => readFileSync(join(root, 'src/action', name), 'utf8'))
+    .map((name) => readFileSync(join(root, 'src/command/action', name), 'utf8'))
     .join('\n');
   const read = [...source.matchAll(/\b(?:getInput|text|list|flag|age|shard)\('([a-z-]+)'/g)].map(
     ([, name]) => name,

@@ -1,7 +1,7 @@
 /** Every record that an Agent Server of release 1.57.0 was seen to answer, as setpoint reads it. */
 import { stringify } from 'lossless-json';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { masked } from '../../src/model/value.ts';
+import { masked } from '../../src/reconciler/model/value.ts';
 import { serviceAt } from '../faults/service.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { recordedDialect, recordThatDiffers, type Json } from './recorded-dialect.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInShard } from '../../src/model/shard.ts';
+import { isInShard } from '../../src/reconciler/model/shard.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/guides/shards.md'), 'utf8');
 const NAMES = ['production', 'staging', 'customer-17', 'a', 'Zürich 1', '日本', 'x'.repeat(200)];

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ATTRIBUTES, TASKS } from '../../src/host/spans.ts';
+import { ATTRIBUTES, TASKS } from '../../src/reconciler/host/spans.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startOtlpReceiver } from '../fixture/otlp-receiver.ts';
 import { startStore } from '../fixture/store-server.ts';

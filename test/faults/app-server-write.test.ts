@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/model/secret.ts';
-import { recordOf } from '../../src/model/value.ts';
-import { EMPTY_STORE } from '../../src/service/app-server/read.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import { recordOf } from '../../src/reconciler/model/value.ts';
+import { EMPTY_STORE } from '../../src/reconciler/service/app-server/read.ts';
 import { startAppServer, storedRecord } from '../fixture/app-server.ts';
 import { serviceAt, tellsNothing } from './service.ts';
 

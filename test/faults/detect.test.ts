@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DialectName } from '../../src/model/dialect.ts';
-import { EMPTY_STORE } from '../../src/service/app-server/read.ts';
+import type { DialectName } from '../../src/reconciler/model/dialect.ts';
+import { EMPTY_STORE } from '../../src/reconciler/service/app-server/read.ts';
 import { startAppServer, storedRecord, type Frontend } from '../fixture/app-server.ts';
 import { startStore, type JsonRecord } from '../fixture/store-server.ts';
 import { answer, rawServer } from './raw-server.ts';
 import { failure, serviceAt } from './service.ts';
-import { Secret } from '../../src/model/secret.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
 
 const apiKey = new Secret('contract-key', '${env:KEY}');
 const KEYED = { server: { apiKey } };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { startEmulator } from '../../src/emulator/start.ts';
-import { Secret } from '../../src/model/secret.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
 import { writeOf } from '../fixture/observed.ts';
 import { failure, KEY, serviceAt } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/model/ports.ts';
+import type { Clock } from '../../src/reconciler/model/ports.ts';
 
 export interface FakeClock extends Clock {
   /** The requested waits, in milliseconds. */

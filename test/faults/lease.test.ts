@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { clusterHere } from '../../src/watch/locks/lease-api.ts';
-import { leaseLocks } from '../../src/watch/locks/lease-locks.ts';
-import { isRefused, type Lock, type Locks } from '../../src/watch/locks/locks.ts';
+import { clusterHere } from '../../src/controller/watch/locks/lease-api.ts';
+import { leaseLocks } from '../../src/controller/watch/locks/lease-locks.ts';
+import { isRefused, type Lock, type Locks } from '../../src/controller/watch/locks/locks.ts';
 import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';
 import { testTime } from '../fixture/lock-time.ts';
 import { itEach } from '../fixture/long.ts';

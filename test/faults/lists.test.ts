@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-import { SetpointError } from '../../src/model/error.ts';
-import type { SandboxObserver } from '../../src/model/ports.ts';
-import { isUp } from '../../src/model/sandbox.ts';
-import { get } from '../../src/operations/get.ts';
-import { sandboxActuator, sandboxObserver } from '../../src/service/v1/sandboxes.ts';
+import { SetpointError } from '../../src/reconciler/model/error.ts';
+import type { SandboxObserver } from '../../src/reconciler/model/ports.ts';
+import { isUp } from '../../src/reconciler/model/sandbox.ts';
+import { get } from '../../src/reconciler/operations/get.ts';
+import { sandboxActuator, sandboxObserver } from '../../src/reconciler/service/v1/sandboxes.ts';
 import { request } from '../fixture/settings.ts';
 import { answer, rawServer, SETTINGS, type RawServer } from './raw-server.ts';
 import { serviceAt, tellsNothing, type ServiceOptions } from './service.ts';

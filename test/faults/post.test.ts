@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Dispatcher } from 'undici';
 
-import { Secret } from '../../src/model/secret.ts';
-import { ServiceError } from '../../src/service/service-error.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import { ServiceError } from '../../src/reconciler/service/service-error.ts';
 import { answer, rawServer, STORED } from './raw-server.ts';
 import { KEY, serviceAt, tellsNothing, written } from './service.ts';
 import { writeOf } from '../fixture/observed.ts';

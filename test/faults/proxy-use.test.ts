@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { proxyUse } from '../../src/service/network.ts';
+import { proxyUse } from '../../src/reconciler/service/network.ts';
 import { rawServer } from './raw-server.ts';
 import { failure, serviceAt } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apply, plan } from '../../src/index.ts';
-import type { Options } from '../../src/operations/options.ts';
+import type { Options } from '../../src/reconciler/operations/options.ts';
 import {
   countingAll,
   jumpingTime,
@@ -10,7 +10,7 @@ import {
   type Limiter,
   type LimitingServer,
 } from '../fixture/limiting-server.ts';
-import { SYSTEM_CLOCK } from '../../src/host/system-clock.ts';
+import { SYSTEM_CLOCK } from '../../src/reconciler/host/system-clock.ts';
 
 /** Environments of their own paths on the servers, in turn. */
 function fleet(servers: readonly LimitingServer[], count: number, language = 'en'): string {

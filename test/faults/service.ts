@@ -1,12 +1,16 @@
 import { inspect } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 
-import { SetpointError } from '../../src/model/error.ts';
-import type { Actuator, Observer, WriteAnswer } from '../../src/model/ports.ts';
-import { Secret } from '../../src/model/secret.ts';
-import type { ServerSettings } from '../../src/model/state.ts';
-import { connect, type Connection, type ConnectOptions } from '../../src/service/connect.ts';
-import { settingsActuator, settingsObserver } from '../../src/service/settings.ts';
+import { SetpointError } from '../../src/reconciler/model/error.ts';
+import type { Actuator, Observer, WriteAnswer } from '../../src/reconciler/model/ports.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import type { ServerSettings } from '../../src/reconciler/model/state.ts';
+import {
+  connect,
+  type Connection,
+  type ConnectOptions,
+} from '../../src/reconciler/service/connect.ts';
+import { settingsActuator, settingsObserver } from '../../src/reconciler/service/settings.ts';
 import { fakeClock, type FakeClock } from './fake-clock.ts';
 import { writeOf } from '../fixture/observed.ts';
 

@@ -3,9 +3,9 @@ import type { Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { startEmulator } from '../../src/emulator/start.ts';
-import type { SetpointError } from '../../src/model/error.ts';
-import type { ObservedState } from '../../src/model/state.ts';
-import { settingsObserver } from '../../src/service/settings.ts';
+import type { SetpointError } from '../../src/reconciler/model/error.ts';
+import type { ObservedState } from '../../src/reconciler/model/state.ts';
+import { settingsObserver } from '../../src/reconciler/service/settings.ts';
 import { fakeClock, type FakeClock } from './fake-clock.ts';
 import { answer, rawServer, SETTINGS } from './raw-server.ts';
 import { serviceAt, tellsNothing, type ServiceOptions } from './service.ts';

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 
-import { Secret } from '../../src/model/secret.ts';
-import { connect } from '../../src/service/connect.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import { connect } from '../../src/reconciler/service/connect.ts';
 import { fakeClock } from './fake-clock.ts';
 import { answer, rawServer, SETTINGS, STORED } from './raw-server.ts';
 import { failure, KEY, serverAt, serviceAt, tellsNothing, written } from './service.ts';

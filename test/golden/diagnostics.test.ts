@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DIAGNOSTICS, type Diagnostic, type DiagnosticCode } from '../../src/model/diagnostic.ts';
-import { loadTargets } from '../../src/operations/load.ts';
-import { validationDocument } from '../../src/operations/validate.ts';
-import { diagnosticsText } from '../../src/render/error-text.ts';
+import { DIAGNOSTICS, type Diagnostic, type DiagnosticCode } from '../../src/reconciler/model/diagnostic.ts';
+import { loadTargets } from '../../src/reconciler/operations/load.ts';
+import { validationDocument } from '../../src/reconciler/operations/validate.ts';
+import { diagnosticsText } from '../../src/reconciler/render/error-text.ts';
 import { expectGolden } from './golden-file.ts';
 
 const ROOT = 'test/golden/diagnostics';

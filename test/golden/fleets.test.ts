@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { recounted } from '../../src/model/summary.ts';
-import { driftHtml, outcomeHtml } from '../../src/render/html/pages.ts';
+import { recounted } from '../../src/reconciler/model/summary.ts';
+import { driftHtml, outcomeHtml } from '../../src/reconciler/render/html/pages.ts';
 import {
   driftMarkdown,
   outcomeMarkdown,
   planMarkdown,
-} from '../../src/render/markdown/comments.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
+} from '../../src/reconciler/render/markdown/comments.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { APPLIED_FLEET, FLEET_IN_SYNC, PLANNED_FLEET } from '../fixture/fleets.ts';
 import { expectGolden } from './golden-file.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { driftAnnotations, failureAnnotations, outcomeAnnotations, planAnnotations, validationAnnotations } from '../../src/render/github/annotations.ts';
-import { driftMarkdown, failureMarkdown, outcomeMarkdown, planMarkdown, validationMarkdown } from '../../src/render/markdown/comments.ts';
-import { validationSarif } from '../../src/render/sarif.ts';
+import { driftAnnotations, failureAnnotations, outcomeAnnotations, planAnnotations, validationAnnotations } from '../../src/reconciler/render/github/annotations.ts';
+import { driftMarkdown, failureMarkdown, outcomeMarkdown, planMarkdown, validationMarkdown } from '../../src/reconciler/render/markdown/comments.ts';
+import { validationSarif } from '../../src/reconciler/render/sarif.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../fixture/scenarios.ts';
 import { expectGolden } from './golden-file.ts';
 

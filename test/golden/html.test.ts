@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { driftHtml, failureHtml, outcomeHtml, planHtml, validationHtml } from '../../src/render/html/pages.ts';
+import { driftHtml, failureHtml, outcomeHtml, planHtml, validationHtml } from '../../src/reconciler/render/html/pages.ts';
 import { FAILURES, OUTCOMES, PLANS, VALIDATIONS } from '../fixture/scenarios.ts';
 import { expectGolden } from './golden-file.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { request } from '../fixture/settings.ts';
 import { expectGolden } from './golden-file.ts';
 import { startStore, type JsonRecord, type Semantics } from '../fixture/store-server.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { startSandboxServer } from '../fixture/sandbox-server.ts';
 import { quickClock, request } from '../fixture/settings.ts';
 import { expectGolden } from './golden-file.ts';

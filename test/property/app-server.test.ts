@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { PLACES } from '../../src/service/app-server/dialect.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { PLACES } from '../../src/reconciler/service/app-server/dialect.ts';
 import { startAppServer, storedRecord } from '../fixture/app-server.ts';
 import { ENVIRONMENT, leaks, sparseSettings } from '../fixture/arbitrary.ts';
 import { itHolds } from '../fixture/property-runs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Target } from '../../src/desired/target.ts';
-import { chosenTargets } from '../../src/operations/select.ts';
+import type { Target } from '../../src/reconciler/desired/target.ts';
+import { chosenTargets } from '../../src/reconciler/operations/select.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';
 import { read, SERVER } from '../unit/desired/reading.ts';
 

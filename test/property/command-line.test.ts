@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { commandLine } from '../../src/cli/command-line.ts';
-import { COMMAND_NAMES, commandEntry, type CommandName } from '../../src/cli/command-table.ts';
-import { FLAGS, flagSpec, type FlagName } from '../../src/cli/flag-table.ts';
-import { buildProgram } from '../../src/cli/program.ts';
+import { commandLine } from '../../src/command/cli/command-line.ts';
+import {
+  COMMAND_NAMES,
+  commandEntry,
+  type CommandName,
+} from '../../src/command/cli/command-table.ts';
+import { FLAGS, flagSpec, type FlagName } from '../../src/command/cli/flag-table.ts';
+import { buildProgram } from '../../src/command/cli/program.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 
 /** What commander makes of a line, or null if it refuses it or prints help. */

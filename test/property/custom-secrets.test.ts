@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { DialectName } from '../../src/model/dialect.ts';
-import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
-import type { EnvironmentPlan } from '../../src/model/plan.ts';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
+import type { DialectName } from '../../src/reconciler/model/dialect.ts';
+import type { EnvironmentOutcome } from '../../src/reconciler/model/outcome.ts';
+import type { EnvironmentPlan } from '../../src/reconciler/model/plan.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import type { Seen } from '../fixture/before-service.ts';
 import {
   SECRET_DIALECTS,

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { resolveSettings } from '../../src/desired/resolve.ts';
-import { resolveServer } from '../../src/desired/resolve-server.ts';
-import { readTargets } from '../../src/desired/target.ts';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import { fields } from '../../src/model/field.ts';
-import { looksLikeMask } from '../../src/model/mask.ts';
-import { Secret } from '../../src/model/secret.ts';
-import { isList, isRecord, type Value } from '../../src/model/value.ts';
-import { diagnosticsText } from '../../src/render/error-text.ts';
+import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { resolveServer } from '../../src/reconciler/desired/resolve-server.ts';
+import { readTargets } from '../../src/reconciler/desired/target.ts';
+import type { Diagnostic } from '../../src/reconciler/model/diagnostic.ts';
+import { fields } from '../../src/reconciler/model/field.ts';
+import { looksLikeMask } from '../../src/reconciler/model/mask.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import { isList, isRecord, type Value } from '../../src/reconciler/model/value.ts';
+import { diagnosticsText } from '../../src/reconciler/render/error-text.ts';
 import { itHolds } from '../fixture/property-runs.ts';
 import { dedent } from '../fixture/dedent.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import type { DialectName } from '../../src/model/dialect.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import type { DialectName } from '../../src/reconciler/model/dialect.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { ENVIRONMENT, leaks } from '../fixture/arbitrary.ts';
 import {
   at,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { branchesOf } from '../../src/github/branches.ts';
-import { gitHub } from '../../src/github/client.ts';
-import { writeDriftPulls, type ReadEnvironment } from '../../src/github/drift-pull.ts';
-import { accessFrom } from '../../src/github/job.ts';
-import { SetpointError } from '../../src/model/error.ts';
+import { branchesOf } from '../../src/command/github/branches.ts';
+import { gitHub } from '../../src/command/github/client.ts';
+import { writeDriftPulls, type ReadEnvironment } from '../../src/command/github/drift-pull.ts';
+import { accessFrom } from '../../src/command/github/job.ts';
+import { SetpointError } from '../../src/reconciler/model/error.ts';
 import { change, environment, planOf } from '../fixture/documents.ts';
 import { PULLS_TOKEN, REPOSITORY, startGitHub, type FakeGitHub } from '../fixture/fake-github.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';

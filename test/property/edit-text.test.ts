@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { editText } from '../../src/yaml-edit/edit-text.ts';
-import type { Json } from '../../src/model/value.ts';
+import { editText } from '../../src/reconciler/yaml-edit/edit-text.ts';
+import type { Json } from '../../src/reconciler/model/value.ts';
 import { text } from '../fixture/arbitrary.ts';
 import { hand, writer } from '../fixture/hand-written.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';

@@ -1,18 +1,22 @@
-import { referenceSource } from '../../src/host/reference-source.ts';
+import { referenceSource } from '../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveSettings } from '../../src/desired/resolve.ts';
-import { Identity } from '../../src/model/identity.ts';
-import { segmentsOf } from '../../src/model/mcp.ts';
-import { isUnmanaged, type Path } from '../../src/model/path.ts';
-import type { DesiredState, ObservedState } from '../../src/model/state.ts';
-import { Resolved, sourceFor } from '../../src/operations/redacting.ts';
-import { pullEdits } from '../../src/pull/edits.ts';
-import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
-import { claimSandboxes, planSandboxes } from '../../src/plan/plan-sandboxes.ts';
-import { classified } from '../../src/plan/three-way.ts';
-import { lostSecrets, touchedBetween, withoutDoubled } from '../../src/plan/side-effects.ts';
-import { decode } from '../../src/service/json.ts';
-import { recordIn } from '../../src/service/settings-v0/read.ts';
+import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { Identity } from '../../src/reconciler/model/identity.ts';
+import { segmentsOf } from '../../src/reconciler/model/mcp.ts';
+import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
+import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
+import { Resolved, sourceFor } from '../../src/reconciler/operations/redacting.ts';
+import { pullEdits } from '../../src/reconciler/pull/edits.ts';
+import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
+import { claimSandboxes, planSandboxes } from '../../src/reconciler/plan/plan-sandboxes.ts';
+import { classified } from '../../src/reconciler/plan/three-way.ts';
+import {
+  lostSecrets,
+  touchedBetween,
+  withoutDoubled,
+} from '../../src/reconciler/plan/side-effects.ts';
+import { decode } from '../../src/reconciler/service/json.ts';
+import { recordIn } from '../../src/reconciler/service/settings-v0/read.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';
 import { problems, read, source, target, withSettings } from '../unit/desired/reading.ts';
 import { loaded, RECORDED } from '../fixture/store-server.ts';

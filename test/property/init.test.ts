@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { Json } from '../../src/model/value.ts';
-import type { NewVariable } from '../../src/model/pulled.ts';
-import { init } from '../../src/operations/init.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { validate } from '../../src/operations/validate.ts';
-import { initText } from '../../src/render/pulled-text.ts';
+import type { Json } from '../../src/reconciler/model/value.ts';
+import type { NewVariable } from '../../src/reconciler/model/pulled.ts';
+import { init } from '../../src/reconciler/operations/init.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { validate } from '../../src/reconciler/operations/validate.ts';
+import { initText } from '../../src/reconciler/render/pulled-text.ts';
 import {
   anySemantics,
   ENVIRONMENT,

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { readTargets } from '../../src/desired/target.ts';
-import { resolveSettings } from '../../src/desired/resolve.ts';
-import { fieldNamed, fields } from '../../src/model/field.ts';
-import { ACTIONS } from '../../src/model/action.ts';
-import type { DesiredState, ObservedState } from '../../src/model/state.ts';
+import { readTargets } from '../../src/reconciler/desired/target.ts';
+import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { fieldNamed, fields } from '../../src/reconciler/model/field.ts';
+import { ACTIONS } from '../../src/reconciler/model/action.ts';
+import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 
-import { planSummary } from '../../src/model/summary.ts';
-import { planSettings } from '../../src/plan/plan-settings.ts';
-import { environmentPlan } from '../../src/plan/plan-document.ts';
-import { planEnvironment } from '../../src/plan/plan-environment.ts';
-import { outcomeText, planText } from '../../src/render/section-text.ts';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
+import { planSummary } from '../../src/reconciler/model/summary.ts';
+import { planSettings } from '../../src/reconciler/plan/plan-settings.ts';
+import { environmentPlan } from '../../src/reconciler/plan/plan-document.ts';
+import { planEnvironment } from '../../src/reconciler/plan/plan-environment.ts';
+import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
 import {
   anySemantics,
   ENVIRONMENT,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTargets } from '../../src/desired/target.ts';
-import { resolveSettings } from '../../src/desired/resolve.ts';
-import { isWithin, type Path } from '../../src/model/path.ts';
-import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
-import { decode } from '../../src/service/json.ts';
-import { recordIn } from '../../src/service/settings-v0/read.ts';
-import type { ReferenceSource } from '../../src/model/ports.ts';
-import type { ObservedState } from '../../src/model/state.ts';
+import { readTargets } from '../../src/reconciler/desired/target.ts';
+import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { isWithin, type Path } from '../../src/reconciler/model/path.ts';
+import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
+import { decode } from '../../src/reconciler/service/json.ts';
+import { recordIn } from '../../src/reconciler/service/settings-v0/read.ts';
+import type { ReferenceSource } from '../../src/reconciler/model/ports.ts';
+import type { ObservedState } from '../../src/reconciler/model/state.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { loaded, RECORDED, type Json, type JsonRecord } from '../fixture/store-server.ts';
 

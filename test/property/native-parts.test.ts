@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
 import { leaks } from '../fixture/arbitrary.ts';
 import { at, differences, isWithin } from '../fixture/loop/dialects.ts';
 import { requestOf, type Tapped, withTapped } from '../fixture/loop/tapped.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { messageOf } from '../../src/watch/notices/message.ts';
-import { slackPayload } from '../../src/watch/notices/slack.ts';
-import { teamsPayload } from '../../src/watch/notices/teams.ts';
+import { messageOf } from '../../src/controller/watch/notices/message.ts';
+import { slackPayload } from '../../src/controller/watch/notices/slack.ts';
+import { teamsPayload } from '../../src/controller/watch/notices/teams.ts';
 import { change, environment } from '../fixture/documents.ts';
 import { watchState } from '../fixture/watching.ts';
 import { hostile } from '../fixture/hostile.ts';

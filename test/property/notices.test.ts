@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { JournalRecord, WatchState } from '../../src/model/watch.ts';
-import { Notices } from '../../src/watch/notices/notices.ts';
-import { ToldStates } from '../../src/watch/notices/told.ts';
-import { Secret } from '../../src/model/secret.ts';
-import type { SendResult } from '../../src/watch/notices/send.ts';
+import type { JournalRecord, WatchState } from '../../src/reconciler/model/watch.ts';
+import { Notices } from '../../src/controller/watch/notices/notices.ts';
+import { ToldStates } from '../../src/controller/watch/notices/told.ts';
+import { Secret } from '../../src/reconciler/model/secret.ts';
+import type { SendResult } from '../../src/controller/watch/notices/send.ts';
 import { receiver } from '../fixture/receivers.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../fixture/watching.ts';
 

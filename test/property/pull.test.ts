@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Json } from '../../src/model/value.ts';
-import type { PullDocument } from '../../src/model/pulled.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { pull, type PullRequest } from '../../src/operations/pull.ts';
-import { validate } from '../../src/operations/validate.ts';
-import { pulledText } from '../../src/render/pulled-text.ts';
+import type { Json } from '../../src/reconciler/model/value.ts';
+import type { PullDocument } from '../../src/reconciler/model/pulled.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import { pull, type PullRequest } from '../../src/reconciler/operations/pull.ts';
+import { validate } from '../../src/reconciler/operations/validate.ts';
+import { pulledText } from '../../src/reconciler/render/pulled-text.ts';
 import {
   anySemantics,
   ENVIRONMENT,

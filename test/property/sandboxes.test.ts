@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apply, type ApplyRequest } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
-import type { Clock } from '../../src/model/ports.ts';
-import type { DesiredSandboxes, ObservedSandboxes, Sandbox } from '../../src/model/sandbox.ts';
-import { planSandboxes } from '../../src/plan/plan-sandboxes.ts';
-import { specProblem } from '../../src/plan/spec-problem.ts';
+import { apply, type ApplyRequest } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
+import type { Clock } from '../../src/reconciler/model/ports.ts';
+import type {
+  DesiredSandboxes,
+  ObservedSandboxes,
+  Sandbox,
+} from '../../src/reconciler/model/sandbox.ts';
+import { planSandboxes } from '../../src/reconciler/plan/plan-sandboxes.ts';
+import { specProblem } from '../../src/reconciler/plan/spec-problem.ts';
 import {
   startSandboxServer,
   type Effect,

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Journal } from '../../src/watch/journal/journal.ts';
+import { Journal } from '../../src/controller/watch/journal/journal.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { randomOf } from '../fixture/random-of.ts';

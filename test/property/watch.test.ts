@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { Journal } from '../../src/watch/journal/journal.ts';
-import { isOpen } from '../../src/watch/schedule.ts';
-import { SuspensionFile } from '../../src/watch/suspension-file.ts';
+import { Journal } from '../../src/controller/watch/journal/journal.ts';
+import { isOpen } from '../../src/controller/watch/schedule.ts';
+import { SuspensionFile } from '../../src/controller/watch/suspension-file.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { randomOf } from '../fixture/random-of.ts';
 import { loaded, RECORDED, startStore, type JsonRecord } from '../fixture/store-server.ts';

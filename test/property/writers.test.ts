@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
-import { readTargets } from '../../src/desired/target.ts';
-import { resolveSettings } from '../../src/desired/resolve.ts';
-import { fieldNamed } from '../../src/model/field.ts';
-import type { EnvironmentOutcome } from '../../src/model/outcome.ts';
-import type { Change } from '../../src/model/plan.ts';
-import type { ValueRecord } from '../../src/model/value.ts';
-import { NOTHING_KNOWN, planSettings } from '../../src/plan/plan-settings.ts';
-import { outcomeText } from '../../src/render/section-text.ts';
-import { decode } from '../../src/service/json.ts';
-import { apply } from '../../src/operations/apply.ts';
-import { plan } from '../../src/operations/plan.ts';
+import { readTargets } from '../../src/reconciler/desired/target.ts';
+import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
+import { fieldNamed } from '../../src/reconciler/model/field.ts';
+import type { EnvironmentOutcome } from '../../src/reconciler/model/outcome.ts';
+import type { Change } from '../../src/reconciler/model/plan.ts';
+import type { ValueRecord } from '../../src/reconciler/model/value.ts';
+import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
+import { outcomeText } from '../../src/reconciler/render/section-text.ts';
+import { decode } from '../../src/reconciler/service/json.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import { plan } from '../../src/reconciler/operations/plan.ts';
 import { ENVIRONMENT, leaks, sparseSettings, storedRecord } from '../fixture/arbitrary.ts';
 import { quickClock } from '../fixture/settings.ts';
 import {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { DialectName } from '../../src/model/dialect.ts';
+import type { DialectName } from '../../src/reconciler/model/dialect.ts';
 
 /** A release of a server that `npm run test:real` starts. */
 export interface Release {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SCHEMAS } from '../../src/cli/words.ts';
-import { DIAGNOSTICS } from '../../src/model/diagnostic.ts';
-import { ERRORS } from '../../src/model/error.ts';
-import { fields } from '../../src/model/field.ts';
-import { VERSION } from '../../src/model/version.ts';
+import { SCHEMAS } from '../../src/command/cli/words.ts';
+import { DIAGNOSTICS } from '../../src/reconciler/model/diagnostic.ts';
+import { ERRORS } from '../../src/reconciler/model/error.ts';
+import { fields } from '../../src/reconciler/model/field.ts';
+import { VERSION } from '../../src/reconciler/model/version.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -1,14 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forbidden, importsIn, importsOf, roomsIn } from '../fixture/walls.ts';
+import { forbidden, importsIn, importsOf, roomsIn, wingOf } from '../fixture/walls.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const rooms = roomsIn(readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'));
 
 describe('the table of rooms in ARCHITECTURE.md', () => {
   it('lists every room of src/, and no other', () => {
-    const there = readdirSync(join(ROOT, 'src')).toSorted();
+    const there = readdirSync(join(ROOT, 'src'))
+      .flatMap((wing) =>
+        ['emulator', 'index.ts'].includes(wing)
+          ? [wing]
+          : readdirSync(join(ROOT, 'src', wing)).map((room) => `${wing}/${room}`),
+      )
+      .toSorted();
     expect(rooms.map(({ name }) => name).toSorted()).toEqual(there);
   });
 
@@ -21,7 +27,7 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   it('lists nothing that nobody imports', () => {
     const imports = importsIn(join(ROOT, 'src'));
     const unused = rooms.flatMap(({ name, rooms: others, packages }) => {
-      const own = imports.filter(({ from }) => from.split('/')[0] === name);
+      const own = imports.filter(({ from }) => from === name || from.startsWith(`${name}/`));
       const isUsed = (listed: string): boolean =>
         listed === 'node:*' || own.some(({ to }) => to === listed || to.startsWith(`${listed}/`));
       return [...others, ...packages].filter((one) => !isUsed(one)).map((one) => `${name}: ${one}`);
@@ -39,28 +45,52 @@ it('no file of src/ has more than 300 lines', () => {
   expect(long).toEqual([]);
 });
 
+it('a wing imports no other wing than it may', () => {
+  const MAY: Readonly<Record<string, readonly string[]>> = {
+    reconciler: ['emulator/start.ts'],
+    command: ['reconciler', 'controller', 'emulator'],
+    controller: ['reconciler'],
+    emulator: [],
+    'index.ts': ['reconciler', 'emulator/start.ts'],
+  };
+  const crossing = importsIn(join(ROOT, 'src'))
+    .filter(({ to }) => to.endsWith('.ts'))
+    .filter(({ from, to }) => wingOf(from) !== wingOf(to));
+  const others = crossing.filter(
+    ({ from, to }) => !MAY[wingOf(from)]?.some((one) => one === to || one === wingOf(to)),
+  );
+  expect(crossing.length).toBeGreaterThan(400);
+  expect(others).toEqual([]);
+});
+
 describe('an import that the table does not list is named', () => {
   it.each([
-    ['plan/guard.ts', "import { resolve } from '../desired/resolve.ts';"],
-    ['plan/guard.ts', "import type { Markup } from '../render/html/markup.ts';"],
-    ['plan/guard.ts', "export { client } from '../github/client.ts';"],
-    ['desired/parse.ts', "import { planSettings } from '../plan/plan-settings.ts';"],
-    ['render/plan-text.ts', "import '../plan/plan-settings.ts';"],
-    ['reconcile/send.ts', "import { resolve } from '../desired/resolve.ts';"],
-    ['reconcile/send.ts', "const { planText } = await import('../render/plan-text.ts');"],
-    ['cli/main.ts', "import { Agent } from 'undici';"],
-    ['operations/plan.ts', "import { readFileSync } from 'fs';"],
-    ['operations/plan.ts', "import Agent from 'undici/index.js';"],
-    ['operations/plan.ts', "import { readBody } from '../emulator/http/read-body.ts';"],
-    ['model/secret.ts', "import { planText } from '../render/plan-text.ts';"],
-    ['model/secret.ts', "import { readFileSync } from 'node:fs';"],
+    ['reconciler/plan/guard.ts', "import { resolve } from '../desired/resolve.ts';"],
+    ['reconciler/plan/guard.ts', "import type { Markup } from '../render/html/markup.ts';"],
+    ['reconciler/plan/guard.ts', "export { client } from '../../command/github/client.ts';"],
+    ['reconciler/desired/parse.ts', "import { planSettings } from '../plan/plan-settings.ts';"],
+    ['reconciler/render/plan-text.ts', "import '../plan/plan-settings.ts';"],
+    ['reconciler/reconcile/send.ts', "import { resolve } from '../desired/resolve.ts';"],
+    [
+      'reconciler/reconcile/send.ts',
+      "const { planText } = await import('../render/plan-text.ts');",
+    ],
+    ['command/cli/main.ts', "import { Agent } from 'undici';"],
+    ['reconciler/operations/plan.ts', "import { readFileSync } from 'fs';"],
+    ['reconciler/operations/plan.ts', "import Agent from 'undici/index.js';"],
+    [
+      'reconciler/operations/plan.ts',
+      "import { readBody } from '../../emulator/http/read-body.ts';",
+    ],
+    ['reconciler/model/secret.ts', "import { planText } from '../render/plan-text.ts';"],
+    ['reconciler/model/secret.ts', "import { readFileSync } from 'node:fs';"],
     ['util/helpers.ts', "import { join } from 'node:path';"],
   ])('%s: %s', (file, text) => {
     expect(forbidden(rooms, importsOf(file, text))).toHaveLength(1);
   });
 
   it('and one that it lists is not', () => {
-    const text = "import { startEmulator } from '../emulator/start.ts'; import 'node:path';";
-    expect(forbidden(rooms, importsOf('operations/open-target.ts', text))).toEqual([]);
+    const text = "import { startEmulator } from '../../emulator/start.ts'; import 'node:path';";
+    expect(forbidden(rooms, importsOf('reconciler/operations/open-target.ts', text))).toEqual([]);
   });
 });

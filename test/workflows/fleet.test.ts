@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CronJob, Job, JobSpec } from 'kubernetes-types/batch/v1.js';
 import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../src/model/plan.ts';
+import type { PlanDocument } from '../../src/reconciler/model/plan.ts';
 import { folderWith, start, type Ended } from '../fixture/command.ts';
 import { fleetNames, fleetSettings, startFleet, type Fleet } from '../fixture/fleet.ts';
 import { mistakesIn } from './manifest.ts';

@@ -7,7 +7,7 @@ import {
   TOTAL_METRICS,
   WATCH_METRICS,
   type Metric,
-} from '../../src/model/metrics.ts';
+} from '../../src/reconciler/model/metrics.ts';
 import { folderWith } from '../fixture/command.ts';
 import { hasProgram } from '../fixture/program.ts';
 import { readText } from './read-text.ts';

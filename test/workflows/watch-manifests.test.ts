@@ -7,7 +7,7 @@ import type { Service } from 'kubernetes-types/core/v1.js';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { COMMANDS } from '../../src/command/cli/command-table.ts';
 import { mistakesIn } from './manifest.ts';
 import { readText } from './read-text.ts';
 import { PACKAGE } from './workflow-file.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { COMMANDS } from '../../src/command/cli/command-table.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
 import { folderWith } from '../fixture/command.ts';
 import { readText } from './read-text.ts';

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import type { DialectName } from '../../../src/model/dialect.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { isToLookAt } from '../../../src/page/listing.ts';
-import { watchedReport } from '../../../src/page/api.ts';
-import { logLine } from '../../../src/watch/telemetry/log.ts';
-import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
+import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { isToLookAt } from '../../../src/controller/page/listing.ts';
+import { watchedReport } from '../../../src/controller/page/api.ts';
+import { logLine } from '../../../src/controller/watch/telemetry/log.ts';
+import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import {
   journalLines,
   MINUTE,

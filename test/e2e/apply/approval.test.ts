@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../../fixture/sandbox-server.ts';

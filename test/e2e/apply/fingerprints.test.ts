@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, start } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { RULES, type Rule } from '../../../src/model/guard.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { RULES, type Rule } from '../../../src/reconciler/model/guard.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
 

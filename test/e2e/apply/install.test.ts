@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OutcomeDocument } from '../../../src/model/outcome.ts';
+import type { OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
 import { setpoint as builtCommand, folderWith, start } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { dedent } from '../../fixture/dedent.ts';

@@ -1,10 +1,10 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { get } from '../../../src/operations/get.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { validate } from '../../../src/operations/validate.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock, request } from '../../fixture/settings.ts';

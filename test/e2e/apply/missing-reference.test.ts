@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { drift } from '../../../src/operations/plan.ts';
-import { get } from '../../../src/operations/get.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { drift } from '../../../src/reconciler/operations/plan.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 

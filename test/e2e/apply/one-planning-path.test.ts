@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { applyCommand } from '../../../src/cli/commands/apply.ts';
-import type { EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
-import { apply, type ApplyRequest } from '../../../src/operations/apply.ts';
-import { explain } from '../../../src/operations/explain.ts';
-import { get } from '../../../src/operations/get.ts';
-import { drift, plan } from '../../../src/operations/plan.ts';
+import { applyCommand } from '../../../src/command/cli/commands/apply.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { apply, type ApplyRequest } from '../../../src/reconciler/operations/apply.ts';
+import { explain } from '../../../src/reconciler/operations/explain.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { runFunction } from '../../fixture/command-function.ts';
 import { startSandboxServer } from '../../fixture/sandbox-server.ts';
 import { quickClock, request } from '../../fixture/settings.ts';
@@ -227,7 +227,7 @@ function relocated(planned: EnvironmentPlan, file: string): EnvironmentPlan {
 }
 
 describe('plans are made in one place', () => {
-  const src = join(import.meta.dirname, '../../../src');
+  const src = join(import.meta.dirname, '../../../src/reconciler');
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );

@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EnvironmentOutcome, OutcomeDocument } from '../../../src/model/outcome.ts';
-import type { EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
+import type { EnvironmentOutcome, OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../../fixture/sandbox-server.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';

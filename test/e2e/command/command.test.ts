@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { folderWith, setpoint, type Ended } from '../../fixture/command.ts';
 import { DEFAULTS, startStore, type StoreServer } from '../../fixture/store-server.ts';
 

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../../src/cli/command-table.ts';
-import { completionCommand } from '../../../src/cli/commands/completion.ts';
-import { outputsFrom } from '../../../src/cli/flags.ts';
-import { FAIL_ON, SCHEMAS, SHELLS, type Shell } from '../../../src/cli/words.ts';
-import { fields } from '../../../src/model/field.ts';
+import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../../src/command/cli/command-table.ts';
+import { completionCommand } from '../../../src/command/cli/commands/completion.ts';
+import { outputsFrom } from '../../../src/command/cli/flags.ts';
+import { FAIL_ON, SCHEMAS, SHELLS, type Shell } from '../../../src/command/cli/words.ts';
+import { fields } from '../../../src/reconciler/model/field.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';
 import { runFunction } from '../../fixture/command-function.ts';
 

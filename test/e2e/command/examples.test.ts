@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
-import type { PlanDocument } from '../../../src/model/plan.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { get } from '../../../src/operations/get.ts';
-import { loadTargets } from '../../../src/operations/load.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 

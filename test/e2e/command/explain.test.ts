@@ -2,14 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { explainCommand } from '../../../src/cli/commands/explain.ts';
-import type { Flags } from '../../../src/cli/command-table.ts';
+import { explainCommand } from '../../../src/command/cli/commands/explain.ts';
+import type { Flags } from '../../../src/command/cli/command-table.ts';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import type { EffectiveDocument } from '../../../src/model/effective.ts';
-import type { EnvironmentExplained, ExplainDocument } from '../../../src/model/explain.ts';
-import { explain, type ExplainRequest } from '../../../src/operations/explain.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { validate } from '../../../src/operations/validate.ts';
+import type { EffectiveDocument } from '../../../src/reconciler/model/effective.ts';
+import type {
+  EnvironmentExplained,
+  ExplainDocument,
+} from '../../../src/reconciler/model/explain.ts';
+import { explain, type ExplainRequest } from '../../../src/reconciler/operations/explain.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
 import { runFunction } from '../../fixture/command-function.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';

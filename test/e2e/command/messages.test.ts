@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { validate } from '../../../src/operations/validate.ts';
+import { validate } from '../../../src/reconciler/operations/validate.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';

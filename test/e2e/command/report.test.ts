@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
 import { change, environment, outcome, outcomeOf, planOf } from '../../fixture/documents.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OutcomeDocument } from '../../../src/model/outcome.ts';
-import type { PlanDocument } from '../../../src/model/plan.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import type { OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';

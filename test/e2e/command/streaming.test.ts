@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { reporterFor } from '../../../src/cli/reporter.ts';
+import { reporterFor } from '../../../src/command/cli/reporter.ts';
 import { plan } from '../../../src/index.ts';
 import type { PlanDocument } from '../../../src/index.ts';
 import { setpoint, start } from '../../fixture/command.ts';

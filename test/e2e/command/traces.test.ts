@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ERRORS } from '../../../src/model/error.ts';
+import { ERRORS } from '../../../src/reconciler/model/error.ts';
 import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import {
   startOtlpReceiver,

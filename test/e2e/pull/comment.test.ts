@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { commentCommand } from '../../../src/cli/commands/comment.ts';
-import type { Flags } from '../../../src/cli/command-table.ts';
+import { commentCommand } from '../../../src/command/cli/commands/comment.ts';
+import type { Flags } from '../../../src/command/cli/command-table.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
 import { runFunction } from '../../fixture/command-function.ts';
 import {

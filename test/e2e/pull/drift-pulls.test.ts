@@ -1,18 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { branchesOf } from '../../../src/github/branches.ts';
-import { gitHub } from '../../../src/github/client.ts';
-import { driftBranch } from '../../../src/github/drift-branch.ts';
+import { branchesOf } from '../../../src/command/github/branches.ts';
+import { gitHub } from '../../../src/command/github/client.ts';
+import { driftBranch } from '../../../src/command/github/drift-branch.ts';
 import {
   writeDriftPulls,
   type DriftPull,
   type ReadEnvironment,
-} from '../../../src/github/drift-pull.ts';
-import { accessFrom } from '../../../src/github/job.ts';
-import { SetpointError } from '../../../src/model/error.ts';
-import type { EnvironmentPull } from '../../../src/model/pulled.ts';
-import { driftPullMarkdown, driftPullTitle } from '../../../src/render/markdown/drift-pull.ts';
+} from '../../../src/command/github/drift-pull.ts';
+import { accessFrom } from '../../../src/command/github/job.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { EnvironmentPull } from '../../../src/reconciler/model/pulled.ts';
+import {
+  driftPullMarkdown,
+  driftPullTitle,
+} from '../../../src/reconciler/render/markdown/drift-pull.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import {
   BOT,

@@ -14,7 +14,7 @@ import { itEach } from '../../fixture/long.ts';
 /** At how many moments a process is killed. */
 const MOMENTS = [propertyRuns(3), propertyRuns(8)];
 
-const OPERATIONS = join(import.meta.dirname, '../../../src/operations');
+const OPERATIONS = join(import.meta.dirname, '../../../src/reconciler/operations');
 let work: string;
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'setpoint-'));

@@ -16,8 +16,12 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openBranch, type BranchOptions, type GitBranch } from '../../../src/host/git-branch.ts';
-import { SetpointError } from '../../../src/model/error.ts';
+import {
+  openBranch,
+  type BranchOptions,
+  type GitBranch,
+} from '../../../src/reconciler/host/git-branch.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { folderWith } from '../../fixture/command.ts';
 
 const linux = process.platform === 'linux';

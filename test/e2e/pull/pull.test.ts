@@ -3,9 +3,9 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { pullCommand } from '../../../src/cli/commands/pull.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { pull, type PullRequest } from '../../../src/operations/pull.ts';
+import { pullCommand } from '../../../src/command/cli/commands/pull.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { pull, type PullRequest } from '../../../src/reconciler/operations/pull.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { OutcomeDocument } from '../../../src/model/outcome.ts';
+import type { OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
 import {
   startFront,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EmulatorOptions } from '../../../src/emulator/start.ts';
-import type { Clock } from '../../../src/model/ports.ts';
-import type { EnvironmentOutcome } from '../../../src/model/outcome.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { drift } from '../../../src/operations/plan.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import type { Clock } from '../../../src/reconciler/model/ports.ts';
+import type { EnvironmentOutcome } from '../../../src/reconciler/model/outcome.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { drift } from '../../../src/reconciler/operations/plan.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import {
   FAULTS,
   faultsNamed,

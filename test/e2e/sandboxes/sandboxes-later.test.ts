@@ -1,7 +1,7 @@
 /** Releases 1.9.3 and 1.10.0 fail to list sandboxes while no settings are stored: behaviour 3.1. */
 import { expect, it, onTestFinished } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore } from '../../fixture/store-server.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/start.ts';
-import type { SmokeDocument } from '../../../src/model/smoke.ts';
-import { smoke } from '../../../src/operations/smoke.ts';
+import type { SmokeDocument } from '../../../src/reconciler/model/smoke.ts';
+import { smoke } from '../../../src/reconciler/operations/smoke.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
 
 let service: Emulator;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Seen } from '../../fixture/before-service.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import {
   ENV,
   SECRET_DIALECTS,

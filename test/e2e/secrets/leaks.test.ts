@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/command-table.ts';
+import { COMMANDS } from '../../../src/command/cli/command-table.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { setpoint as setpointHere } from '../../fixture/command-here.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ATTRIBUTES } from '../../../src/host/spans.ts';
+import { ATTRIBUTES } from '../../../src/reconciler/host/spans.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { folderWith, quickTime, setpoint, start } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { get } from '../../../src/operations/get.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startAgentServer, type AgentServer } from '../../fixture/agent-server.ts';

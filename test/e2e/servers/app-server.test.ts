@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { get } from '../../../src/operations/get.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { startAppServer, storedRecord, type AppServer } from '../../fixture/app-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { request } from '../../fixture/settings.ts';

@@ -1,7 +1,7 @@
 /** The traps of the releases after the recorded one that still serve settings-v0: behaviour 4.5. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import type { LaterRelease } from '../../fixture/later-release.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';

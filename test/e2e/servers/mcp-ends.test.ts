@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { declaring, LATER, serviceWith } from '../../fixture/mcp-servers.ts';
 

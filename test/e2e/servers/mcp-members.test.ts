@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { declaring, LATER, serviceWith, SPELLINGS } from '../../fixture/mcp-servers.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
 import { itEach } from '../../fixture/long.ts';

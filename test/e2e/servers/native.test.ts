@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { explain } from '../../../src/operations/explain.ts';
-import { get } from '../../../src/operations/get.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { explain } from '../../../src/reconciler/operations/explain.ts';
+import { get } from '../../../src/reconciler/operations/get.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore } from '../../fixture/store-server.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { drift } from '../../../src/operations/plan.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { drift } from '../../../src/reconciler/operations/plan.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { startFront } from '../../fixture/faulty-front.ts';
 import { quickClock, request } from '../../fixture/settings.ts';
 import {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { init } from '../../../src/operations/init.ts';
-import { plan } from '../../../src/operations/plan.ts';
-import { pull } from '../../../src/operations/pull.ts';
+import { init } from '../../../src/reconciler/operations/init.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { pull } from '../../../src/reconciler/operations/pull.ts';
 import { startAgentServer } from '../../fixture/agent-server.ts';
 import { startAppServer } from '../../fixture/app-server.ts';
 import { folderWith } from '../../fixture/command.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { fieldNamed } from '../../../src/model/field.ts';
-import { MASK } from '../../../src/model/secret.ts';
-import { apply } from '../../../src/operations/apply.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { fieldNamed } from '../../../src/reconciler/model/field.ts';
+import { MASK } from '../../../src/reconciler/model/secret.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { itEach } from '../../fixture/long.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
-import { apply } from '../../../src/operations/apply.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { request } from '../../fixture/settings.ts';
 
 const OWN = { url: 'https://corp.example.com/sse', api_key: 'the-server-s-own-key' };

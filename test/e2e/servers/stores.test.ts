@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { apply } from '../../../src/operations/apply.ts';
-import { drift } from '../../../src/operations/plan.ts';
-import { plan } from '../../../src/operations/plan.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import { drift } from '../../../src/reconciler/operations/plan.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type Semantics, type StoreServer } from '../../fixture/store-server.ts';
 

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SuspensionFile } from '../../../src/watch/suspension-file.ts';
+import { SuspensionFile } from '../../../src/controller/watch/suspension-file.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 

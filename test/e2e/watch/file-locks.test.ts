@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ClaimFiles, fileLocks } from '../../../src/watch/locks/file-locks.ts';
-import { isRefused, type Lock, type Locks } from '../../../src/watch/locks/locks.ts';
+import { ClaimFiles, fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
+import { isRefused, type Lock, type Locks } from '../../../src/controller/watch/locks/locks.ts';
 import { testTime } from '../../fixture/lock-time.ts';
 
 function folderHere(): string {
@@ -241,10 +241,10 @@ describe.runIf(canMount)('on a disk of its own (Linux, where a user may mount on
     const source = (path: string): string =>
       JSON.stringify(join(import.meta.dirname, '../../../src', path));
     const entry = join(work, 'entry.mjs');
-    const program = PROGRAM.replace('SOURCE_LOCKS', source('watch/locks/file-locks.ts')).replace(
-      'SOURCE_CLOCK',
-      source('host/system-clock.ts'),
-    );
+    const program = PROGRAM.replace(
+      'SOURCE_LOCKS',
+      source('controller/watch/locks/file-locks.ts'),
+    ).replace('SOURCE_CLOCK', source('reconciler/host/system-clock.ts'));
     writeFileSync(entry, program);
     const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
     const file = join(work, 'program.mjs');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SYSTEM_CLOCK } from '../../../src/host/system-clock.ts';
-import { leaseLocks } from '../../../src/watch/locks/lease-locks.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { leaseLocks } from '../../../src/controller/watch/locks/lease-locks.ts';
 import { describeLocks } from '../../fixture/lock-contract.ts';
 import {
   administer,

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { fileLocks } from '../../../src/watch/locks/file-locks.ts';
-import { leaseLocks } from '../../../src/watch/locks/lease-locks.ts';
+import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
+import { leaseLocks } from '../../../src/controller/watch/locks/lease-locks.ts';
 import { clusterOf, leaseServer } from '../../fixture/lease-server.ts';
 import { describeLocks } from '../../fixture/lock-contract.ts';
 

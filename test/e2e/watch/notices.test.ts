@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
-import type { JournalRecord, WatchState } from '../../../src/model/watch.ts';
-import { Notices } from '../../../src/watch/notices/notices.ts';
-import { ToldStates } from '../../../src/watch/notices/told.ts';
-import type { NotifySettings, Receiver } from '../../../src/watch/notices/receiver.ts';
-import { httpSender } from '../../../src/watch/notices/send.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
+import { Notices } from '../../../src/controller/watch/notices/notices.ts';
+import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
+import type { NotifySettings, Receiver } from '../../../src/controller/watch/notices/receiver.ts';
+import { httpSender } from '../../../src/controller/watch/notices/send.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';

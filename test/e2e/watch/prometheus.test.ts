@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
+import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';

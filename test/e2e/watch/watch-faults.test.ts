@@ -9,11 +9,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Lock, Locks } from '../../../src/watch/locks/locks.ts';
-import { keepsWatch } from '../../../src/watch/notices/heartbeat.ts';
-import { fileLocks } from '../../../src/watch/locks/file-locks.ts';
-import { SYSTEM_CLOCK } from '../../../src/host/system-clock.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import type { Lock, Locks } from '../../../src/controller/watch/locks/locks.ts';
+import { keepsWatch } from '../../../src/controller/watch/notices/heartbeat.ts';
+import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';

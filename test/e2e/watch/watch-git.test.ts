@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { digestsUnder } from '../../../src/host/digests.ts';
-import { openBranch } from '../../../src/host/git-branch.ts';
-import { planLoaded, sessionNetworks } from '../../../src/operations/session.ts';
-import type { Dispatcher } from '../../../src/service/connect.ts';
-import { FollowedCommits } from '../../../src/watch/followed-commits.ts';
-import { branchSource, CurrentFiles } from '../../../src/watch/source.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
+import { openBranch } from '../../../src/reconciler/host/git-branch.ts';
+import { planLoaded, sessionNetworks } from '../../../src/reconciler/operations/session.ts';
+import type { Dispatcher } from '../../../src/reconciler/service/connect.ts';
+import { FollowedCommits } from '../../../src/controller/watch/followed-commits.ts';
+import { branchSource, CurrentFiles } from '../../../src/controller/watch/source.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { HandClock } from '../../fixture/watch-world.ts';
 

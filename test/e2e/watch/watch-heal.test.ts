@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { plan } from '../../../src/operations/plan.ts';
-import { SuspensionFile } from '../../../src/watch/suspension-file.ts';
+import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { SuspensionFile } from '../../../src/controller/watch/suspension-file.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
 import {
   HOUR,

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { gitHub } from '../../../src/github/client.ts';
-import { keepWatchIssues } from '../../../src/github/watch-issues.ts';
+import { gitHub } from '../../../src/command/github/client.ts';
+import { keepWatchIssues } from '../../../src/command/github/watch-issues.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { WATCHED_AT, watchState } from '../../fixture/watching.ts';
 import { BOT, ISSUES_TOKEN, REPOSITORY, startGitHub } from '../../fixture/fake-github.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
-import { SYSTEM_CLOCK } from '../../../src/host/system-clock.ts';
-import { fileLocks } from '../../../src/watch/locks/file-locks.ts';
-import { Notices } from '../../../src/watch/notices/notices.ts';
-import { httpSender } from '../../../src/watch/notices/send.ts';
-import { lockFolder, openController } from '../../../src/watch/open.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
+import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
+import { Notices } from '../../../src/controller/watch/notices/notices.ts';
+import { httpSender } from '../../../src/controller/watch/notices/send.ts';
+import { lockFolder, openController } from '../../../src/controller/watch/open.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
+import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseSelector } from '../../../src/model/selector.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import { NOTICE_KINDS } from '../../../src/model/watch.ts';
-import type { Receiver } from '../../../src/watch/notices/receiver.ts';
+import { parseSelector } from '../../../src/reconciler/model/selector.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { NOTICE_KINDS } from '../../../src/reconciler/model/watch.ts';
+import type { Receiver } from '../../../src/controller/watch/notices/receiver.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';
 import { startStore } from '../../fixture/store-server.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HistoryDocument } from '../../../src/model/watch.ts';
+import type { HistoryDocument } from '../../../src/reconciler/model/watch.ts';
 import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { effectiveFile } from '../../../src/desired/effective.ts';
-import { plainValue, type Node } from '../../../src/desired/node.ts';
-import type { Target } from '../../../src/desired/target.ts';
-import { effectiveText } from '../../../src/render/effective-text.ts';
+import { effectiveFile } from '../../../src/reconciler/desired/effective.ts';
+import { plainValue, type Node } from '../../../src/reconciler/desired/node.ts';
+import type { Target } from '../../../src/reconciler/desired/target.ts';
+import { effectiveText } from '../../../src/reconciler/render/effective-text.ts';
 import { sparseSettings } from '../../fixture/arbitrary.ts';
 import { problems, read, target } from '../../unit/desired/reading.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { resolveServer } from '../../../src/desired/resolve-server.ts';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import { readTargets, type Target } from '../../../src/desired/target.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
+import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { readTargets, type Target } from '../../../src/reconciler/desired/target.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 /** More than are checked at a time, and more than are merged when the file is read. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { markerOf } from '../../../src/github/marker.ts';
+import { markerOf } from '../../../src/command/github/marker.ts';
 import { treeOf } from '../../fixture/markdown-tree.ts';
 
 const name = fc.oneof(

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { fingerprintFile } from '../../../src/host/fingerprint-file.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import { fingerprintFile } from '../../../src/reconciler/host/fingerprint-file.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const ADDRESS = 'https://agents.example.com/tenant-address';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../../../src/model/mcp.ts';
+import { identityOf } from '../../../src/reconciler/model/mcp.ts';
 
 describe('an address is known without its userinfo, query and fragment', () => {
   it('so that the file and the service name an entry alike, whatever their credentials are', () => {

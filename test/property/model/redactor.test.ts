@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Redactor } from '../../../src/model/redactor.ts';
+import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 function redactorOf(...values: readonly string[]): Redactor {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import { parseSelector, selects } from '../../../src/model/selector.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import { parseSelector, selects } from '../../../src/reconciler/model/selector.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 

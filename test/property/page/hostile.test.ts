@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { JournalRecord, WatchState } from '../../../src/model/watch.ts';
-import { planPageHtml } from '../../../src/page/action-forms.ts';
-import { badgeSvg } from '../../../src/page/badge.ts';
-import { environmentHtml, environmentView } from '../../../src/page/environment-page.ts';
-import { framed } from '../../../src/page/frame.ts';
-import { listHtml, listView, sortedStates } from '../../../src/page/list-page.ts';
-import { sources } from '../../../src/page/parts.ts';
-import type { Markup } from '../../../src/render/html/markup.ts';
+import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
+import { planPageHtml } from '../../../src/controller/page/action-forms.ts';
+import { badgeSvg } from '../../../src/controller/page/badge.ts';
+import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
+import { framed } from '../../../src/controller/page/frame.ts';
+import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
+import { sources } from '../../../src/controller/page/parts.ts';
+import type { Markup } from '../../../src/reconciler/render/html/markup.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import {
   attribute,

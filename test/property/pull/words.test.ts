@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { argumentLine, envPairs, shellWords, variableLine } from '../../../src/desired/lines.ts';
-import { isHarmlessValue, openPart } from '../../../src/pull/program-text.ts';
+import {
+  argumentLine,
+  envPairs,
+  shellWords,
+  variableLine,
+} from '../../../src/reconciler/desired/lines.ts';
+import { isHarmlessValue, openPart } from '../../../src/reconciler/pull/program-text.ts';
 
 describe('what a file may hold of an argument', () => {
   it('a random text of letters, digits and signs never counts as harmless as a whole', () => {

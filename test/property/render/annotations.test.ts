@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commands, type Annotation } from '../../../src/render/github/command.ts';
+import { commands, type Annotation } from '../../../src/reconciler/render/github/command.ts';
 import {
   driftAnnotations,
   failureAnnotations,
   outcomeAnnotations,
   planAnnotations,
   validationAnnotations,
-} from '../../../src/render/github/annotations.ts';
-import { json } from '../../../src/render/json.ts';
-import { outcomeText, planText } from '../../../src/render/section-text.ts';
-import { visible } from '../../../src/render/visible.ts';
+} from '../../../src/reconciler/render/github/annotations.ts';
+import { json } from '../../../src/reconciler/render/json.ts';
+import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
+import { visible } from '../../../src/reconciler/render/visible.ts';
 import { hostile, refilled, twins } from '../../fixture/hostile.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, renderedBy } from '../../fixture/scenarios.ts';

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatPath } from '../../../src/model/path.ts';
-import { ACTIONS } from '../../../src/model/action.ts';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import { formatPath } from '../../../src/reconciler/model/path.ts';
+import { ACTIONS } from '../../../src/reconciler/model/action.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import {
   driftHtml,
   failureHtml,
   outcomeHtml,
   planHtml,
   validationHtml,
-} from '../../../src/render/html/pages.ts';
-import { markup, markupSource } from '../../../src/render/html/markup.ts';
-import { nestedDiff } from '../../../src/render/values.ts';
-import { planText } from '../../../src/render/section-text.ts';
-import { visible } from '../../../src/render/visible.ts';
+} from '../../../src/reconciler/render/html/pages.ts';
+import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { nestedDiff } from '../../../src/reconciler/render/values.ts';
+import { planText } from '../../../src/reconciler/render/section-text.ts';
+import { visible } from '../../../src/reconciler/render/visible.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { hostile as inert, twins } from '../../fixture/hostile.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { endOfJson, json, partOfJson, startOfJson } from '../../../src/render/json.ts';
+import { endOfJson, json, partOfJson, startOfJson } from '../../../src/reconciler/render/json.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 const member = fc

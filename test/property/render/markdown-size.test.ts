@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Action } from '../../../src/model/action.ts';
-import type { Change, EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
-import type { Json } from '../../../src/model/value.ts';
-import { groupedWarnings } from '../../../src/render/warning-order.ts';
+import type { Action } from '../../../src/reconciler/model/action.ts';
+import type { Change, EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import type { Json } from '../../../src/reconciler/model/value.ts';
+import { groupedWarnings } from '../../../src/reconciler/render/warning-order.ts';
 import {
   driftMarkdown,
   failureMarkdown,
   outcomeMarkdown,
   planMarkdown,
   validationMarkdown,
-} from '../../../src/render/markdown/comments.ts';
+} from '../../../src/reconciler/render/markdown/comments.ts';
 import {
   change,
   diagnostic,

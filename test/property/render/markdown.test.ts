@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
-import { codeSpan, prose } from '../../../src/render/markdown/inline.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { codeSpan, prose } from '../../../src/reconciler/render/markdown/inline.ts';
 import {
   driftMarkdown,
   failureMarkdown,
   outcomeMarkdown,
   planMarkdown,
   validationMarkdown,
-} from '../../../src/render/markdown/comments.ts';
-import { tableRow } from '../../../src/render/markdown/blocks.ts';
-import { visible } from '../../../src/render/visible.ts';
+} from '../../../src/reconciler/render/markdown/comments.ts';
+import { tableRow } from '../../../src/reconciler/render/markdown/blocks.ts';
+import { visible } from '../../../src/reconciler/render/visible.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
 import { PLANS, renderedBy } from '../../fixture/scenarios.ts';

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 
-import { isRecord, type ValueRecord } from '../../../src/model/value.ts';
-import { decode, encode } from '../../../src/service/json.ts';
-import { conceal } from '../../../src/service/settings-v0/conceal.ts';
+import { isRecord, type ValueRecord } from '../../../src/reconciler/model/value.ts';
+import { decode, encode } from '../../../src/reconciler/service/json.ts';
+import { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 function decoded(text: string): ValueRecord {

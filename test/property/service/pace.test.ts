@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Clock } from '../../../src/model/ports.ts';
-import type { WireAnswer } from '../../../src/service/exchange.ts';
-import { NotSent } from '../../../src/service/not-sent.ts';
-import { Paces } from '../../../src/service/paces.ts';
+import type { Clock } from '../../../src/reconciler/model/ports.ts';
+import type { WireAnswer } from '../../../src/reconciler/service/exchange.ts';
+import { NotSent } from '../../../src/reconciler/service/not-sent.ts';
+import { Paces } from '../../../src/reconciler/service/paces.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 /** Time that passes only while all sleep: the next sleep is over as soon as nothing else happens. */

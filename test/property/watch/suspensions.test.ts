@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SuspensionFile } from '../../../src/watch/suspension-file.ts';
+import { SuspensionFile } from '../../../src/controller/watch/suspension-file.ts';
 import { start } from '../../fixture/command.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 

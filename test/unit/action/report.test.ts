@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { LONGEST_SUMMARY } from '../../../src/action/report.ts';
-import { planMarkdown } from '../../../src/render/markdown/comments.ts';
+import { LONGEST_SUMMARY } from '../../../src/command/action/report.ts';
+import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 
 it('a summary of ten thousand environments stays under the 1 MiB that GitHub takes, and uses it', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { variablesFor } from '../../../src/action/variables.ts';
+import { variablesFor } from '../../../src/command/action/variables.ts';
 
 const SECRETS = JSON.stringify({
   LLM_API_KEY: 'a',

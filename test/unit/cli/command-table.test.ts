@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../../src/cli/command-table.ts';
-import { FLAGS, flagSpec, type FlagName } from '../../../src/cli/flag-table.ts';
-import { ERRORS } from '../../../src/model/error.ts';
+import { aboutFlag, COMMAND_NAMES, commandEntry } from '../../../src/command/cli/command-table.ts';
+import { FLAGS, flagSpec, type FlagName } from '../../../src/command/cli/flag-table.ts';
+import { ERRORS } from '../../../src/reconciler/model/error.ts';
 
 const read = (path: string): string =>
   readFileSync(join(import.meta.dirname, '../../..', path), 'utf8');

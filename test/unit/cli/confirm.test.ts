@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { confirmWith } from '../../../src/cli/confirm.ts';
+import { confirmWith } from '../../../src/command/cli/confirm.ts';
 
 /** A terminal on which a person types these lines, each at its prompt; null ends the input. */
 async function answered(...lines: readonly (string | null)[]) {

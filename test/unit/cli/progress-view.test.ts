@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { write, type Stream } from '../../../src/cli/io.ts';
-import { progressView } from '../../../src/cli/progress-view.ts';
+import { write, type Stream } from '../../../src/command/cli/io.ts';
+import { progressView } from '../../../src/command/cli/progress-view.ts';
 
 const ERASED = '\u001B[1A\u001B[2K';
 

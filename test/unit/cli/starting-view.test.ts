@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Stream } from '../../../src/cli/io.ts';
-import { progressView } from '../../../src/cli/progress-view.ts';
-import { startingView } from '../../../src/cli/starting-view.ts';
+import type { Stream } from '../../../src/command/cli/io.ts';
+import { progressView } from '../../../src/command/cli/progress-view.ts';
+import { startingView } from '../../../src/command/cli/starting-view.ts';
 
 const REFUSED = 'the connection was refused';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { watchLog } from '../../../src/cli/watch-log.ts';
-import type { Io } from '../../../src/cli/io.ts';
+import { watchLog } from '../../../src/command/cli/watch-log.ts';
+import type { Io } from '../../../src/command/cli/io.ts';
 import { collected } from '../../fixture/command-function.ts';
 
 const HOSTILE = 'a\u001b[2J\u009b31m\u202e\u2028\u200b\nlevel=error forged';

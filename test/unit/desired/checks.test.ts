@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { baseOf } from '../../../src/desired/target.ts';
-import { loadTargets } from '../../../src/operations/load.ts';
+import { baseOf } from '../../../src/reconciler/desired/target.ts';
+import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { problems, read, SERVER, source, target, withSettings } from './reading.ts';
-import { resolveServer } from '../../../src/desired/resolve-server.ts';
+import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
 
 describe('one problem, one report', () => {
   it.each<[string, string[]]>([

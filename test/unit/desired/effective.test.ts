@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { effectiveFile, effectiveValues } from '../../../src/desired/effective.ts';
-import { type Node, plainValue } from '../../../src/desired/node.ts';
-import type { Target } from '../../../src/desired/target.ts';
-import { effectiveText } from '../../../src/render/effective-text.ts';
+import { effectiveFile, effectiveValues } from '../../../src/reconciler/desired/effective.ts';
+import { type Node, plainValue } from '../../../src/reconciler/desired/node.ts';
+import type { Target } from '../../../src/reconciler/desired/target.ts';
+import { effectiveText } from '../../../src/reconciler/render/effective-text.ts';
 import { SERVER, target } from './reading.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };

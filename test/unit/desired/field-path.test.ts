@@ -4,8 +4,8 @@ import {
   type FieldPath,
   meaningOf,
   plainPaths,
-} from '../../../src/desired/field-path.ts';
-import { fields } from '../../../src/model/field.ts';
+} from '../../../src/reconciler/desired/field-path.ts';
+import { fields } from '../../../src/reconciler/model/field.ts';
 
 function found(text: string): FieldPath {
   const place = fieldPath(text);

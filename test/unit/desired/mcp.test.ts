@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { envPairs, isUnfinished, shellWords } from '../../../src/desired/lines.ts';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import { identityOf, isMcpList } from '../../../src/model/mcp.ts';
-import { isList, isRecord } from '../../../src/model/value.ts';
+import { envPairs, isUnfinished, shellWords } from '../../../src/reconciler/desired/lines.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { identityOf, isMcpList } from '../../../src/reconciler/model/mcp.ts';
+import { isList, isRecord } from '../../../src/reconciler/model/value.ts';
 import { problems, SERVER, settings, source, target, withSettings } from './reading.ts';
 
 function mcp(...lines: readonly string[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatPath, parsePath } from '../../../src/model/path.ts';
-import { suggest } from '../../../src/model/wording.ts';
+import { formatPath, parsePath } from '../../../src/reconciler/model/path.ts';
+import { suggest } from '../../../src/reconciler/model/wording.ts';
 import { problems, SERVER } from './reading.ts';
 
 describe('paths', () => {

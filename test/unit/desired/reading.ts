@@ -1,10 +1,10 @@
-import { readTargets, type Target } from '../../../src/desired/target.ts';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import type { Diagnostic } from '../../../src/model/diagnostic.ts';
-import type { ReferenceSource } from '../../../src/model/ports.ts';
-import { formatPath } from '../../../src/model/path.ts';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import { isList, isRecord, type Value } from '../../../src/model/value.ts';
+import { readTargets, type Target } from '../../../src/reconciler/desired/target.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import type { Diagnostic } from '../../../src/reconciler/model/diagnostic.ts';
+import type { ReferenceSource } from '../../../src/reconciler/model/ports.ts';
+import { formatPath } from '../../../src/reconciler/model/path.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import { isList, isRecord, type Value } from '../../../src/reconciler/model/value.ts';
 
 export const SERVER = 'server: { url: https://agents.example.com }';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { lookUp } from '../../../src/desired/lookup.ts';
+import { lookUp } from '../../../src/reconciler/desired/lookup.ts';
 import {
   foreignReference,
   parseTemplate,
   wholeReference,
-} from '../../../src/desired/references.ts';
+} from '../../../src/reconciler/desired/references.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 import { problems, settings, source, target, withSettings } from './reading.ts';
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { expect, it } from 'vitest';
 
-import { serveCommand } from '../../../src/cli/commands/serve.ts';
+import { serveCommand } from '../../../src/command/cli/commands/serve.ts';
 import { call, good, statuses } from './emulator.ts';
 
 /** `setpoint serve` with these flags, and what a test reads of it. */

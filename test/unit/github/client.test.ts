@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessFrom } from '../../../src/github/job.ts';
-import { gitHub } from '../../../src/github/client.ts';
-import { exchangeWith } from '../../../src/github/exchange.ts';
-import { gitHubError } from '../../../src/github/github-error.ts';
-import { SetpointError } from '../../../src/model/error.ts';
+import { accessFrom } from '../../../src/command/github/job.ts';
+import { gitHub } from '../../../src/command/github/client.ts';
+import { exchangeWith } from '../../../src/command/github/exchange.ts';
+import { gitHubError } from '../../../src/command/github/github-error.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import {
   failing,
   JOB_TOKEN,

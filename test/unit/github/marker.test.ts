@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
 import { change, environment, planOf } from '../../fixture/documents.ts';
-import { commentsOf } from '../../../src/github/comments-of.ts';
-import { digestIn, digestOf, isMarked, marked, markerOf } from '../../../src/github/marker.ts';
-import { pullRequestIn } from '../../../src/github/job.ts';
+import { commentsOf } from '../../../src/command/github/comments-of.ts';
+import {
+  digestIn,
+  digestOf,
+  isMarked,
+  marked,
+  markerOf,
+} from '../../../src/command/github/marker.ts';
+import { pullRequestIn } from '../../../src/command/github/job.ts';
 
 it('a post keeps its digest, whatever its line ends, and a valid commit', () => {
   const marker = markerOf('plan', 'a');

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DiskAnswers } from '../../../src/host/disk-answers.ts';
+import { DiskAnswers } from '../../../src/reconciler/host/disk-answers.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

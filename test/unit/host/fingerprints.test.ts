@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fingerprintFile } from '../../../src/host/fingerprint-file.ts';
-import { Secret } from '../../../src/model/secret.ts';
+import { fingerprintFile } from '../../../src/reconciler/host/fingerprint-file.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
 
 const ADDRESS = 'https://agents.example.com/tenant-address';
 const PATH = ['llm_api_key'];

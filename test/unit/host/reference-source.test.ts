@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { referenceSource } from '../../../src/host/reference-source.ts';
+import { referenceSource } from '../../../src/reconciler/host/reference-source.ts';
 
 /** A folder as the root of a machine would be. */
 function machine(...paths: readonly string[]): (path: string) => string {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { intervalOf, untilOf } from '../../../src/cli/flags.ts';
-import { parseDuration } from '../../../src/model/duration.ts';
-import { parseAge } from '../../../src/operations/flag-values.ts';
+import { intervalOf, untilOf } from '../../../src/command/cli/flags.ts';
+import { parseDuration } from '../../../src/reconciler/model/duration.ts';
+import { parseAge } from '../../../src/reconciler/operations/flag-values.ts';
 
 it.each([
   ['500ms', 500],

@@ -4,7 +4,7 @@ import {
   isSensitiveAddress,
   isSensitiveUrl,
   withoutUrlSecrets,
-} from '../../../src/model/address.ts';
+} from '../../../src/reconciler/model/address.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 
 describe('an address is known without its userinfo, query and fragment', () => {

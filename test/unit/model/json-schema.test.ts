@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { faultsIn, inWords, type SchemaNode } from '../../../src/model/json-schema.ts';
+import { faultsIn, inWords, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
 import {
   nativeSchema,
   nodesAt,
   secretPaths,
   serversWith,
-} from '../../../src/model/native-schema.ts';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import { recordOf, WireNumber, type Value } from '../../../src/model/value.ts';
+} from '../../../src/reconciler/model/native-schema.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 
 const AT = (value: Value, node: SchemaNode) =>
   faultsIn(value, node, {}).map(({ path, kind }) => [path.join('.'), kind]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInNodeRange, NODE_RANGE } from '../../../src/model/version.ts';
+import { isInNodeRange, NODE_RANGE } from '../../../src/reconciler/model/version.ts';
 
 describe('the versions of Node', () => {
   it('are those of package.json', () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { fields } from '../../../src/model/field.ts';
-import { nativeSchema, secretPaths } from '../../../src/model/native-schema.ts';
-import { factsAt, normalPath, placesWithin, shownPath } from '../../../src/model/path-facts.ts';
-import { formatPath, parsePath, type Path } from '../../../src/model/path.ts';
+import { fields } from '../../../src/reconciler/model/field.ts';
+import { nativeSchema, secretPaths } from '../../../src/reconciler/model/native-schema.ts';
+import {
+  factsAt,
+  normalPath,
+  placesWithin,
+  shownPath,
+} from '../../../src/reconciler/model/path-facts.ts';
+import { formatPath, parsePath, type Path } from '../../../src/reconciler/model/path.ts';
 
 function at(text: string): Path {
   return parsePath(text) ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { redacted } from '../../../src/model/redacted.ts';
-import { Redactor } from '../../../src/model/redactor.ts';
+import { redacted } from '../../../src/reconciler/model/redacted.ts';
+import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 
 function redactorOf(...values: readonly string[]): Redactor {

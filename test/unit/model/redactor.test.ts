@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Redactor } from '../../../src/model/redactor.ts';
+import { Redactor } from '../../../src/reconciler/model/redactor.ts';
 import { encodings } from '../../fixture/encodings.ts';
 import { growth, LINEAR } from '../../fixture/growth.ts';
 

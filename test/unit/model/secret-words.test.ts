@@ -4,7 +4,7 @@ import {
   looksLikeToken,
   shownArgument,
   shownVariable,
-} from '../../../src/model/secret-words.ts';
+} from '../../../src/reconciler/model/secret-words.ts';
 
 describe('a name marks its value as a secret', () => {
   it.each([

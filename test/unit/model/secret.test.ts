@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
 
 it('every string form of a secret is the mask, of the same length for every value', () => {
   for (const value of ['x', 'true', 'a-much-longer-secret-value'.repeat(100), 5, true]) {

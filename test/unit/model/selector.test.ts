@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isLabelKey, isLabelValue } from '../../../src/model/label.ts';
-import { parseSelector, selects } from '../../../src/model/selector.ts';
+import { isLabelKey, isLabelValue } from '../../../src/reconciler/model/label.ts';
+import { parseSelector, selects } from '../../../src/reconciler/model/selector.ts';
 import { problems, SERVER } from '../desired/reading.ts';
 
 const LABELS = new Map([

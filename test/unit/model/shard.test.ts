@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isInShard } from '../../../src/model/shard.ts';
+import { isInShard } from '../../../src/reconciler/model/shard.ts';
 
 /** The shards of a number that hold a name: one, if all is well. */
 const shardsOf = (name: string, count: number) =>

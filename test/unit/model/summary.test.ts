@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ErrorReport } from '../../../src/model/plan.ts';
-import { MOST_LISTED, outcomeSummary, planSummary, planTally } from '../../../src/model/summary.ts';
+import type { ErrorReport } from '../../../src/reconciler/model/plan.ts';
+import {
+  MOST_LISTED,
+  outcomeSummary,
+  planSummary,
+  planTally,
+} from '../../../src/reconciler/model/summary.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
 const failed = (name: string, code: string, message = 'It failed.') =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
-import { recordOf, sameValue, WireNumber } from '../../../src/model/value.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, sameValue, WireNumber } from '../../../src/reconciler/model/value.ts';
 
 describe('equality by meaning', () => {
   it.each([

@@ -9,7 +9,7 @@ import {
   VERDICTS,
   WATCH_STATUSES,
   watchStatusOf,
-} from '../../../src/model/verdict.ts';
+} from '../../../src/reconciler/model/verdict.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
 describe('there is one closed list of states', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parallelReads, parallelWrites } from '../../../src/operations/parallel.ts';
+import { parallelReads, parallelWrites } from '../../../src/reconciler/operations/parallel.ts';
 
 it.each([
   [1, 8],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import { listenOptions, type ListenFlags } from '../../../src/page/listen-options.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import { listenOptions, type ListenFlags } from '../../../src/controller/page/listen-options.ts';
 
 const TOKEN = 'x'.repeat(32);
 const WITH_TOKEN = { SETPOINT_WATCH_TOKEN: TOKEN };

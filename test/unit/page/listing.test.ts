@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WATCH_STATUSES } from '../../../src/model/verdict.ts';
+import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
 import {
   countsByStatus,
   listAddress,
@@ -8,10 +8,10 @@ import {
   matching,
   isToLookAt,
   worstFirst,
-} from '../../../src/page/listing.ts';
-import { stripHtml } from '../../../src/page/strip.ts';
-import { Throttle } from '../../../src/page/throttle.ts';
-import { markupSource } from '../../../src/render/html/markup.ts';
+} from '../../../src/controller/page/listing.ts';
+import { stripHtml } from '../../../src/controller/page/strip.ts';
+import { Throttle } from '../../../src/controller/page/throttle.ts';
+import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
 import { everyState, fleet, reads, longWatched } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));

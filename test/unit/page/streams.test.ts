@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { versionOf, type LiveView } from '../../../src/page/parts.ts';
-import { Streams } from '../../../src/page/streams.ts';
-import { markup } from '../../../src/render/html/markup.ts';
+import { versionOf, type LiveView } from '../../../src/controller/page/parts.ts';
+import { Streams } from '../../../src/controller/page/streams.ts';
+import { markup } from '../../../src/reconciler/render/html/markup.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';
 import { MadeUpWatching } from '../../fixture/watching.ts';
 

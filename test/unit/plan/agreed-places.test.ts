@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { formatPath, parsePath, pathKey } from '../../../src/model/path.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
+import { formatPath, parsePath, pathKey } from '../../../src/reconciler/model/path.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import {
   candidatesOf,
   formOfShown,
   placesOf,
   plainIn,
   shownBy,
-} from '../../../src/plan/agreed-places.ts';
+} from '../../../src/reconciler/plan/agreed-places.ts';
 import { declared } from './declared.ts';
 import { observed } from './hand-made.ts';
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import { digestsUnder } from '../../../src/host/digests.ts';
-import { changesOf, type Change, type Plan } from '../../../src/model/plan.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
+import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import {
   agreementAfter,
   sinceAgreement,
   type Agreement,
   type AgreementWith,
-} from '../../../src/plan/agreement.ts';
-import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
+} from '../../../src/reconciler/plan/agreement.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
 import { observed, planOf, step } from './hand-made.ts';
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { fieldNamed } from '../../../src/model/field.ts';
-import type { Change, EnvironmentPlan, Plan } from '../../../src/model/plan.ts';
-import type { Digests } from '../../../src/model/ports.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { Redactor } from '../../../src/model/redactor.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { Value } from '../../../src/model/value.ts';
-import { alreadyMade, notCovered, type Approved } from '../../../src/plan/approval.ts';
-import { declaredDigests } from '../../../src/plan/declared-form.ts';
-import { environmentPlan } from '../../../src/plan/plan-document.ts';
+import { fieldNamed } from '../../../src/reconciler/model/field.ts';
+import type { Change, EnvironmentPlan, Plan } from '../../../src/reconciler/model/plan.ts';
+import type { Digests } from '../../../src/reconciler/model/ports.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import { Redactor } from '../../../src/reconciler/model/redactor.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { Value } from '../../../src/reconciler/model/value.ts';
+import { alreadyMade, notCovered, type Approved } from '../../../src/reconciler/plan/approval.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { environmentPlan } from '../../../src/reconciler/plan/plan-document.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
 const ABOUT = { name: 'production', origin: null, observed_at: null, digests: null };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Change, SettingsPlan } from '../../../src/model/plan.ts';
-import { Identity } from '../../../src/model/identity.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { SecretState } from '../../../src/model/state.ts';
-import type { Value, ValueRecord } from '../../../src/model/value.ts';
-import { clearedSecrets, removedEntries } from '../../../src/plan/cleared-secrets.ts';
+import type { Change, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
+import { Identity } from '../../../src/reconciler/model/identity.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { SecretState } from '../../../src/reconciler/model/state.ts';
+import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
+import { clearedSecrets, removedEntries } from '../../../src/reconciler/plan/cleared-secrets.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 import { writeOf } from '../../fixture/observed.ts';
 

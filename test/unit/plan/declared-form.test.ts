@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { ReferenceSource } from '../../../src/model/ports.ts';
-import type { ObservedState } from '../../../src/model/state.ts';
-import { readTargets } from '../../../src/desired/target.ts';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import { digestsUnder } from '../../../src/host/digests.ts';
-import { declaredDigests } from '../../../src/plan/declared-form.ts';
-import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
-import { settingsToSave } from '../../../src/plan/snapshot.ts';
-import type { conceal } from '../../../src/service/settings-v0/conceal.ts';
+import type { ReferenceSource } from '../../../src/reconciler/model/ports.ts';
+import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import { readTargets } from '../../../src/reconciler/desired/target.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
+import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
+import type { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 const CANARY = 'canary-5be0d1';

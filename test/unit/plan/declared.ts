@@ -1,8 +1,12 @@
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import { readTargets } from '../../../src/desired/target.ts';
-import type { SettingsPlan } from '../../../src/model/plan.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { NOTHING_KNOWN, planSettings, type PlanOptions } from '../../../src/plan/plan-settings.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { readTargets } from '../../../src/reconciler/desired/target.ts';
+import type { SettingsPlan } from '../../../src/reconciler/model/plan.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import {
+  NOTHING_KNOWN,
+  planSettings,
+  type PlanOptions,
+} from '../../../src/reconciler/plan/plan-settings.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 /** What a file declares whose settings block has these lines; references are variables, and those not given are missing. */

@@ -2,18 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import type { Dialect, DialectField } from '../../../src/model/dialect.ts';
-import { fieldNamed } from '../../../src/model/field.ts';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import type { DesiredField, DesiredState, ObservedState } from '../../../src/model/state.ts';
-import type { Value } from '../../../src/model/value.ts';
-import { misfit } from '../../../src/plan/fit.ts';
-import { planEnvironment } from '../../../src/plan/plan-environment.ts';
-import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
-import { DIALECTS } from '../../../src/service/dialects.ts';
+import type { Dialect, DialectField } from '../../../src/reconciler/model/dialect.ts';
+import { fieldNamed } from '../../../src/reconciler/model/field.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import type {
+  DesiredField,
+  DesiredState,
+  ObservedState,
+} from '../../../src/reconciler/model/state.ts';
+import type { Value } from '../../../src/reconciler/model/value.ts';
+import { misfit } from '../../../src/reconciler/plan/fit.ts';
+import { planEnvironment } from '../../../src/reconciler/plan/plan-environment.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
+import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
 
-const SRC = join(import.meta.dirname, '../../../src');
+const SRC = join(import.meta.dirname, '../../../src/reconciler');
 
 /** Another dialect than the specification's: it keeps what a write leaves out, and null does other things. */
 function merging(changed: Readonly<Record<string, Partial<DialectField>>> = {}): Dialect {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { RULES, type GuardSettings } from '../../../src/model/guard.ts';
-import type { Change, Plan } from '../../../src/model/plan.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { ObservedState } from '../../../src/model/state.ts';
-import type { Value, ValueRecord } from '../../../src/model/value.ts';
-import { guardRules } from '../../../src/plan/guard-rules.ts';
+import { RULES, type GuardSettings } from '../../../src/reconciler/model/guard.ts';
+import type { Change, Plan } from '../../../src/reconciler/model/plan.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
+import { guardRules } from '../../../src/reconciler/plan/guard-rules.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
 function found(plan: Plan, guards: GuardSettings = NO_GUARDS, stored = true) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { GuardSettings, Refusal, Rule } from '../../../src/model/guard.ts';
-import type { Path } from '../../../src/model/path.ts';
-import type { Plan, Unknown } from '../../../src/model/plan.ts';
-import { guardWarnings, refusalError, refusalsOf } from '../../../src/plan/guard.ts';
+import type { GuardSettings, Refusal, Rule } from '../../../src/reconciler/model/guard.ts';
+import type { Path } from '../../../src/reconciler/model/path.ts';
+import type { Plan, Unknown } from '../../../src/reconciler/model/plan.ts';
+import { guardWarnings, refusalError, refusalsOf } from '../../../src/reconciler/plan/guard.ts';
 import { change, NO_GUARDS, observed, planOf } from './hand-made.ts';
 
 const MOVE = change(['llm_base_url'], {

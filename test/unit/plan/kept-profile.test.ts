@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { ObservedState } from '../../../src/model/state.ts';
-import { endingBy, endingWarnings, hasEnded, isUnchanged } from '../../../src/plan/kept-profile.ts';
-import { observedState } from '../../../src/service/app-server/read.ts';
-import type { ValueRecord } from '../../../src/model/value.ts';
+import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import {
+  endingBy,
+  endingWarnings,
+  hasEnded,
+  isUnchanged,
+} from '../../../src/reconciler/plan/kept-profile.ts';
+import { observedState } from '../../../src/reconciler/service/app-server/read.ts';
+import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 
 const BARE = { model: 'x/y', base_url: null };
 const ADDRESSED = { model: 'x/y', base_url: 'https://llm.example.com' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
-import { EMPTY_STORE } from '../../../src/service/settings-v0/read.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import {
   compareEntry,
   hiddenSecrets,
@@ -11,7 +11,7 @@ import {
   missingIn,
   PLAIN_ANSWER,
   type Hiding,
-} from '../../../src/plan/mcp-entry.ts';
+} from '../../../src/reconciler/plan/mcp-entry.ts';
 
 const MASK = new Secret('**********');
 const KEY = new Secret('sk-one', '${env:KEY}');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
-import { isRecord, type Value } from '../../../src/model/value.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { isRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { bodyOf } from '../../fixture/observed.ts';
 import { declared, planned } from './declared.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan.ts';
-import { parsePath } from '../../../src/model/path.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { ObservedState, SecretState } from '../../../src/model/state.ts';
-import type { Value, ValueRecord } from '../../../src/model/value.ts';
-import { BROUGHT } from '../../../src/plan/active-profile.ts';
-import { movedEndpoints } from '../../../src/plan/moved-endpoints.ts';
+import type { Change } from '../../../src/reconciler/model/plan.ts';
+import { parsePath } from '../../../src/reconciler/model/path.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { ObservedState, SecretState } from '../../../src/reconciler/model/state.ts';
+import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
+import { BROUGHT } from '../../../src/reconciler/plan/active-profile.ts';
+import { movedEndpoints } from '../../../src/reconciler/plan/moved-endpoints.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const [HERE, THERE] = ['https://a.example', 'https://b.example'];

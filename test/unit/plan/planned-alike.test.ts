@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planEnvironment, type PlanTerms } from '../../../src/plan/plan-environment.ts';
-import { NOTHING_KNOWN } from '../../../src/plan/plan-settings.ts';
+import { planEnvironment, type PlanTerms } from '../../../src/reconciler/plan/plan-environment.ts';
+import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';
 

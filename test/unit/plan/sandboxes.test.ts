@@ -5,10 +5,10 @@ import type {
   NamedSandbox,
   ObservedSandboxes,
   Sandbox,
-} from '../../../src/model/sandbox.ts';
-import type { Started } from '../../../src/plan/plan-sandboxes.ts';
-import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
-import { specProblem } from '../../../src/plan/spec-problem.ts';
+} from '../../../src/reconciler/model/sandbox.ts';
+import type { Started } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { specProblem } from '../../../src/reconciler/plan/spec-problem.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const MINUTE = 60_000;

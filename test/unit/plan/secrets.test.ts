@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fieldNamed } from '../../../src/model/field.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
-import { planSettings } from '../../../src/plan/plan-settings.ts';
-import type { Rotation } from '../../../src/plan/plan-secrets.ts';
+import { fieldNamed } from '../../../src/reconciler/model/field.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
+import type { Rotation } from '../../../src/reconciler/plan/plan-secrets.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
 
 const REFERENCE = new Secret('new-value', '${env:LLM_API_KEY}');

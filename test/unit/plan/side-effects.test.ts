@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ObservedState } from '../../../src/model/state.ts';
-import { lostSecrets, touchedBetween, withoutDoubled } from '../../../src/plan/side-effects.ts';
+import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import {
+  lostSecrets,
+  touchedBetween,
+  withoutDoubled,
+} from '../../../src/reconciler/plan/side-effects.ts';
 import { change } from './hand-made.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';

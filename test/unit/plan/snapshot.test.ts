@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { digestsUnder } from '../../../src/host/digests.ts';
-import type { SavedDigest } from '../../../src/model/observed.ts';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import type { Json } from '../../../src/model/value.ts';
-import { savedSettings, settingsToSave } from '../../../src/plan/snapshot.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
+import type { SavedDigest } from '../../../src/reconciler/model/observed.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import type { Json } from '../../../src/reconciler/model/value.ts';
+import { savedSettings, settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from './declared.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { nativeField } from '../../../src/model/field.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
-import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
-import { observedState } from '../../../src/service/agent-server/read.ts';
+import { nativeField } from '../../../src/reconciler/model/field.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
+import { observedState } from '../../../src/reconciler/service/agent-server/read.ts';
 
 const PATH = ['agent_settings', 'llm', 'timeout'];
 

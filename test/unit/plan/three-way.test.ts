@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { digestsUnder } from '../../../src/host/digests.ts';
-import { resolveSettings } from '../../../src/desired/resolve.ts';
-import type { Change, Plan } from '../../../src/model/plan.ts';
-import type { Digests } from '../../../src/model/ports.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
+import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import type { Change, Plan } from '../../../src/reconciler/model/plan.ts';
+import type { Digests } from '../../../src/reconciler/model/ports.ts';
 import {
   agreementAfter,
   sinceAgreement,
   type Agreement,
   type AgreementWith,
-} from '../../../src/plan/agreement.ts';
-import type { DesiredState, ObservedState } from '../../../src/model/state.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
-import { NOTHING_KNOWN, planSettings } from '../../../src/plan/plan-settings.ts';
-import { classified, declarations } from '../../../src/plan/three-way.ts';
+} from '../../../src/reconciler/plan/agreement.ts';
+import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
+import { classified, declarations } from '../../../src/reconciler/plan/three-way.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
-import { NO_SANDBOXES } from '../../../src/plan/plan-sandboxes.ts';
-import { sandboxPart } from '../../../src/reconcile/sandboxes/resource.ts';
+import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
 
 /** A file with these lines under settings, and more blocks below. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskedLines } from '../../../src/pull/masked-lines.ts';
+import { maskedLines } from '../../../src/reconciler/pull/masked-lines.ts';
 
 function shown(text: string): string {
   return maskedLines(text)

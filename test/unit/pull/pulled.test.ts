@@ -1,16 +1,16 @@
-import { referenceSource } from '../../../src/host/reference-source.ts';
+import { referenceSource } from '../../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
-import { readTargets, type LoadedFile } from '../../../src/desired/target.ts';
-import { formatPath } from '../../../src/model/path.ts';
-import type { Value } from '../../../src/model/value.ts';
-import { compareEntry } from '../../../src/plan/mcp-entry.ts';
-import { comparableState } from '../../../src/pull/comparison.ts';
-import { pullEdits } from '../../../src/pull/edits.ts';
-import type { PullRules } from '../../../src/pull/mcp.ts';
-import { pulledNative } from '../../../src/pull/native.ts';
-import { planOf } from '../../../src/pull/target.ts';
-import { Resolved, sourceFor } from '../../../src/operations/redacting.ts';
-import { APP_SERVER } from '../../../src/service/app-server/dialect.ts';
+import { readTargets, type LoadedFile } from '../../../src/reconciler/desired/target.ts';
+import { formatPath } from '../../../src/reconciler/model/path.ts';
+import type { Value } from '../../../src/reconciler/model/value.ts';
+import { compareEntry } from '../../../src/reconciler/plan/mcp-entry.ts';
+import { comparableState } from '../../../src/reconciler/pull/comparison.ts';
+import { pullEdits } from '../../../src/reconciler/pull/edits.ts';
+import type { PullRules } from '../../../src/reconciler/pull/mcp.ts';
+import { pulledNative } from '../../../src/reconciler/pull/native.ts';
+import { planOf } from '../../../src/reconciler/pull/target.ts';
+import { Resolved, sourceFor } from '../../../src/reconciler/operations/redacting.ts';
+import { APP_SERVER } from '../../../src/reconciler/service/app-server/dialect.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 const READ = { serverGiven: true, several: true };

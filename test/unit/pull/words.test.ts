@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isHarmlessValue, openPart } from '../../../src/pull/program-text.ts';
-import { isSecretText } from '../../../src/model/secret-words.ts';
+import { isHarmlessValue, openPart } from '../../../src/reconciler/pull/program-text.ts';
+import { isSecretText } from '../../../src/reconciler/model/secret-words.ts';
 import {
   markerOf,
   markerReference,
   variableName,
   variablesIn,
   withNames,
-} from '../../../src/pull/placeholder.ts';
+} from '../../../src/reconciler/pull/placeholder.ts';
 
 describe('what a file may hold of an argument', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { errorReport, SetpointError } from '../../../src/model/error.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/model/sandbox.ts';
-import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
-import { concludeRun } from '../../../src/reconcile/sandboxes/conclude.ts';
-import type { RunStep } from '../../../src/reconcile/sandboxes/run.ts';
+import { errorReport, SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { concludeRun } from '../../../src/reconciler/reconcile/sandboxes/conclude.ts';
+import type { RunStep } from '../../../src/reconciler/reconcile/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
 
 const NOW = 1_700_000_000_000;

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import type { Conversing, StartTask } from '../../../src/model/ports.ts';
-import type { SmokeStep } from '../../../src/model/smoke.ts';
-import { followConversation, type FollowInput } from '../../../src/reconcile/conversation.ts';
-import { inParallel } from '../../../src/reconcile/in-parallel.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { Conversing, StartTask } from '../../../src/reconciler/model/ports.ts';
+import type { SmokeStep } from '../../../src/reconciler/model/smoke.ts';
+import {
+  followConversation,
+  type FollowInput,
+} from '../../../src/reconciler/reconcile/conversation.ts';
+import { inParallel } from '../../../src/reconciler/reconcile/in-parallel.ts';
 
 const NO_ANSWER = new SetpointError('timed-out', 'No answer.');
 

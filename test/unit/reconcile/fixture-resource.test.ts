@@ -1,22 +1,25 @@
 import { expect, it } from 'vitest';
-import type { Change, PartPlan, PlanDocument } from '../../../src/model/plan.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import { Redactor, SharedValues } from '../../../src/model/redactor.ts';
-import { redacted } from '../../../src/model/redacted.ts';
-import { agreementAfter, sinceAgreement } from '../../../src/plan/agreement.ts';
-import { alreadyMade, notCovered } from '../../../src/plan/approval.ts';
-import { declaredDigests } from '../../../src/plan/declared-form.ts';
-import { environmentPlan, planHead } from '../../../src/plan/plan-document.ts';
-import { classified } from '../../../src/plan/three-way.ts';
-import { NOTHING_KNOWN } from '../../../src/plan/plan-settings.ts';
-import { planSummary } from '../../../src/model/summary.ts';
-import type { ManagedResource, ReconcileInput } from '../../../src/reconcile/contract.ts';
-import { sameResult, untouched } from '../../../src/reconcile/ends.ts';
-import { observeAndPlan } from '../../../src/reconcile/observe-and-plan.ts';
-import { reconcile } from '../../../src/reconcile/reconcile.ts';
-import { PLAIN } from '../../../src/render/style.ts';
-import { planText } from '../../../src/render/section-text.ts';
-import { digestsUnder } from '../../../src/host/digests.ts';
+import type { Change, PartPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import { Redactor, SharedValues } from '../../../src/reconciler/model/redactor.ts';
+import { redacted } from '../../../src/reconciler/model/redacted.ts';
+import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
+import { alreadyMade, notCovered } from '../../../src/reconciler/plan/approval.ts';
+import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
+import { environmentPlan, planHead } from '../../../src/reconciler/plan/plan-document.ts';
+import { classified } from '../../../src/reconciler/plan/three-way.ts';
+import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
+import { planSummary } from '../../../src/reconciler/model/summary.ts';
+import type {
+  ManagedResource,
+  ReconcileInput,
+} from '../../../src/reconciler/reconcile/contract.ts';
+import { sameResult, untouched } from '../../../src/reconciler/reconcile/ends.ts';
+import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
+import { PLAIN } from '../../../src/reconciler/render/style.ts';
+import { planText } from '../../../src/reconciler/render/section-text.ts';
+import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { declared } from '../plan/declared.ts';
 import { refused, scripted } from './scripted.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/model/sandbox.ts';
-import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
-import { followSteps } from '../../../src/reconcile/sandboxes/follow.ts';
-import type { RunStep } from '../../../src/reconcile/sandboxes/run.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { followSteps } from '../../../src/reconciler/reconcile/sandboxes/follow.ts';
+import type { RunStep } from '../../../src/reconciler/reconcile/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named } from './listed.ts';
 import { lost, scripted, STORED, type Script } from './scripted.ts';

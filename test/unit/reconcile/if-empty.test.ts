@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ObservedState } from '../../../src/model/state.ts';
-import { reconcile } from '../../../src/reconcile/reconcile.ts';
+import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from '../plan/declared.ts';
 import { scripted, type Script } from './scripted.ts';

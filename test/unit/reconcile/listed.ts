@@ -1,4 +1,4 @@
-import type { DesiredSandboxes, Sandbox } from '../../../src/model/sandbox.ts';
+import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
 
 const SOURCE = { file: 'settings.yaml', line: 1, column: 1 };
 

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Conversation, DesiredSandboxes, Sandbox } from '../../../src/model/sandbox.ts';
+import type {
+  Conversation,
+  DesiredSandboxes,
+  Sandbox,
+} from '../../../src/reconciler/model/sandbox.ts';
 import {
   observeSandboxes,
   planObservedSandboxes,
-} from '../../../src/reconcile/sandboxes/observe.ts';
+} from '../../../src/reconciler/reconcile/sandboxes/observe.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named } from './listed.ts';
 import { scripted, type Script } from './scripted.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredSandboxes, SandboxPlan } from '../../../src/model/sandbox.ts';
-import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
-import { namedSpecs, startedIn, stillNeeded } from '../../../src/reconcile/sandboxes/run.ts';
+import type { DesiredSandboxes, SandboxPlan } from '../../../src/reconciler/model/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import {
+  namedSpecs,
+  startedIn,
+  stillNeeded,
+} from '../../../src/reconciler/reconcile/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
 
 function plan(desired: readonly DesiredSandboxes[], ...texts: readonly string[]): SandboxPlan {

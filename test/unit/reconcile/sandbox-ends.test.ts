@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { errorReport, SetpointError } from '../../../src/model/error.ts';
-import type { StartAnswer } from '../../../src/model/ports.ts';
-import type { DesiredSandboxes } from '../../../src/model/sandbox.ts';
-import { reconcile } from '../../../src/reconcile/reconcile.ts';
+import { errorReport, SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/model/sandbox.ts';
+import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named } from './listed.ts';
 import { refused, scripted, STORED, type Script } from './scripted.ts';

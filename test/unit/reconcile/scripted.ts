@@ -1,10 +1,17 @@
-import { SetpointError } from '../../../src/model/error.ts';
-import type { SettingsWrite } from '../../../src/model/plan.ts';
-import type { StartAnswer, WriteAnswer, WrittenSecret } from '../../../src/model/ports.ts';
-import type { Conversation, Sandbox } from '../../../src/model/sandbox.ts';
-import type { DesiredState } from '../../../src/model/state.ts';
-import type { ReconcileInput, SandboxProgress } from '../../../src/reconcile/contract.ts';
-import { EMPTY_STORE } from '../../../src/service/settings-v0/read.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import type {
+  StartAnswer,
+  WriteAnswer,
+  WrittenSecret,
+} from '../../../src/reconciler/model/ports.ts';
+import type { Conversation, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import type {
+  ReconcileInput,
+  SandboxProgress,
+} from '../../../src/reconciler/reconcile/contract.ts';
+import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { quickClock } from '../../fixture/settings.ts';
 

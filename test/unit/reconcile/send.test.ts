@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import type { StartAnswer } from '../../../src/model/ports.ts';
-import type { DesiredSandboxes } from '../../../src/model/sandbox.ts';
-import { planSandboxes } from '../../../src/plan/plan-sandboxes.ts';
-import { sendSteps } from '../../../src/reconcile/sandboxes/send.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/model/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { sendSteps } from '../../../src/reconciler/reconcile/sandboxes/send.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named } from './listed.ts';
 import { lost, refused, scripted, type Script } from './scripted.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SetpointError } from '../../../src/model/error.ts';
-import { reconcile } from '../../../src/reconcile/reconcile.ts';
+import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
 import { lost, refused, scripted, STORED, type Script } from './scripted.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planAnnotations } from '../../../src/render/github/annotations.ts';
+import { planAnnotations } from '../../../src/reconciler/render/github/annotations.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planMarkdown } from '../../../src/render/markdown/comments.ts';
+import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { leftOut, sizeOf, tallyOf } from '../../fixture/markdown-counts.ts';
 

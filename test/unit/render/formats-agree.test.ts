@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { OutcomeDocument } from '../../../src/model/outcome.ts';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import {
   driftAnnotations,
   outcomeAnnotations,
   planAnnotations,
   validationAnnotations,
-} from '../../../src/render/github/annotations.ts';
-import { json } from '../../../src/render/json.ts';
+} from '../../../src/reconciler/render/github/annotations.ts';
+import { json } from '../../../src/reconciler/render/json.ts';
 import {
   driftMarkdown,
   outcomeMarkdown,
   planMarkdown,
   validationMarkdown,
-} from '../../../src/render/markdown/comments.ts';
-import { diagnosticsText } from '../../../src/render/error-text.ts';
-import { outcomeText, planText } from '../../../src/render/section-text.ts';
-import { validationSarif } from '../../../src/render/sarif.ts';
+} from '../../../src/reconciler/render/markdown/comments.ts';
+import { diagnosticsText } from '../../../src/reconciler/render/error-text.ts';
+import { outcomeText, planText } from '../../../src/reconciler/render/section-text.ts';
+import { validationSarif } from '../../../src/reconciler/render/sarif.ts';
 import { tablesOf } from '../../fixture/markdown-counts.ts';
-import { partOf } from '../../../src/model/summary.ts';
+import { partOf } from '../../../src/reconciler/model/summary.ts';
 import { nodesOf, plainText, treeOf, type Node } from '../../fixture/markdown-tree.ts';
 import { commandsIn } from '../../fixture/runner-command.ts';
 import { OUTCOMES, PLANS, VALIDATIONS } from '../../fixture/scenarios.ts';

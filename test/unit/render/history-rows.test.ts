@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalRecord } from '../../../src/model/watch.ts';
-import { historyRows } from '../../../src/render/history-rows.ts';
+import type { JournalRecord } from '../../../src/reconciler/model/watch.ts';
+import { historyRows } from '../../../src/reconciler/render/history-rows.ts';
 import { outcome } from '../../fixture/documents.ts';
 
 type Notice = JournalRecord & { readonly kind: 'notice' };

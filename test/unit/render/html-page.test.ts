@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../../src/model/plan.ts';
+import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import {
   driftHtml,
   failureHtml,
   outcomeHtml,
   planHtml,
   validationHtml,
-} from '../../../src/render/html/pages.ts';
-import { markup, markupSource } from '../../../src/render/html/markup.ts';
-import { STYLE_SHEET } from '../../../src/render/html/style-sheet.ts';
-import { partOf } from '../../../src/model/summary.ts';
-import { outcomeText } from '../../../src/render/section-text.ts';
+} from '../../../src/reconciler/render/html/pages.ts';
+import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { STYLE_SHEET } from '../../../src/reconciler/render/html/style-sheet.ts';
+import { partOf } from '../../../src/reconciler/model/summary.ts';
+import { outcomeText } from '../../../src/reconciler/render/section-text.ts';
 import {
   change,
   diagnostic,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { VERSION } from '../../../src/model/version.ts';
-import type { EnvironmentPlan, PlanDocument } from '../../../src/model/plan.ts';
-import { metricsOfPlans } from '../../../src/render/prometheus.ts';
+import { VERSION } from '../../../src/reconciler/model/version.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { metricsOfPlans } from '../../../src/reconciler/render/prometheus.ts';
 import { change, environment, MADE, planOf } from '../../fixture/documents.ts';
 
 const AT = MADE / 1000;

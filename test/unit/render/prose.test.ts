@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { label, prose } from '../../../src/render/markdown/inline.ts';
+import { label, prose } from '../../../src/reconciler/render/markdown/inline.ts';
 
 describe('a value', () => {
   it.each([

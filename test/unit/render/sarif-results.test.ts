@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DiagnosticReport } from '../../../src/model/validation.ts';
-import { artifactUri, validationSarif } from '../../../src/render/sarif.ts';
+import type { DiagnosticReport } from '../../../src/reconciler/model/validation.ts';
+import { artifactUri, validationSarif } from '../../../src/reconciler/render/sarif.ts';
 import { diagnostic, validationOf } from '../../fixture/documents.ts';
 
 interface Result {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { driftAnnotations } from '../../../src/render/github/annotations.ts';
-import { driftHtml } from '../../../src/render/html/pages.ts';
-import { driftMarkdown } from '../../../src/render/markdown/comments.ts';
-import { planText } from '../../../src/render/section-text.ts';
+import { driftAnnotations } from '../../../src/reconciler/render/github/annotations.ts';
+import { driftHtml } from '../../../src/reconciler/render/html/pages.ts';
+import { driftMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
+import { planText } from '../../../src/reconciler/render/section-text.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 import { PLANS } from '../../fixture/scenarios.ts';
 

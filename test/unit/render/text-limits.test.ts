@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { nestedDiff } from '../../../src/render/values.ts';
-import { visible } from '../../../src/render/visible.ts';
+import { nestedDiff } from '../../../src/reconciler/render/values.ts';
+import { visible } from '../../../src/reconciler/render/visible.ts';
 
 const WHOLE = { color: false, width: null, verbose: true };
 

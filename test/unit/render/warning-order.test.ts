@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { Warning } from '../../../src/model/plan.ts';
-import { planAnnotations } from '../../../src/render/github/annotations.ts';
-import { planHtml } from '../../../src/render/html/pages.ts';
-import { json } from '../../../src/render/json.ts';
-import { planMarkdown } from '../../../src/render/markdown/comments.ts';
-import { planText } from '../../../src/render/section-text.ts';
-import { groupedWarnings } from '../../../src/render/warning-order.ts';
+import type { Warning } from '../../../src/reconciler/model/plan.ts';
+import { planAnnotations } from '../../../src/reconciler/render/github/annotations.ts';
+import { planHtml } from '../../../src/reconciler/render/html/pages.ts';
+import { json } from '../../../src/reconciler/render/json.ts';
+import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
+import { planText } from '../../../src/reconciler/render/section-text.ts';
+import { groupedWarnings } from '../../../src/reconciler/render/warning-order.ts';
 import { environment, planOf } from '../../fixture/documents.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { connect, type Connection } from '../../../src/service/connect.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { Value } from '../../../src/model/value.ts';
-import { encode } from '../../../src/service/json.ts';
+import { connect, type Connection } from '../../../src/reconciler/service/connect.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { Value } from '../../../src/reconciler/model/value.ts';
+import { encode } from '../../../src/reconciler/service/json.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
 export const ORIGIN = 'https://service.example';

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingsWrite } from '../../../src/model/plan.ts';
-import { Secret, UnseenSecret } from '../../../src/model/secret.ts';
-import { recordOf, WireNumber, type Value } from '../../../src/model/value.ts';
-import { EMPTY_STORE } from '../../../src/service/app-server/read.ts';
-import { bodyToStore, storeSettings, unwritable } from '../../../src/service/app-server/write.ts';
-import { UNLIMITED } from '../../../src/service/retry.ts';
+import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
+import { EMPTY_STORE } from '../../../src/reconciler/service/app-server/read.ts';
+import {
+  bodyToStore,
+  storeSettings,
+  unwritable,
+} from '../../../src/reconciler/service/app-server/write.ts';
+import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 const URL = 'https://mcp.example.com/mcp';

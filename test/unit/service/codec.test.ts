@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { Secret } from '../../../src/model/secret.ts';
-import { isRecord, recordOf, WireNumber, type ValueRecord } from '../../../src/model/value.ts';
-import { decode, encode } from '../../../src/service/json.ts';
-import { conceal } from '../../../src/service/settings-v0/conceal.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import {
+  isRecord,
+  recordOf,
+  WireNumber,
+  type ValueRecord,
+} from '../../../src/reconciler/model/value.ts';
+import { decode, encode } from '../../../src/reconciler/service/json.ts';
+import { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 
 function decoded(text: string): ValueRecord {
   const decoding = decode(Buffer.from(text));

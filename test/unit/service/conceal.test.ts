@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { Secret } from '../../../src/model/secret.ts';
-import { isRecord, masked, WireNumber, type Value } from '../../../src/model/value.ts';
-import { conceal } from '../../../src/service/settings-v0/conceal.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { isRecord, masked, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
+import { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 
 describe('conceal', () => {
   it('wraps password fields, but not the lack of one', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Identity } from '../../../src/model/identity.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import type { Value, ValueRecord } from '../../../src/model/value.ts';
-import { nameOf, serversIn, twiceProblem } from '../../../src/service/mcp-servers.ts';
+import { Identity } from '../../../src/reconciler/model/identity.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
+import { nameOf, serversIn, twiceProblem } from '../../../src/reconciler/service/mcp-servers.ts';
 import { bodyText } from './answering.ts';
 
 const URL = 'https://mcp.example.com/mcp';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { conceal } from '../../../src/service/app-server/conceal.ts';
-import { DIALECTS } from '../../../src/service/dialects.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
+import { conceal } from '../../../src/reconciler/service/app-server/conceal.ts';
+import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { storedRecord } from '../../fixture/app-server.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/model/secret.ts';
-import { isList, isRecord, recordOf, type Value } from '../../../src/model/value.ts';
-import { serversDiff } from '../../../src/service/agent-server/servers-diff.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { isList, isRecord, recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { serversDiff } from '../../../src/reconciler/service/agent-server/servers-diff.ts';
 
 const URL = 'https://mcp.example.com/mcp';
 const OTHER = 'https://other.example.com/mcp';

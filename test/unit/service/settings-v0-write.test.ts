@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingsWrite } from '../../../src/model/plan.ts';
-import { Secret } from '../../../src/model/secret.ts';
-import { recordOf, type Value } from '../../../src/model/value.ts';
-import { recordToStore, storeSettings } from '../../../src/service/settings-v0/write.ts';
+import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
+import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
+import { recordToStore, storeSettings } from '../../../src/reconciler/service/settings-v0/write.ts';
 import { observedOf } from '../../fixture/observed.ts';
-import { UNLIMITED } from '../../../src/service/retry.ts';
+import { UNLIMITED } from '../../../src/reconciler/service/retry.ts';
 import { answering, bodyText, ORIGIN } from './answering.ts';
 
 type Fields = Readonly<Record<string, Value>>;

@@ -1,10 +1,15 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../../src/model/address.ts';
-import { proxyAddress } from '../../../src/service/network.ts';
-import { tlsWords } from '../../../src/service/fault-error.ts';
-import { retryAfter } from '../../../src/service/service-error.ts';
-import { faultOf, foreignCode, isTlsCode, withoutText } from '../../../src/service/wire-fault.ts';
+import { isLoopback } from '../../../src/reconciler/model/address.ts';
+import { proxyAddress } from '../../../src/reconciler/service/network.ts';
+import { tlsWords } from '../../../src/reconciler/service/fault-error.ts';
+import { retryAfter } from '../../../src/reconciler/service/service-error.ts';
+import {
+  faultOf,
+  foreignCode,
+  isTlsCode,
+  withoutText,
+} from '../../../src/reconciler/service/wire-fault.ts';
 
 describe('isLoopback', () => {
   it.each([

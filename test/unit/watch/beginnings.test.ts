@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { beginningsAfter, firstOf, type Beginning } from '../../../src/watch/beginnings.ts';
+import {
+  beginningsAfter,
+  firstOf,
+  type Beginning,
+} from '../../../src/controller/watch/beginnings.ts';
 import { change } from '../../fixture/documents.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute)).toISOString();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CONDITION_KINDS } from '../../../src/model/condition.ts';
-import { Conditions, NONE_YET, overText } from '../../../src/watch/conditions.ts';
+import { CONDITION_KINDS } from '../../../src/reconciler/model/condition.ts';
+import { Conditions, NONE_YET, overText } from '../../../src/controller/watch/conditions.ts';
 
 /** Conditions of a controller whose clock a test sets, and what was logged of them. */
 function made() {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalRecord, NoticeEvent } from '../../../src/model/watch.ts';
-import { Departed } from '../../../src/watch/departed.ts';
-import { Environment } from '../../../src/watch/environment.ts';
-import type { Lock, LockRefused } from '../../../src/watch/locks/locks.ts';
-import { ToldStates } from '../../../src/watch/notices/told.ts';
+import type { JournalRecord, NoticeEvent } from '../../../src/reconciler/model/watch.ts';
+import { Departed } from '../../../src/controller/watch/departed.ts';
+import { Environment } from '../../../src/controller/watch/environment.ts';
+import type { Lock, LockRefused } from '../../../src/controller/watch/locks/locks.ts';
+import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
 import { ago, watchState } from '../../fixture/watching.ts';
 
 const NAME = 'production';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Moment } from '../../../src/model/watch.ts';
-import { CLOCK_SET, digestOf, Environment } from '../../../src/watch/environment.ts';
+import type { Moment } from '../../../src/reconciler/model/watch.ts';
+import { CLOCK_SET, digestOf, Environment } from '../../../src/controller/watch/environment.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { watchState } from '../../fixture/watching.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { WatchSettings } from '../../../src/model/watch.ts';
-import { watchStatusOf } from '../../../src/model/verdict.ts';
-import { digestOf, Environment } from '../../../src/watch/environment.ts';
+import type { WatchSettings } from '../../../src/reconciler/model/watch.ts';
+import { watchStatusOf } from '../../../src/reconciler/model/verdict.ts';
+import { digestOf, Environment } from '../../../src/controller/watch/environment.ts';
 import { change, environment as plan } from '../../fixture/documents.ts';
 
 const SETTINGS: WatchSettings = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WatchSettings, WatchState } from '../../../src/model/watch.ts';
-import { Environment } from '../../../src/watch/environment.ts';
+import type { WatchSettings, WatchState } from '../../../src/reconciler/model/watch.ts';
+import { Environment } from '../../../src/controller/watch/environment.ts';
 import {
   competing,
   failedAfter,
@@ -11,7 +11,7 @@ import {
   recent,
   refusedTooOften,
   retold,
-} from '../../../src/watch/healing.ts';
+} from '../../../src/controller/watch/healing.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);

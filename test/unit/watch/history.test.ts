@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { historyText } from '../../../src/render/history-text.ts';
-import { history } from '../../../src/watch/journal/history.ts';
-import { Journal } from '../../../src/watch/journal/journal.ts';
+import { historyText } from '../../../src/reconciler/render/history-text.ts';
+import { history } from '../../../src/controller/watch/journal/history.ts';
+import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 
 it.each([1, 3, 12])(
   'a history of %i shows as many, whatever began or was told in between',

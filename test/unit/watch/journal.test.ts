@@ -13,16 +13,16 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEvent } from '../../../src/model/watch.ts';
-import { Journal } from '../../../src/watch/journal/journal.ts';
-import { MOST_RECORDS } from '../../../src/watch/journal/recent-records.ts';
+import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
+import { Journal } from '../../../src/controller/watch/journal/journal.ts';
+import { MOST_RECORDS } from '../../../src/controller/watch/journal/recent-records.ts';
 import {
   isAbout,
   lineOf,
   parsedLine,
   type JournalLine,
-} from '../../../src/watch/journal/journal-lines.ts';
-import { Memory } from '../../../src/watch/journal/memory.ts';
+} from '../../../src/controller/watch/journal/journal-lines.ts';
+import { Memory } from '../../../src/controller/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);

@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEvent, JournalRecord, WatchState } from '../../../src/model/watch.ts';
-import { environmentHtml, environmentView } from '../../../src/page/environment-page.ts';
-import { listHtml, listView, sortedStates } from '../../../src/page/list-page.ts';
-import { sources } from '../../../src/page/parts.ts';
-import { watchedReport, wholeReport } from '../../../src/page/api.ts';
-import { markupSource } from '../../../src/render/html/markup.ts';
-import { historyText } from '../../../src/render/history-text.ts';
-import { isAboutPath } from '../../../src/watch/journal/history.ts';
+import type {
+  JournalEvent,
+  JournalRecord,
+  WatchState,
+} from '../../../src/reconciler/model/watch.ts';
+import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
+import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
+import { sources } from '../../../src/controller/page/parts.ts';
+import { watchedReport, wholeReport } from '../../../src/controller/page/api.ts';
+import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
+import { historyText } from '../../../src/reconciler/render/history-text.ts';
+import { isAboutPath } from '../../../src/controller/watch/journal/history.ts';
 import {
   isRecordLine,
   parsedLine,
   type JournalLine,
-} from '../../../src/watch/journal/journal-lines.ts';
-import { Memory } from '../../../src/watch/journal/memory.ts';
+} from '../../../src/controller/watch/journal/journal-lines.ts';
+import { Memory } from '../../../src/controller/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, watchState, WATCHED_AT } from '../../fixture/watching.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeHolder, newHolder } from '../../../src/watch/locks/claims.ts';
-import { fileName, objectName } from '../../../src/watch/locks/lock-name.ts';
+import { describeHolder, newHolder } from '../../../src/controller/watch/locks/claims.ts';
+import { fileName, objectName } from '../../../src/controller/watch/locks/lock-name.ts';
 
 const NAMES = [
   ['prod', 'Prod', 'PROD', 'prod ', 'prod.', 'a/b', 'a\\b', 'a%2fb', 'a-b', 'a_b', 'a.b'],

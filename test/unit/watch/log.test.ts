@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEvent, JournalRecord } from '../../../src/model/watch.ts';
-import { logLine } from '../../../src/watch/telemetry/log.ts';
+import type { JournalEvent, JournalRecord } from '../../../src/reconciler/model/watch.ts';
+import { logLine } from '../../../src/controller/watch/telemetry/log.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 
 const at = '2026-03-01T12:00:00.000Z';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TARGET_METRICS, TOTAL_METRICS, WATCH_METRICS } from '../../../src/model/metrics.ts';
-import { WATCH_STATUSES } from '../../../src/model/verdict.ts';
-import { NoticeCounts } from '../../../src/watch/telemetry/notice-counts.ts';
-import { metricsOf } from '../../../src/watch/telemetry/metrics.ts';
+import {
+  TARGET_METRICS,
+  TOTAL_METRICS,
+  WATCH_METRICS,
+} from '../../../src/reconciler/model/metrics.ts';
+import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
+import { NoticeCounts } from '../../../src/controller/watch/telemetry/notice-counts.ts';
+import { metricsOf } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { change, environment, outcome } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseFile } from '../../../src/desired/parse.ts';
-import { member } from '../../../src/desired/node.ts';
-import { watchOf } from '../../../src/desired/blocks/watch.ts';
-import { isOpen, untilFirstRead, untilNextRead } from '../../../src/watch/schedule.ts';
+import { parseFile } from '../../../src/reconciler/desired/parse.ts';
+import { member } from '../../../src/reconciler/desired/node.ts';
+import { watchOf } from '../../../src/reconciler/desired/blocks/watch.ts';
+import { isOpen, untilFirstRead, untilNextRead } from '../../../src/controller/watch/schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { isRefused } from '../../../src/watch/locks/locks.ts';
-import { scopedLocks } from '../../../src/watch/locks/scoped-locks.ts';
+import { isRefused } from '../../../src/controller/watch/locks/locks.ts';
+import { scopedLocks } from '../../../src/controller/watch/locks/scoped-locks.ts';
 import { tableLocks } from '../../fixture/watch-world.ts';
 
 it('locks of another scope, or of none, are others; those of the same scope are the same', async () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { member, textOf } from '../../../src/desired/node.ts';
-import { CurrentFiles, filesSource } from '../../../src/watch/source.ts';
+import { member, textOf } from '../../../src/reconciler/desired/node.ts';
+import { CurrentFiles, filesSource } from '../../../src/controller/watch/source.ts';
 
 const SETTINGS = `version: 1
 extends: base.yaml

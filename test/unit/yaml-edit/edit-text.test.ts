@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { editText } from '../../../src/yaml-edit/edit-text.ts';
-import type { Json } from '../../../src/model/value.ts';
+import { editText } from '../../../src/reconciler/yaml-edit/edit-text.ts';
+import type { Json } from '../../../src/reconciler/model/value.ts';
 
 /** The text after values were put under keys, each written like `settings.language`. */
 function edited(text: string, puts: Record<string, Json>): string | null {

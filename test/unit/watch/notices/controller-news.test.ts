@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { Condition } from '../../../../src/model/condition.ts';
-import { ControllerNews } from '../../../../src/watch/notices/controller-news.ts';
-import { newsPayload } from '../../../../src/watch/notices/payload.ts';
-import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
+import type { Condition } from '../../../../src/reconciler/model/condition.ts';
+import { ControllerNews } from '../../../../src/controller/watch/notices/controller-news.ts';
+import { newsPayload } from '../../../../src/controller/watch/notices/payload.ts';
+import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT } from '../../../fixture/watching.ts';
 

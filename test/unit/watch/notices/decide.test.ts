@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { NoticeEvent, WatchState } from '../../../../src/model/watch.ts';
-import { Secret } from '../../../../src/model/secret.ts';
-import { parseSelector } from '../../../../src/model/selector.ts';
-import { decide } from '../../../../src/watch/notices/decide.ts';
-import { wordsOf } from '../../../../src/watch/notices/message.ts';
-import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
-import { ToldStates } from '../../../../src/watch/notices/told.ts';
+import type { NoticeEvent, WatchState } from '../../../../src/reconciler/model/watch.ts';
+import { Secret } from '../../../../src/reconciler/model/secret.ts';
+import { parseSelector } from '../../../../src/reconciler/model/selector.ts';
+import { decide } from '../../../../src/controller/watch/notices/decide.ts';
+import { wordsOf } from '../../../../src/controller/watch/notices/message.ts';
+import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
+import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { WATCHED_AT, watchState } from '../../../fixture/watching.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { NoticeEvent, WatchState } from '../../../../src/model/watch.ts';
-import { Secret } from '../../../../src/model/secret.ts';
-import { Environment } from '../../../../src/watch/environment.ts';
-import { decide, stateDigest, troubleOf } from '../../../../src/watch/notices/decide.ts';
-import type { Receiver } from '../../../../src/watch/notices/receiver.ts';
-import { ToldStates } from '../../../../src/watch/notices/told.ts';
+import type { NoticeEvent, WatchState } from '../../../../src/reconciler/model/watch.ts';
+import { Secret } from '../../../../src/reconciler/model/secret.ts';
+import { Environment } from '../../../../src/controller/watch/environment.ts';
+import { decide, stateDigest, troubleOf } from '../../../../src/controller/watch/notices/decide.ts';
+import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
+import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { change, environment } from '../../../fixture/documents.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT, watchState } from '../../../fixture/watching.ts';

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { referenceSource } from '../../../../src/host/reference-source.ts';
-import type { NotifySettings } from '../../../../src/watch/notices/receiver.ts';
-import { NotifyInvalid, parseNotify } from '../../../../src/watch/notices/notify-file.ts';
+import { referenceSource } from '../../../../src/reconciler/host/reference-source.ts';
+import type { NotifySettings } from '../../../../src/controller/watch/notices/receiver.ts';
+import {
+  NotifyInvalid,
+  parseNotify,
+} from '../../../../src/controller/watch/notices/notify-file.ts';
 import { dedent } from '../../../fixture/dedent.ts';
 
 const VARIABLES = {

@@ -1,0 +1,56 @@
+import { failureComment } from '../github/comments-of.ts';
+import {
+  type FailureDocument,
+  asSetpointError,
+  SetpointError,
+} from '../../reconciler/model/error.ts';
+import { reported } from '../../reconciler/model/validation.ts';
+import { InvalidSettings } from '../../reconciler/operations/load.ts';
+import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
+import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
+import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
+import { PLAIN } from '../../reconciler/render/style.ts';
+import { inInputs, type Inputs } from './inputs.ts';
+import type { StepResult, StepContext } from './result.ts';
+import { failureAtRoot } from './workspace-paths.ts';
+
+/** The result of a command that could not begin. That of a plan is a comment, too: the other comments are outdated then. */
+export function failureResult(
+  thrown: unknown,
+  inputs: Inputs | null,
+  commit: StepContext['commit'],
+): StepResult {
+  const error = inWordsOfInputs(asSetpointError(thrown));
+  const document = failureDocument(error);
+  const planning = inputs?.command === 'plan';
+  return {
+    code: error.exitCode,
+    text: `${diagnosticsIn(error)}${errorText(error, PLAIN)}`,
+    annotations: failureAnnotations(failureAtRoot(document)),
+    summary: failureMarkdown(document),
+    comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
+    changes: 0,
+    unknown: 0,
+    planPath: null,
+    drift: null,
+    readForPulls: null,
+  };
+}
+
+/** A usage error of an operation names flags; a step has inputs. */
+function inWordsOfInputs(error: SetpointError): SetpointError {
+  if (error.code !== 'usage') return error;
+  const hint = inInputs(error.hint);
+  return new SetpointError('usage', inInputs(error.message), { hint, cause: error });
+}
+
+function failureDocument(error: SetpointError): FailureDocument {
+  const { code, message, hint } = error;
+  const listed =
+    error instanceof InvalidSettings ? { diagnostics: error.diagnostics.map(reported) } : {};
+  return { error: { code, message, hint, ...listed } };
+}
+
+function diagnosticsIn(error: SetpointError): string {
+  return error instanceof InvalidSettings ? `${diagnosticsText(error.diagnostics, PLAIN)}\n` : '';
+}

@@ -1,0 +1,177 @@
+import { getInput } from '@actions/core';
+import { RULES, type Refusal } from '../../reconciler/model/guard.ts';
+import type { ErrorReport } from '../../reconciler/model/plan.ts';
+import { usageError } from '../../reconciler/model/error.ts';
+import type { Shard } from '../../reconciler/model/shard.ts';
+import { choicesHint } from '../../reconciler/model/wording.ts';
+import { parseAge, parseShard } from '../../reconciler/operations/flag-values.ts';
+
+const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
+export type Command = (typeof COMMANDS)[number];
+
+/** The inputs of the step, its `with:`. Without a value, a list is undefined and a text is null. */
+export interface Inputs {
+  readonly command: Command;
+  readonly files: readonly string[] | undefined;
+  readonly environments: readonly string[] | undefined;
+  readonly selector: string | null;
+  readonly shard: Shard | undefined;
+  readonly all: boolean;
+  /** plan: where to write it; apply: the approved one. */
+  readonly plan: string | null;
+  readonly snapshot: string | null;
+  readonly snapshotOut: string | null;
+  /** plan: the highest age of the snapshot, in milliseconds. */
+  readonly maxAge: number | undefined;
+  readonly base: string | null;
+  readonly policy: string | null;
+  readonly rotate: readonly string[] | undefined;
+  readonly allow: readonly string[] | undefined;
+  /** plan, drift: what could not be compared counts. */
+  readonly strict: boolean;
+  readonly failOnDrift: boolean;
+  /** drift: `dry-run` only prints what pull requests would write. */
+  readonly openPullRequest: boolean | 'dry-run';
+  readonly secrets: string | null;
+  readonly comment: boolean;
+  readonly token: string;
+}
+
+/** The inputs that only some commands take. With another command, one that is not empty is an error. */
+const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
+  environments: ['plan', 'apply', 'drift'],
+  selector: ['plan', 'apply', 'drift'],
+  shard: ['plan', 'apply', 'drift'],
+  all: ['plan', 'apply', 'drift'],
+  plan: ['plan', 'apply'],
+  snapshot: ['plan'],
+  'max-age': ['plan'],
+  'snapshot-out': ['plan', 'apply', 'drift'],
+  base: ['plan', 'apply', 'drift'],
+  policy: ['plan', 'apply', 'drift'],
+  rotate: ['plan', 'apply'],
+  allow: ['apply'],
+  strict: ['plan', 'drift'],
+  'fail-on-drift': ['drift'],
+  'open-pull-request': ['drift'],
+};
+
+/** Throws a usage error if they are wrong, before anything is done. */
+export function readInputs(): Inputs {
+  const command = commandFrom(getInput('command'));
+  for (const [name, commands] of Object.entries(TAKEN_BY)) {
+    if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
+    throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
+  }
+  const [all, environments, selector] = [flag('all'), list('environments'), text('selector')];
+  const chosen =
+    environments === undefined ? (selector === null ? null : 'selector') : 'environments';
+  if (all && chosen !== null) {
+    throw usageError(`The inputs all and ${chosen} exclude each other.`, 'Leave one of them out.');
+  }
+  const [snapshot, snapshotOut] = [text('snapshot'), text('snapshot-out')];
+  if (snapshot !== null && snapshotOut !== null) {
+    throw usageError(
+      'The inputs snapshot and snapshot-out exclude each other.',
+      'Leave one of them out: a plan against a snapshot reads no service.',
+    );
+  }
+  return {
+    command,
+    files: list('files'),
+    environments,
+    selector,
+    shard: shard('shard'),
+    all,
+    plan: text('plan'),
+    snapshot,
+    snapshotOut,
+    maxAge: age('max-age'),
+    base: text('base'),
+    policy: text('policy'),
+    rotate: list('rotate'),
+    allow: list('allow'),
+    strict: flag('strict'),
+    failOnDrift: flag('fail-on-drift'),
+    openPullRequest:
+      getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flag('open-pull-request'),
+    secrets: text('secrets'),
+    comment: flag('comment', true),
+    token: getInput('github-token'),
+  };
+}
+
+function commandFrom(name: string): Command {
+  const command = COMMANDS.find((known) => known === name);
+  if (command !== undefined) return command;
+  const hint = choicesHint(name, COMMANDS);
+  throw usageError('The input command does not name a command.', hint);
+}
+
+function text(name: string): string | null {
+  return getInput(name) || null;
+}
+
+function age(name: string): number | undefined {
+  const given = getInput(name);
+  return given === '' ? undefined : parseAge(`The input ${name}`, given);
+}
+
+function shard(name: string): Shard | undefined {
+  const given = getInput(name);
+  return given === '' ? undefined : parseShard(`The input ${name}`, given);
+}
+
+/** One a line, or several separated by commas. */
+function list(name: string): readonly string[] | undefined {
+  const entries = getInput(name).split(/[\n,]/);
+  const named = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return named.length === 0 ? undefined : [...new Set(named)];
+}
+
+function flag(name: string, otherwise = false): boolean {
+  const given = getInput(name).toLowerCase();
+  if (given === '') return otherwise;
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw usageError(`The input ${name} must be true or false.`, 'Write one of the two.');
+}
+
+const ALLOWED_RULE = new RegExp(`--allow (${RULES.join('|')})(?![\\w-])`, 'g');
+
+/** A sentence written for the command line, with the inputs of a step in place of flags. */
+export function inInputs(text: string): string {
+  const named = text
+    .replaceAll(ALLOWED_RULE, 'the input allow: $1')
+    .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
+    .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
+    .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
+    .replaceAll(
+      /(?<![\w-])--(all|allow|base|max-age|policy|snapshot|rotate|strict)(?![\w-])/g,
+      'the input $1',
+    );
+  return named.replace(/^the input/, 'The input');
+}
+
+interface Hinting {
+  readonly error: ErrorReport | null;
+  readonly refusals: readonly Refusal[];
+}
+
+/** A document for readers of a step: the hints of its errors and refusals name inputs in place of flags. */
+export function hintsInInputs<E extends Hinting, D extends { readonly environments: readonly E[] }>(
+  document: D & { readonly environments: readonly E[] },
+): D {
+  const environments = document.environments.map((environment) => {
+    const { error, refusals } = environment;
+    return {
+      ...environment,
+      error: error === null ? null : hintInInputs(error),
+      refusals: refusals.map(hintInInputs),
+    };
+  });
+  return { ...document, environments };
+}
+
+function hintInInputs<T extends { readonly hint: string }>(hinting: T): T {
+  return { ...hinting, hint: inInputs(hinting.hint) };
+}

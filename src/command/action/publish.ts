@@ -1,0 +1,60 @@
+import { relative } from 'node:path';
+import { notice, warning } from '@actions/core';
+import { gitHub } from '../github/client.ts';
+import { writeDriftIssues } from '../github/drift-issue.ts';
+import { digestOf } from '../github/marker.ts';
+import { accessFrom, type PullRequest } from '../github/job.ts';
+import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
+import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { hasDrifted, type FoundDrift } from './result.ts';
+import type { Variables } from '../../reconciler/model/ports.ts';
+
+/**
+ * Writes the comments on the pull request. The step is not there for them: if they cannot be written, the summary has the same,
+ * and the step ends as it would have. A token that may only read is a notice, anything else a warning.
+ */
+export async function publishComments(
+  comments: readonly StickyComment[],
+  pull: PullRequest,
+  token: string,
+  env: Variables,
+): Promise<void> {
+  try {
+    await writeComments(gitHub(accessFrom(env, token), SYSTEM_CLOCK), pull.number, comments);
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    const refused = error.code === 'unauthorized';
+    const annotate = refused || token === '' ? notice : warning;
+    const why =
+      refused && pull.fork
+        ? 'This pull request comes from a fork, whose token can only read.'
+        : error.hint;
+    annotate(`${error.message} ${why} See the summary of this job instead.`, {
+      title: 'No comment was written',
+    });
+  }
+}
+
+/**
+ * Updates the issues about drift, as the job and the settings files that keep them: those of other jobs are left to them. Returns why it
+ * could not: an issue is how anybody hears of drift, so that fails the step.
+ */
+export async function publishDrift(
+  { document, declared }: FoundDrift,
+  files: readonly string[],
+  token: string,
+  env: Variables,
+): Promise<SetpointError | null> {
+  try {
+    const [workflow = ''] = (env['GITHUB_WORKFLOW_REF'] ?? '').split('@');
+    const folder = relative(env['GITHUB_WORKSPACE'] ?? '', process.cwd());
+    const keeper = digestOf([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
+    const keeping = workflow === '' ? null : { keeper, declared };
+    const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
+    await writeDriftIssues(client, document, hasDrifted, undefined, keeping);
+    return null;
+  } catch (thrown) {
+    return asSetpointError(thrown);
+  }
+}

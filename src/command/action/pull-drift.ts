@@ -1,0 +1,131 @@
+import { error as errorLine, notice, warning } from '@actions/core';
+import { branchesOf } from '../github/branches.ts';
+import { gitHub } from '../github/client.ts';
+import { PREFIX } from '../github/drift-branch.ts';
+import { writeDriftPulls, type ReadEnvironment } from '../github/drift-pull.ts';
+import { accessFrom, type PullRequest } from '../github/job.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
+import { asSetpointError, usageError } from '../../reconciler/model/error.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { Variables } from '../../reconciler/model/ports.ts';
+import { pullEach, type PulledFileChange } from '../../reconciler/operations/pull-each.ts';
+import type { Options } from '../../reconciler/operations/options.ts';
+import { patchText, pulledText } from '../../reconciler/render/pulled-text.ts';
+import { PLAIN } from '../../reconciler/render/style.ts';
+import type { Inputs } from './inputs.ts';
+import { inert } from './report.ts';
+import { hasDrifted, type StepResult } from './result.ts';
+import { pathInRepository } from './workspace-paths.ts';
+
+/**
+ * The environments that were read, and what a pull would write for those that have drifted: what is not applied yet stays. The log
+ * has the same, masked.
+ */
+export async function readForPulls(
+  document: PlanDocument,
+  options: Options,
+): Promise<readonly ReadEnvironment[]> {
+  const plans = document.environments.filter(({ status }) => status !== 'error');
+  const drifted = plans.filter(hasDrifted);
+  if (drifted.length === 0) return plans.map((plan) => ({ plan, pull: null }));
+  const files = new Map<string, readonly PulledFileChange[]>();
+  const pulled = await pullEach({
+    ...options,
+    onSelected: undefined,
+    plans,
+    pulled: new Map(drifted.map((plan) => [plan.name, pendingIn(plan)])),
+    onFiles: (name, changes) => files.set(name, changes),
+  });
+  const patches = [...files.values()].flat().map(({ shown }) => patchText(shown, PLAIN));
+  process.stdout.write(inert([pulledText(pulled, PLAIN), ...patches].join('\n')));
+  return pulled.plans.map((plan) => {
+    const report = pulled.environments.find(({ name }) => name === plan.name);
+    if (report === undefined) return { plan, pull: null };
+    const edited = (files.get(plan.name) ?? []).map(({ path, before, text }) => ({
+      path: pathInRepository(path),
+      name: path,
+      before: before ?? '',
+      text,
+    }));
+    return { plan, pull: { report, files: edited } };
+  });
+}
+
+function pendingIn({ changes }: EnvironmentPlan) {
+  return changes.filter((change) => change.class === 'pending').map(({ path }) => path);
+}
+
+/** The pull requests that are open now, and the exit code: people rely on them, so that it is an error if they cannot be opened. */
+export interface PublishedPulls {
+  readonly numbers: readonly number[];
+  readonly code: number;
+}
+
+/** Opens, updates and closes the pull requests about drift. */
+export async function publishPulls(
+  { drift, readForPulls: read }: StepResult,
+  inputs: Inputs | null,
+  pull: PullRequest | null,
+  env: Variables,
+): Promise<PublishedPulls> {
+  const numbers: number[] = [];
+  if (drift === null || read === null || inputs === null) return { numbers, code: 0 };
+  if (pull !== null) {
+    if (!drift.document.environments.some(hasDrifted)) return { numbers, code: 0 };
+    const why = pull.fork ? ' It comes from a fork, whose token can only read.' : '';
+    notice(
+      `This run is for a pull request, and its settings are not those of a branch to merge into.${why} Runs on a schedule and on pushes to that branch open pull requests.`,
+      { title: 'No pull request was opened' },
+    );
+    return { numbers, code: 0 };
+  }
+  try {
+    const base = branchOf(env);
+    const environments = await read();
+    if (inputs.openPullRequest === 'dry-run') {
+      notice('See the log for what they would write.', {
+        title: 'Dry run: no pull request was opened',
+      });
+      return { numbers, code: 0 };
+    }
+    const access = accessFrom(env, inputs.token);
+    const github = gitHub(access, SYSTEM_CLOCK);
+    const branches = branchesOf(access, SYSTEM_CLOCK);
+    for await (const done of writeDriftPulls(
+      github,
+      branches,
+      drift.document,
+      base,
+      environments,
+    )) {
+      if (done.number !== null) {
+        numbers.push(done.number);
+        process.stdout.write(inert(`Pull request #${done.number}: ${done.environment}\n`));
+      }
+      if (done.note === null) continue;
+      const annotate = done.note.level === 'notice' ? notice : warning;
+      annotate(done.note.text, { title: `Pull request for ${done.environment}` });
+    }
+    return { numbers, code: 0 };
+  } catch (thrown) {
+    const { message, hint, exitCode } = asSetpointError(thrown);
+    errorLine(`${message} ${hint}`, {
+      title: 'The pull requests about drift could not be updated',
+    });
+    return { numbers, code: exitCode };
+  }
+}
+
+/** The branch that the run is on. One that a merge queue makes, and one of ours, are none to merge into. */
+function branchOf(env: Variables): string {
+  const branch = /^refs\/heads\/(.+)$/.exec(env['GITHUB_REF'] ?? '')?.[1];
+  if (
+    branch !== undefined &&
+    ![PREFIX, 'gh-readonly-queue/'].some((made) => branch.startsWith(made))
+  )
+    return branch;
+  throw usageError(
+    'GITHUB_REF does not name a branch that pull requests can be merged into.',
+    'Run drift with open-pull-request on a schedule, or on that branch.',
+  );
+}

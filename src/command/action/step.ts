@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
+import { pullRequestIn, type PullRequest } from '../github/job.ts';
+import { findTracer } from '../../reconciler/host/tracer.ts';
+import { SetpointError, worstExitCode } from '../../reconciler/model/error.ts';
+import { perform } from './commands.ts';
+import { failureResult } from './failure.ts';
+import { readInputs, type Inputs } from './inputs.ts';
+import { publishComments, publishDrift } from './publish.ts';
+import { publishPulls } from './pull-drift.ts';
+import { inert } from './report.ts';
+import { hasDrifted, type StepResult, type StepContext } from './result.ts';
+import { variablesFor } from './variables.ts';
+
+type Signals = Pick<StepContext, 'signal' | 'abandon'>;
+
+/** One step of a job: runs the command that the inputs name, and publishes its result. Returns whether it succeeded. */
+export async function step(signals: Signals): Promise<boolean> {
+  const pull = pullRequestOf(process.env['GITHUB_EVENT_PATH']);
+  const commit = pull?.headSha ?? process.env['GITHUB_SHA'] ?? null;
+  let inputs: Inputs | null = null;
+  let result: StepResult;
+  try {
+    inputs = readInputs();
+    enter(getInput('working-directory'));
+    const env = variablesFor(process.env, inputs.secrets, pull?.headSha ?? null);
+    const read = inputs;
+    const performing = async () => perform(read, { env, commit, ...signals });
+    const tracer = await findTracer();
+    result = await tracer.command(inputs.command, process.env, performing, ({ code }) => code);
+  } catch (thrown) {
+    result = failureResult(thrown, inputs, commit);
+  }
+  process.stdout.write(inert(result.text));
+  process.stdout.write(result.annotations);
+  await summarize(result);
+  const published = await publish(result, inputs, pull);
+  const pulls = await publishPulls(result, inputs, pull, process.env);
+  const code = worstExitCode([result.code, published, pulls.code]);
+  const drifted = result.drift?.document.environments.some(hasDrifted) === true;
+  setOutput('changes', result.changes);
+  setOutput('unknown', result.unknown);
+  setOutput('exit_code', code);
+  setOutput('plan_path', result.planPath ?? '');
+  setOutput('drift', drifted);
+  setOutput('pull_requests', pulls.numbers.join(','));
+  if ((drifted || code === 2) && inputs?.failOnDrift === true) {
+    const what = drifted ? 'Drift found.' : 'Some values could not be compared.';
+    errorLine(what, { title: 'setpoint' });
+  }
+  return code === 0 || (code === 2 && inputs?.failOnDrift === false);
+}
+
+/** On the pull request or in issues. Returns the exit code of what should have been published and could not be. */
+async function publish(
+  result: StepResult,
+  inputs: Inputs | null,
+  pull: PullRequest | null,
+): Promise<number> {
+  if (inputs?.comment !== true) return 0;
+  if (result.drift !== null) {
+    const problem = await publishDrift(result.drift, inputs.files ?? [], inputs.token, process.env);
+    if (problem === null) return 0;
+    errorLine(`${problem.message} ${problem.hint}`, {
+      title: 'The drift issues could not be updated',
+    });
+    return problem.exitCode;
+  }
+  if (pull !== null) await publishComments(result.comments, pull, inputs.token, process.env);
+  return 0;
+}
+
+async function summarize({ summary: markdown }: StepResult): Promise<void> {
+  if ((process.env['GITHUB_STEP_SUMMARY'] ?? '') === '') return;
+  await summary.addRaw(markdown).write();
+}
+
+function enter(folder: string): void {
+  if (folder === '') return;
+  try {
+    process.chdir(folder);
+  } catch (thrown) {
+    throw new SetpointError('usage', 'The working directory is not a folder.', {
+      hint: 'Name a folder of the checkout, by its path from the root of the repository.',
+      cause: thrown,
+    });
+  }
+}
+
+function pullRequestOf(path: string | undefined): PullRequest | null {
+  try {
+    return pullRequestIn(readFileSync(path ?? '', 'utf8'));
+  } catch {
+    return null;
+  }
+}

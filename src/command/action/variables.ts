@@ -1,0 +1,61 @@
+import type { Variables } from '../../reconciler/model/ports.ts';
+import { listIn } from '../../reconciler/desired/key-travel.ts';
+import { SetpointError } from '../../reconciler/model/error.ts';
+import { matches } from '../../reconciler/model/glob.ts';
+
+/**
+ * The variables that references may name: those of the step, without the runner's own for inputs, and those of `secrets` (JSON, as
+ * toJSON(secrets) writes it) that SETPOINT_ALLOWED_VARIABLES lists. What the step sets under `env:` wins. `commit` replaces
+ * GITHUB_SHA, which on a pull request is a merge that nobody has seen.
+ */
+export function variablesFor(
+  env: Variables,
+  secrets: string | null,
+  commit: string | null,
+): Variables {
+  const chosen = secrets === null ? {} : allowedSecrets(secrets, env['SETPOINT_ALLOWED_VARIABLES']);
+  const own = Object.entries(env).filter(
+    ([name, value]) => !name.startsWith('INPUT_') && !(value === '' && name in chosen),
+  );
+  const seen = commit === null ? {} : { GITHUB_SHA: commit };
+  return { ...chosen, ...Object.fromEntries(own), ...seen };
+}
+
+/** Without the variables that decide where secrets may be sent. */
+function allowedSecrets(text: string, allowed: string | undefined): Record<string, string> {
+  const globs = listIn(allowed);
+  if (globs === null) {
+    throw new SetpointError(
+      'usage',
+      'The input secrets needs SETPOINT_ALLOWED_VARIABLES, the list of those to use.',
+      { hint: 'Set it under env: to the names that the settings file reads, comma-separated.' },
+    );
+  }
+  const named = Object.entries(parsedSecrets(text)).filter(
+    ([name]) => matches(name, globs) && !name.startsWith('SETPOINT_ALLOWED_'),
+  );
+  return Object.fromEntries(named);
+}
+
+function parsedSecrets(text: string): Record<string, string> {
+  const secrets = parsedJson(text);
+  if (typeof secrets === 'object' && secrets !== null && !Array.isArray(secrets)) {
+    const entries = Object.entries(secrets);
+    const texts = entries.filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    if (texts.length === entries.length) return Object.fromEntries(texts);
+  }
+  throw new SetpointError('usage', 'The input secrets is not a JSON object of strings.', {
+    hint: 'Write secrets: ${{ toJSON(secrets) }}, or leave it out.',
+  });
+}
+
+/** The parser's own message would contain the beginning of the text. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,263 @@
+import { RESOURCES } from '../../reconciler/model/observed.ts';
+import {
+  ALL_FORMATS,
+  APPLYING,
+  BASIC_FORMATS,
+  CONNECTED,
+  CONNECTION,
+  ENVIRONMENTS,
+  EXIT_CODE,
+  IN_FULL,
+  LIMITED,
+  LOCAL,
+  NOT_VERBOSE,
+  PLANNING,
+  REPORTING,
+  SELECTION,
+  STARTED,
+  VERDICT,
+  type CommandEntry,
+} from './command-entry.ts';
+import { WATCH_COMMANDS } from './watch-commands.ts';
+import { flagSpec, type FlagName, type FlagValues } from './flag-table.ts';
+import { SCHEMAS, SHELLS, type Format } from './words.ts';
+
+/** Every command, in the order of the help. */
+export const COMMANDS = {
+  validate: {
+    summary: 'Check settings.yaml, offline: schema, form of references, rules across fields',
+    example: 'setpoint validate -f settings.yaml',
+    flags: [...SELECTION, '--max-file-size', ...REPORTING],
+    about: NOT_VERBOSE,
+    formats: [...ALL_FORMATS, 'sarif'],
+    exits: { 0: 'valid', 1: 'failed', 3: 'usage or settings not valid' },
+  },
+  plan: {
+    argument: { form: '[plan.json]', completion: 'files' },
+    summary: 'Show what an apply would change; sends only GET; with a saved plan, show that',
+    example: 'setpoint plan -e staging --exit-code',
+    flags: [...LIMITED, '--snapshot', '--max-age', ...PLANNING, ...VERDICT, ...REPORTING],
+    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
+    formats: [...ALL_FORMATS, 'prometheus'],
+    exits: {
+      ...CONNECTED,
+      2: 'differences (with --exit-code)',
+      5: 'the policy refuses the plan, or a guard would (with --exit-code)',
+      6: 'the snapshot does not cover this',
+    },
+  },
+  apply: {
+    argument: { form: '[plan.json]', completion: 'files' },
+    summary:
+      'Make the service equal to the file, and verify that it is; with a saved plan, only what it approves',
+    example: 'setpoint apply -e production --yes',
+    flags: [
+      ...LIMITED,
+      '--yes',
+      '--dry-run',
+      '--if-empty',
+      '--keep-going',
+      '--wait',
+      '--no-wait',
+      '--journal',
+      ...PLANNING,
+      ...REPORTING,
+    ],
+    about: {
+      '--parallel': 'environments in parallel (default: 1)',
+      '--verbose': `${IN_FULL}, and the number of requests`,
+    },
+    formats: ALL_FORMATS,
+    exits: {
+      ...CONNECTED,
+      0: 'applied, in sync, or not empty (with --if-empty)',
+      1: 'failed, or not confirmed',
+      3: 'usage, settings or references not valid; nothing written',
+      ...APPLYING,
+    },
+  },
+  drift: {
+    summary:
+      'Check whether the service was changed behind the file: exit 2 if it was; sends only GET',
+    example: 'setpoint drift --all -o json',
+    flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
+    about: { '--verbose': IN_FULL },
+    formats: [...ALL_FORMATS, 'prometheus'],
+    exits: {
+      ...CONNECTED,
+      0: 'in sync',
+      2: 'the service differs from the file',
+      5: 'the policy refuses the settings',
+    },
+  },
+  pull: {
+    summary:
+      "Bring the service's values into the file: comments, order and references stay; sends only GET",
+    example: 'setpoint pull -e staging --check',
+    flags: [...ENVIRONMENTS, '--adopt', '--check', '--force', ...REPORTING],
+    formats: BASIC_FORMATS,
+    exits: { ...CONNECTED, 2: 'the service has values to pull (with --check)' },
+  },
+  init: {
+    summary:
+      'Write a first settings.yaml from a service, or add an environment to one; sends only GET',
+    example: 'SETPOINT_API_KEY=... setpoint init --server https://agents.example.com',
+    flags: ['--file', '--env', ...CONNECTION, ...REPORTING],
+    about: {
+      ...NOT_VERBOSE,
+      '--file': 'the file to write (default: settings.yaml)',
+      '--env': 'the environment to add',
+      '--server': 'the address of the service',
+    },
+    formats: BASIC_FORMATS,
+    exits: CONNECTED,
+  },
+  get: {
+    argument: { form: '<what>', completion: { words: RESOURCES, list: true } },
+    summary:
+      'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations, secrets',
+    example: 'setpoint get sandboxes,conversations -e staging',
+    flags: [...STARTED, ...REPORTING],
+    about: NOT_VERBOSE,
+    formats: BASIC_FORMATS,
+    exits: CONNECTED,
+  },
+  explain: {
+    argument: { form: '[path]', completion: 'paths' },
+    summary:
+      'Show what a field is, where its value comes from and what apply would do; without a path, the effective file',
+    example: 'setpoint explain llm_api_key -e production',
+    flags: [...ENVIRONMENTS, '--offline', ...REPORTING],
+    formats: BASIC_FORMATS,
+    exits: CONNECTED,
+  },
+  doctor: {
+    summary:
+      'Check this machine, the files and, per environment, reach, key, dialect and clock; sends only GET',
+    example: 'setpoint doctor -e production',
+    flags: [...ENVIRONMENTS, ...REPORTING],
+    about: NOT_VERBOSE,
+    formats: BASIC_FORMATS,
+    exits: { ...CONNECTED, 0: 'no check failed' },
+  },
+  smoke: {
+    summary: 'Start a conversation and follow it until it is ready; costs a call to the model',
+    example: 'setpoint smoke -e staging --message "Say hello."',
+    flags: [...STARTED, '--message', '--yes', '--wait', ...REPORTING],
+    about: {
+      ...NOT_VERBOSE,
+      '--parallel': null,
+      '--wait': 'how long to wait for the conversation to start (default: 300s)',
+    },
+    formats: BASIC_FORMATS,
+    exits: { ...CONNECTED, 1: 'failed, or not confirmed' },
+  },
+  report: {
+    argument: { form: '<saved.json...>', completion: 'files' },
+    summary:
+      'Merge the saved plans or outcomes of shards into one report; missing shards are named',
+    example: 'setpoint report shard-*.json --drift -o html=drift.html',
+    flags: ['--drift', ...EXIT_CODE, ...REPORTING],
+    about: { '--verbose': IN_FULL, '--detailed-exitcode': null },
+    formats: ALL_FORMATS,
+    exits: {
+      ...CONNECTED,
+      1: 'failed, or the report is not whole',
+      2: 'differences (with --exit-code or --drift)',
+      3: 'usage, settings or documents not valid',
+      ...APPLYING,
+    },
+  },
+  comment: {
+    argument: { form: '<saved.json...>', completion: 'files' },
+    summary:
+      'Post saved plans as comments on a GitHub pull request: one for each environment, kept up to date',
+    example: 'setpoint comment plan.json --pr 42',
+    flags: ['--pr', '--quiet'],
+    exits: {
+      0: 'done',
+      1: 'failed',
+      3: 'usage or saved plans not valid',
+      4: 'GitHub refused the token',
+      9: 'timed out',
+    },
+  },
+  ...WATCH_COMMANDS,
+  serve: {
+    summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
+    example: 'setpoint serve --port 3000 --data dev-store.json --dialect app-server',
+    flags: [
+      '--port',
+      '--host',
+      '--data',
+      '--api-key',
+      '--server-mcp',
+      '--allow-host',
+      '--dialect',
+      '--start-ms',
+      '--becomes',
+      '--max-running',
+      '--empty-lists',
+      '--page-size',
+      '--require-ids',
+      '--run-ms',
+      '--spec',
+    ],
+    exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
+  },
+  schema: {
+    argument: { form: '[name]', completion: { words: [...SCHEMAS, 'pulled'] } },
+    summary:
+      'Print a JSON Schema: settings, plan and others; pull: lock what newer servers have besides',
+    example: 'setpoint schema > settings.schema.json',
+    flags: [...SELECTION, ...CONNECTION, '--no-color', '--quiet'],
+    about: { '--file': 'with pull: the settings file that gets a lock (default: settings.yaml)' },
+    exits: CONNECTED,
+  },
+  completion: {
+    argument: { form: '[shell]', completion: { words: SHELLS } },
+    summary: 'Print a script that completes commands, flags and names, for bash, zsh or fish',
+    example: 'source <(setpoint completion bash)',
+    flags: [],
+    exits: LOCAL,
+  },
+  version: {
+    summary: 'Print the version',
+    example: 'setpoint version -o json',
+    flags: ['--output'],
+    formats: BASIC_FORMATS,
+    exits: { ...LOCAL, 1: 'failed' },
+  },
+} as const satisfies Readonly<Record<string, CommandEntry>>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];
+
+/** A command as the table has it, for code that treats all alike. */
+export function commandEntry(name: CommandName): CommandEntry {
+  return COMMANDS[name];
+}
+
+export function isCommand(name: string | undefined): name is CommandName {
+  return name !== undefined && Object.hasOwn(COMMANDS, name);
+}
+
+/** The flags of a command, as its function takes them. */
+export type Flags<Name extends CommandName> = FlagValues<(typeof COMMANDS)[Name]['flags'][number]>;
+
+/** The formats of a command that has -o. */
+export type FormatOf<Name extends CommandName> = (typeof COMMANDS)[Name] extends {
+  readonly formats: readonly (infer F extends Format)[];
+}
+  ? F
+  : never;
+
+/** How the help of a command explains one of its flags; null for a flag that the help leaves out. */
+export function aboutFlag(command: CommandName, flag: FlagName): string | null {
+  const { about = {}, formats } = commandEntry(command);
+  if (flag === '--output' && formats !== undefined)
+    return `${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}, to stdout or to a file; repeatable`;
+  const own = about[flag];
+  return own === undefined ? flagSpec(flag).about : own;
+}

@@ -1,0 +1,112 @@
+import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
+import type {
+  EnvironmentOutcome,
+  OutcomeHead,
+  OutcomeTail,
+} from '../../../reconciler/model/outcome.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../../reconciler/model/plan.ts';
+import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
+import { applyInParts, type ApplyRequest } from '../../../reconciler/operations/apply.ts';
+import type { Parts } from '../../../reconciler/operations/redacting.ts';
+import { chooseTargets } from '../../../reconciler/operations/select.ts';
+import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
+import { summaryText } from '../../../reconciler/render/summary-text.ts';
+import { confirmWith } from '../confirm.ts';
+import { OUTCOME_RENDERERS } from '../formats.ts';
+import type { Flags } from '../command-table.ts';
+import { optionsFrom } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { reportFailure, reporterFor } from '../reporter.ts';
+import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { shardOptions } from '../shard.ts';
+import { startingView } from '../starting-view.ts';
+import { runPlan } from './plan.ts';
+
+/**
+ * `setpoint apply`: shows each plan, asks on a terminal, writes, verifies, and reports the result of every change. A saved plan
+ * is the answer to the question: changes beyond it are refused.
+ */
+export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string): Promise<number> {
+  try {
+    if (flags.dryRun === true && flags.ifEmpty === true) throw neverWrites();
+    if (flags.dryRun === true && saved === undefined)
+      return await runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
+    const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
+    const approved = saved === undefined ? undefined : await savedPlan(saved, flags);
+    const answered = flags.yes === true || approved !== undefined;
+    const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
+    const named = optionsFrom(flags, io, 'writes');
+    const options = { ...named, ...shardOptions(flags, named.env, io) };
+    if (!answered && ask === null) {
+      // What is wrong with the file or the flags comes first: --yes would not help.
+      chooseTargets({ ...options, all: flags.all }, 'apply');
+      throw new SetpointError(
+        'confirmation-needed',
+        'Nothing was written: there is no terminal to ask on, and --yes is not given.',
+      );
+    }
+    // Its refusals are the error that follows.
+    const progress = progressView(io);
+    const onPlan = (plan: EnvironmentPlan): Promise<void> => {
+      // What is drawn anew would be drawn over the plan and the question.
+      progress.end();
+      return reporter.preview((style) => `${previewText(plan, style)}\n`, ask !== null);
+    };
+    const request: ApplyRequest = {
+      ...options,
+      onPlan,
+      onProgress: (target, waiting) => {
+        if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
+      },
+      onEnvironment: flags.quiet === true ? undefined : progress.counts,
+      onStarting: startingView(io, progress, flags.quiet === true),
+      confirm: ask ?? undefined,
+      approved,
+      all: flags.all,
+      allow: flags.allow,
+      keepGoing: flags.keepGoing,
+      maxFailures: flags.maxFailures,
+      ifEmpty: flags.ifEmpty,
+      rotate: flags.rotate,
+      abandon: io.abandon,
+    };
+    return await reporter.inParts<OutcomeHead, EnvironmentOutcome, OutcomeTail>(
+      {
+        section: (environment, _, total, style) => endedText(environment, total, style),
+        ending: (tail, head, style) => summaryText({ ...head, ...tail }, 'apply', style),
+      },
+      async (parts) => applyInParts(request, await recorded(flags, parts)).finally(progress.end),
+    );
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** The same parts, of which what was written is recorded with --journal before it is shown. */
+async function recorded(
+  { journal }: Flags<'apply'>,
+  parts: Parts<OutcomeHead, EnvironmentOutcome>,
+): Promise<Parts<OutcomeHead, EnvironmentOutcome>> {
+  if (journal === undefined) return parts;
+  const { applyRecorder } = await import('../../../controller/watch/journal/record-apply.ts');
+  const record = applyRecorder(journal, () => SYSTEM_CLOCK.now());
+  return {
+    begin: parts.begin,
+    environment: async (part, run) => {
+      await record(part, run ?? null);
+      await parts.environment(part, run);
+    },
+  };
+}
+
+function neverWrites(): SetpointError {
+  return usageError(
+    '--if-empty is about a write, and --dry-run never writes.',
+    'Leave one of the two out.',
+  );
+}
+
+async function savedPlan(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
+  const { approvedPlan } = await import('../saved-plan.ts');
+  return approvedPlan(path, flags);
+}

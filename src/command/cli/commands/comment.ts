@@ -1,0 +1,59 @@
+import { usageError } from '../../../reconciler/model/error.ts';
+import { accessFrom, pullRequestIn } from '../../github/job.ts';
+import { gitHub } from '../../github/client.ts';
+import { commentsOf } from '../../github/comments-of.ts';
+import { writeComments, type Written } from '../../github/sticky-comment.ts';
+import { readText } from '../../../reconciler/host/read-text.ts';
+import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
+import { readSaved } from '../../../reconciler/operations/saved-document.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
+import type { Flags } from '../command-table.ts';
+import { write, type Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
+
+const KINDS = ['plan', 'outcome', 'validation'] as const;
+const DONE: Readonly<Record<Written, string>> = {
+  created: 'commented',
+  updated: 'comment updated',
+  unchanged: 'comment unchanged',
+  'not-needed': 'no comment needed',
+};
+
+/** `setpoint comment`: posts saved documents on a pull request. Each environment has one comment, which later runs update. */
+export async function commentCommand(
+  flags: Flags<'comment'>,
+  io: Io,
+  ...paths: readonly string[]
+): Promise<number> {
+  try {
+    const access = accessFrom(io.env, io.env['GITHUB_TOKEN'] ?? '');
+    const event = eventIn(io.env);
+    const pull = numberOf(flags.pr ?? String(event?.number ?? ''));
+    const commit = event?.headSha ?? io.env['GITHUB_SHA'] ?? null;
+    const documents = await Promise.all(paths.map((path) => readSaved(path, KINDS)));
+    const comments = documents.flatMap((document) => commentsOf(document, commit));
+    const written = await writeComments(gitHub(access, SYSTEM_CLOCK), pull, comments);
+    const lines = written.map((done, index) =>
+      doneText(comments[index]?.environment ?? null, done),
+    );
+    if (flags.quiet !== true) await write(io.stdout, lines.join(''));
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+function eventIn(env: Io['env']): ReturnType<typeof pullRequestIn> {
+  const path = env['GITHUB_EVENT_PATH'] ?? '';
+  const read = path === '' ? { text: '' } : readText(path, 32 * 1024 * 1024);
+  return 'text' in read ? pullRequestIn(read.text) : null;
+}
+
+function numberOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usageError('Which pull request?', 'Pass --pr NUMBER.');
+}
+
+function doneText(target: string | null, written: Written): string {
+  return `${target === null ? '' : `${visible(target)}: `}${DONE[written]}\n`;
+}

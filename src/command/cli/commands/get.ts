@@ -1,0 +1,40 @@
+import { usageError } from '../../../reconciler/model/error.ts';
+import { RESOURCES, type Resource } from '../../../reconciler/model/observed.ts';
+import { choicesHint } from '../../../reconciler/model/wording.ts';
+import { get } from '../../../reconciler/operations/get.ts';
+import { observedText } from '../../../reconciler/render/observed-text.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
+import type { Flags } from '../command-table.ts';
+import { hasJsonOutput, optionsFrom } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { progressView } from '../progress-view.ts';
+import { conclude, reportFailure, reporterFor } from '../reporter.ts';
+import { startingView } from '../starting-view.ts';
+
+/** `setpoint get settings,sandboxes`: what each service has, masked. */
+export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {
+  try {
+    const resources = [...new Set(what.split(',').map(resourceNamed))];
+    const reporter = reporterFor(flags, io);
+    const options = optionsFrom(flags, io, 'reads');
+    const progress = progressView(io);
+    const onStarting = startingView(io, progress, flags.quiet === true);
+    const digests = hasJsonOutput(flags, io.env);
+    const document = await get({ ...options, resources, digests, onStarting }).finally(
+      progress.end,
+    );
+    const written = await reporter.data(document, (style) => observedText(document, style));
+    return await conclude(reporter, document.environments, written);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+function resourceNamed(text: string): Resource {
+  const resource = RESOURCES.find((known) => known === text.trim());
+  if (resource !== undefined) return resource;
+  throw usageError(
+    `get does not know ${visible(JSON.stringify(text.trim()))}.`,
+    choicesHint(text, RESOURCES),
+  );
+}

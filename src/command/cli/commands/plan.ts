@@ -1,0 +1,123 @@
+import type {
+  EnvironmentPlan,
+  PlanDocument,
+  PlanHead,
+  PlanTail,
+} from '../../../reconciler/model/plan.ts';
+import type { PlanRequest } from '../../../reconciler/operations/options.ts';
+import { planInParts } from '../../../reconciler/operations/plan.ts';
+import type { Parts } from '../../../reconciler/operations/redacting.ts';
+import { parseAge } from '../../../reconciler/operations/flag-values.ts';
+import type { Voice } from '../../../reconciler/render/change.ts';
+import { environmentText } from '../../../reconciler/render/section-text.ts';
+import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
+import type { Flags } from '../command-table.ts';
+import { hasJsonOutput, optionsFrom } from '../flags.ts';
+import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
+import type { PlanFlags } from '../saved-plan.ts';
+import type { Io } from '../io.ts';
+import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { handOn, reportFailure, reporterFor } from '../reporter.ts';
+import { shardOptions } from '../shard.ts';
+import { startingView } from '../starting-view.ts';
+
+/**
+ * `setpoint plan`: exit 0; with --exit-code, 5 if a guard would refuse an apply and 2 if there are differences. Shows a saved plan
+ * instead of a new one if it is given one.
+ */
+export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string): Promise<number> {
+  const exitsWithResult = flags.exitCode === true || flags.detailedExitcode === true;
+  return runPlan(flags, io, {
+    voice: 'plan',
+    strict: flags.strict === true,
+    mode: 'reads',
+    saved,
+    codeOf: planExit(exitsWithResult),
+  });
+}
+
+/** The exit code of an environment that could be planned; 0 unless --exit-code asks for the result. */
+export function planExit(exitsWithResult: boolean): PlanRun['codeOf'] {
+  return (environment, strict) => {
+    if (!exitsWithResult) return 0;
+    return environment.refusals.length > 0 ? 5 : differs(environment, strict) ? 2 : 0;
+  };
+}
+
+/** Whether an environment counts as one that differs. `strict`: also if something could not be compared. */
+export function differs({ status, unknown }: EnvironmentPlan, strict: boolean): boolean {
+  return status === 'differs' || (strict && status !== 'error' && unknown.length > 0);
+}
+
+interface PlanRun {
+  readonly voice: Voice;
+  /** Whether what could not be compared counts; a saved plan may say so itself. */
+  readonly strict?: boolean;
+  /** Which variables count: those of a command that reads, or of one that writes. */
+  readonly mode: 'reads' | 'writes';
+  /** The path of a saved plan to show instead of a new one. */
+  readonly saved?: string | undefined;
+  readonly codeOf: (environment: EnvironmentPlan, strict: boolean) => number;
+}
+
+/** Plans, prints the plan while it is made, and resolves to the worst exit code of the environments. */
+export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<number> {
+  const { voice, saved, codeOf } = run;
+  try {
+    const shown = saved === undefined ? null : await savedPlan(saved, flags);
+    const strict = run.strict === true || shown?.strict === true;
+    const reporter = reporterFor(flags, io, voice === 'plan' ? PLAN_RENDERERS : DRIFT_RENDERERS);
+    return await reporter.inParts<PlanHead, EnvironmentPlan, PlanTail>(
+      {
+        section: (environment, plan, total, style) =>
+          environmentText(environment, { voice, plan, total }, style),
+        ending: (tail, head, style) =>
+          summaryText({ ...head, ...tail }, voice, style) + mergedText(head.merged, style),
+        codeOf: (environment) => codeOf(environment, strict),
+      },
+      (parts) => (shown === null ? planned(flags, io, run, parts) : handOn(shown, parts)),
+    );
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+function planned(
+  flags: PlanFlags,
+  io: Io,
+  { mode, strict }: PlanRun,
+  parts: PlanParts,
+): Promise<PlanTail> {
+  const options = optionsFrom(flags, io, mode);
+  const shard = shardOptions(flags, options.env, io);
+  const { snapshot, rotate, allow, maxAge, maxFailures } = flags;
+  const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
+  const digests = hasJsonOutput(flags, io.env);
+  const progress = progressView(io);
+  const request: PlanRequest = {
+    ...options,
+    ...shard,
+    snapshot,
+    rotate,
+    allow,
+    digests,
+    strict,
+    maxAge: age,
+    maxFailures,
+    onProgress: (name, waiting) => {
+      // A log gets the plan alone: cron mails whatever else is printed.
+      if (flags.quiet !== true && io.stderr.isTTY === true)
+        progress.update(name, waiting.map(awaitedSandbox));
+    },
+    onEnvironment: flags.quiet === true ? undefined : progress.counts,
+    onStarting: startingView(io, progress, flags.quiet === true),
+  };
+  return planInParts(request, parts).finally(progress.end);
+}
+
+type PlanParts = Parts<PlanHead, EnvironmentPlan>;
+
+async function savedPlan(path: string, flags: PlanFlags): Promise<PlanDocument> {
+  const { shownPlan } = await import('../saved-plan.ts');
+  return shownPlan(path, flags);
+}

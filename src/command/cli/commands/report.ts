@@ -1,0 +1,84 @@
+import {
+  errorReport,
+  SetpointError,
+  usageError,
+  worstExitCode,
+} from '../../../reconciler/model/error.ts';
+import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
+import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import type { Reported } from '../../../reconciler/operations/merge.ts';
+import { report } from '../../../reconciler/operations/report.ts';
+import type { Voice } from '../../../reconciler/render/change.ts';
+import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';
+import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
+import type { Flags } from '../command-table.ts';
+import { namedOutputs } from '../flags.ts';
+import { reportRenderers } from '../formats.ts';
+import type { Io } from '../io.ts';
+import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
+import { differs, planExit } from './plan.ts';
+
+/**
+ * `setpoint report`: documents of several runs as one. Ends as their command would have ended for all of their environments, and
+ * with 1 if the report is not whole.
+ */
+export async function reportCommand(
+  flags: Flags<'report'>,
+  io: Io,
+  ...files: readonly string[]
+): Promise<number> {
+  try {
+    const voice = flags.drift === true ? 'drift' : 'plan';
+    const reporter = reporterFor(flags, io, reportRenderers(voice));
+    const document = await report(files);
+    if (document.kind === 'outcome' && (flags.drift === true || exitsWithResult(flags)))
+      throw usageError('These are outcomes; --drift and --exit-code are for plans.');
+    const strict = document.kind === 'plan' && document.strict === true;
+    const planned = planExit(exitsWithResult(flags));
+    const code = await printed(document, reporter, voice, (one) =>
+      flags.drift !== true ? planned(one, strict) : differs(one, strict) ? 2 : 0,
+    );
+    const problems = document.merged?.problems ?? [];
+    if (problems.length === 0) return code;
+    // The text of the report has them.
+    const told =
+      flags.quiet !== true && namedOutputs(flags, io.env).every(({ path }) => path !== null);
+    const details = told ? '' : ` ${problems.join(' ')}`;
+    const error = new SetpointError('report-incomplete', `The report is not whole.${details}`);
+    await reporter.error(errorReport(error));
+    return worstExitCode([code, error.exitCode]);
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** Prints a document in every format of -o; resolves to the worst exit code of its environments and of what was written. */
+function printed(
+  document: Reported,
+  reporter: Reporter<Reported>,
+  voice: Voice,
+  codeOf: (environment: EnvironmentPlan) => number,
+): Promise<number> {
+  const plan = document.kind === 'plan' ? document : { created_at: '' };
+  const wording = document.kind === 'plan' ? voice : 'apply';
+  return reporter.inParts<object, EnvironmentPlan | EnvironmentOutcome, object>(
+    {
+      section: (one, _, total, style) =>
+        isPlanned(one)
+          ? environmentText(one, { voice, plan, total }, style)
+          : endedText(one, total, style),
+      ending: (_tail, _head, style) =>
+        summaryText(document, wording, style) + mergedText(document.merged, style),
+      codeOf: (one) => (isPlanned(one) ? codeOf(one) : 0),
+    },
+    (parts) => handOn(document, parts),
+  );
+}
+
+function isPlanned(one: EnvironmentPlan | EnvironmentOutcome): one is EnvironmentPlan {
+  return 'digests' in one;
+}
+
+function exitsWithResult({ exitCode, detailedExitcode }: Flags<'report'>): boolean {
+  return exitCode === true || detailedExitcode === true;
+}

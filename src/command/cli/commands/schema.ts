@@ -1,0 +1,42 @@
+import { usageError } from '../../../reconciler/model/error.ts';
+import { readPackageFile } from '../../../reconciler/host/package-file.ts';
+import { choicesHint } from '../../../reconciler/model/wording.ts';
+import type { PulledSchemas } from '../../../reconciler/model/pulled-schema.ts';
+import { pulledSchemaText } from '../../../reconciler/render/pulled-schema-text.ts';
+import type { Flags } from '../command-table.ts';
+import { write, type Io } from '../io.ts';
+import { conclude, reporterFor, reportFailure } from '../reporter.ts';
+import { SCHEMAS } from '../words.ts';
+
+/** `setpoint schema`: prints a schema as it is published; `setpoint schema pull` writes what servers have besides. */
+export async function schemaCommand(
+  flags: Flags<'schema'>,
+  io: Io,
+  name = 'settings',
+): Promise<number> {
+  try {
+    if (name === 'pull') return await pullLock(flags, io);
+    const { file, env, selector, server } = flags;
+    if ([file, env, selector, server].some((value) => value !== undefined))
+      throw usageError('Only setpoint schema pull takes -f, -e, -l and --server.');
+    const schema = name === PULLED ? 'pull' : SCHEMAS.find((known) => known === name);
+    if (schema === undefined)
+      throw usageError('No schema of that name.', choicesHint(name, [...SCHEMAS, PULLED]));
+    await write(io.stdout, await readPackageFile(`schemas/${schema}.schema.json`));
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}
+
+/** The schema of what `setpoint pull` prints: `schema pull` is about servers. */
+const PULLED = 'pulled';
+
+async function pullLock(flags: Flags<'schema'>, io: Io): Promise<number> {
+  const { pullSchema } = await import('../../../reconciler/operations/pull-schema.ts');
+  const { optionsFrom } = await import('../flags.ts');
+  const reporter = reporterFor<PulledSchemas>(flags, io);
+  const document = await pullSchema(optionsFrom(flags, io, 'reads'));
+  const written = await reporter.data(document, (style) => pulledSchemaText(document, style));
+  return conclude(reporter, document.environments, written);
+}

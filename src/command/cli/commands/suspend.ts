@@ -1,0 +1,88 @@
+import { usageError } from '../../../reconciler/model/error.ts';
+import type { JournalEvent } from '../../../reconciler/model/watch.ts';
+import { namesListed } from '../../../reconciler/model/wording.ts';
+import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
+import { Journal } from '../../../controller/watch/journal/journal.ts';
+import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
+import { namesToChange } from '../../../controller/watch/known-names.ts';
+import type { Flags } from '../command-table.ts';
+import { namesIn, untilOf } from '../flags.ts';
+import { write, type Io } from '../io.ts';
+import { reportFailure } from '../reporter.ts';
+import { DEFAULT_DATA } from '../watch-log.ts';
+
+/** `setpoint suspend`: a running controller follows within seconds. */
+export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<number> {
+  try {
+    const now = SYSTEM_CLOCK.now();
+    const { reason = '', force = false } = flags;
+    if (reason.trim() === '')
+      throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
+    const until = flags.until === undefined ? null : untilOf(flags.until, now);
+    const data = flags.data ?? DEFAULT_DATA;
+    const also = ' Add --force to suspend one that no controller has read.';
+    const { names, unknown, hint } = await namesToChange(data, asked(flags), { force, also });
+    // Nothing is healed that should not be, also if the journal cannot be written.
+    const suspension = { at: new Date(now).toISOString(), reason, until };
+    await new SuspensionFile(data).change(names, suspension, now);
+    await keep(data, now, names, (environment) => ({
+      kind: 'suspended',
+      environment,
+      reason,
+      until,
+    }));
+    const end = until === null ? 'until it is resumed' : `until ${until}`;
+    await say(flags, io, `Suspended ${namesListed(names)} ${end}.`);
+    if (unknown.length > 0) {
+      const about = `No controller of ${data} has read ${namesListed(unknown)} yet.`;
+      await write(io.stderr, `setpoint: ${visible(about)}\n  ${visible(hint)}\n`);
+    }
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, {}, io);
+  }
+}
+
+/** `setpoint resume`: also lets a controller heal again that had stopped healing. */
+export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<number> {
+  try {
+    const now = SYSTEM_CLOCK.now();
+    const data = flags.data ?? DEFAULT_DATA;
+    const chosen = await namesToChange(data, asked(flags), { force: false, also: '' });
+    const { names, resumable } = chosen;
+    if (resumable.length > 0) {
+      await keep(data, now, resumable, (environment) => ({ kind: 'resumed', environment }));
+      await new SuspensionFile(data).change(resumable, null, now);
+      await say(flags, io, `Resumed ${namesListed(resumable)}.`);
+    }
+    const others = names.filter((name) => !resumable.includes(name));
+    if (others.length > 0) {
+      const verb = others.length === 1 ? 'is' : 'are';
+      await say(flags, io, `${namesListed(others)} ${verb} not suspended; nothing to resume.`);
+    }
+    return 0;
+  } catch (thrown) {
+    return reportFailure(thrown, {}, io);
+  }
+}
+
+function asked(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
+  const names = namesIn(flags.env) ?? [];
+  if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
+  return names;
+}
+
+async function keep(
+  data: string,
+  now: number,
+  names: readonly string[],
+  event: (environment: string) => JournalEvent,
+): Promise<void> {
+  const journal = new Journal(data, () => now);
+  await Promise.all(names.map((name) => journal.append(event(name))));
+}
+
+async function say({ quiet }: Pick<Flags<'resume'>, 'quiet'>, io: Io, text: string): Promise<void> {
+  if (quiet !== true) await write(io.stdout, `${visible(text)}\n`);
+}

@@ -1,0 +1,38 @@
+import { counted, namesListed } from '../../../reconciler/model/wording.ts';
+import { check, validationDocument } from '../../../reconciler/operations/validate.ts';
+import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
+import type { Flags } from '../command-table.ts';
+import { namesIn, optionsFrom } from '../flags.ts';
+import { VALIDATION_RENDERERS } from '../formats.ts';
+import type { Io } from '../io.ts';
+import { reporterFor, reportFailure } from '../reporter.ts';
+
+/** `setpoint validate`: exit 0 if the files are valid, else 3. The document is printed in both cases. */
+export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise<number> {
+  try {
+    const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
+    const { diagnostics, targets } = check({
+      ...optionsFrom(flags, io, 'reads'),
+      server: undefined,
+      targets: namesIn(flags.env),
+      selector: flags.selector,
+      selectorFrom: undefined,
+    });
+    const document = validationDocument(diagnostics);
+    const names = namesListed(targets.map(({ name }) => visible(name)));
+    const written = await reporter.data(document, () =>
+      document.valid ? `Valid: ${names}.\n` : '',
+    );
+    if (diagnostics.length > 0) {
+      await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
+    }
+    if (document.valid) return written;
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    const message = `The settings have ${counted(errors, 'problem')}.`;
+    await reporter.error({ code: 'settings-invalid', message, hint: 'Fix the problems above.' });
+    return 3;
+  } catch (thrown) {
+    return reportFailure(thrown, flags, io);
+  }
+}

@@ -1,0 +1,53 @@
+import { plainPaths } from '../../../reconciler/desired/field-path.ts';
+import { sandboxOutcomes } from '../../../emulator/options.ts';
+import { EMBEDDED_DIALECTS } from '../../../reconciler/model/embedded-address.ts';
+import type { Target } from '../../../reconciler/desired/target.ts';
+import { fields } from '../../../reconciler/model/field.ts';
+import { labelPairs } from '../../../reconciler/operations/labelled.ts';
+import { loadTargets } from '../../../reconciler/operations/load.ts';
+import type { Completion } from '../flag-table.ts';
+import { optionsFrom } from '../flags.ts';
+import type { Io } from '../io.ts';
+
+type Computed = Exclude<Extract<Completion, string>, 'files' | 'formats'>;
+
+/** The words for completion that are not in the table of commands. `files` are the settings files that the line names. */
+export function choices(what: Computed, files: readonly string[], io: Io): readonly string[] {
+  switch (what) {
+    case 'environments':
+      return environmentNames(files, io);
+    case 'labels':
+      return labelPairs(targetsIn(files, io)).filter((pair) => PLAIN_PAIR.test(pair));
+    case 'secrets':
+      return ['all', ...fieldNames(({ readable }) => !readable)];
+    case 'fields':
+      return ['all', ...fieldNames(() => true)];
+    case 'paths':
+      return plainPaths();
+    case 'sandbox outcomes':
+      return sandboxOutcomes;
+    case 'dialects':
+      return EMBEDDED_DIALECTS;
+  }
+}
+
+function fieldNames(isOffered: (field: ReturnType<typeof fields>[number]) => boolean): string[] {
+  return fields()
+    .filter(isOffered)
+    .map(({ name }) => name);
+}
+
+/** A name that needs no quotes in any shell; others are not offered. */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+const PLAIN_PAIR = /^[A-Za-z0-9][A-Za-z0-9._/-]*=[A-Za-z0-9._-]+$/;
+
+/** The environments of the settings files, read offline. Throws if a file is not valid. */
+function targetsIn(files: readonly string[], io: Io): readonly Target[] {
+  return loadTargets(optionsFrom(files.length === 0 ? {} : { file: files }, io, 'reads')).targets;
+}
+
+function environmentNames(files: readonly string[], io: Io): readonly string[] {
+  const names = targetsIn(files, io).map(({ name }) => name);
+  return [...new Set(names)].filter((name) => PLAIN.test(name));
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Interface } from 'node:readline/promises';
+import { visible } from '../../reconciler/render/visible.ts';
+import { isTerminal, type Io } from './io.ts';
+
+/** The question before a write, or null if nobody can answer it: without a terminal, and in a pipeline. */
+export function confirmWith(
+  io: Io,
+  ask: (target: string) => string,
+): ((target: string) => Promise<boolean>) | null {
+  const { stderr } = io;
+  if (io.stdin.isTTY !== true || !isTerminal(stderr) || (io.env['CI'] ?? '') !== '') return null;
+  return async (target) => {
+    const { createInterface } = await import('node:readline/promises');
+    const prompt = createInterface({ input: io.stdin, output: stderr });
+    // In raw mode Ctrl-C arrives here and not as a signal.
+    prompt.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      const first = await answer(prompt, `${ask(visible(target))} ${ONLY_YES}`, io.signal);
+      if (first === 'yes' || first === null) return first === 'yes';
+      return (await answer(prompt, ONLY_YES, io.signal)) === 'yes';
+    } catch {
+      // A signal has cancelled the question.
+      stderr.write('\n');
+      return false;
+    } finally {
+      prompt.close();
+      stderr.write('\n');
+    }
+  };
+}
+
+const ONLY_YES = 'Only "yes" is accepted: ';
+
+/** What was typed, or null if the input has ended. */
+async function answer(
+  prompt: Interface,
+  question: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const ended = once(prompt, 'close', { signal }).then(() => null);
+  ended.catch(() => {});
+  const typed = await Promise.race([prompt.question(question, { signal }), ended]);
+  return typed === null ? null : typed.trim();
+}

@@ -1,0 +1,218 @@
+import { usageError } from '../../reconciler/model/error.ts';
+import { parseDuration } from '../../reconciler/model/duration.ts';
+import { choicesHint } from '../../reconciler/model/wording.ts';
+import { isInterval } from '../../reconciler/desired/blocks/watch.ts';
+import { isAddress } from '../../reconciler/desired/resolve-server.ts';
+import { withDotenv } from '../../reconciler/host/dotenv.ts';
+import type { Options } from '../../reconciler/operations/options.ts';
+import type { FlagValues } from './flag-table.ts';
+import type { Io } from './io.ts';
+import { FORMATS, type Format } from './words.ts';
+
+/** The flags that become options of an operation. */
+type OptionFlags = FlagValues<
+  | '--file'
+  | '--env'
+  | '--selector'
+  | '--all'
+  | '--server'
+  | '--timeout'
+  | '--parallel'
+  | '--max-file-size'
+  | '--dotenv'
+  | '--base'
+  | '--policy'
+  | '--wait'
+  | '--no-wait'
+  | '--wait-ready'
+>;
+
+/** The flags that direct what a command prints. */
+export type ReportFlags = FlagValues<'--output' | '--out' | '--no-color' | '--quiet' | '--verbose'>;
+
+/**
+ * The options of an operation: a flag, else its variable, else undefined, so that the file or a default decides. A command that
+ * writes takes no address from a variable.
+ */
+export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'): Options {
+  const env = withDotenv(io.env, flags.dotenv);
+  const named =
+    flags.all === true ? undefined : (namesIn(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
+  const targets = named === undefined ? undefined : [...new Set(named)];
+  const chosen = flags.env === undefined ? (flags.selector === undefined ? null : '-l') : '-e';
+  if (flags.all === true && chosen !== null)
+    throw usageError(`--all and ${chosen} exclude each other.`, 'Leave one of the two out.');
+  return {
+    file: flags.file ?? commaSeparated(env['SETPOINT_FILE']),
+    env,
+    targets,
+    targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
+    ...selectorFrom(flags, env),
+    base: flags.base,
+    policy: flags.policy,
+    server: flags.server ?? (mode === 'reads' ? serverIn(env) : undefined),
+    timeout: timeoutOf(flags, env),
+    wait: flags.wait === false ? 0 : waitOf('--wait', flags.wait),
+    waitReady: waitOf('--wait-ready', flags.waitReady) || undefined,
+    parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
+    maxFileSize: flags.maxFileSize === undefined ? undefined : bytes(flags.maxFileSize),
+    signal: io.signal,
+  };
+}
+
+/** What chooses by labels. A selector has commas, so that the variable holds one, and not a list. */
+function selectorFrom(
+  { all, selector }: OptionFlags,
+  env: Options['env'],
+): Pick<Options, 'selector' | 'selectorFrom'> {
+  if (selector !== undefined) return { selector };
+  const variable = env['SETPOINT_SELECTOR'] ?? '';
+  if (all === true || variable === '') return {};
+  return { selector: variable, selectorFrom: 'SETPOINT_SELECTOR' };
+}
+
+/** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */
+export function namesIn(env: OptionFlags['env']): readonly string[] | undefined {
+  return env?.flatMap((text) => commaSeparated(text) ?? [text]);
+}
+
+function timeoutOf({ timeout }: OptionFlags, env: Options['env']): number | undefined {
+  if (timeout !== undefined) return duration('--timeout', timeout);
+  const variable = env['SETPOINT_TIMEOUT'] ?? '';
+  return variable === '' ? undefined : duration('SETPOINT_TIMEOUT', variable);
+}
+
+/** A format and the file it is written to; null for stdout. */
+export interface Output {
+  readonly format: Format;
+  readonly path: string | null;
+}
+
+/** The outputs of a command, of the formats that it has; text on stdout unless another format goes there. */
+export function outputsFrom(
+  flags: ReportFlags,
+  env: Io['env'],
+  formats: readonly Format[],
+): readonly Output[] {
+  const named = flags.output === undefined ? 'SETPOINT_OUTPUT' : '-o';
+  const outputs = namedOutputs(flags, env).map((output) => checkedOutput(output, formats, named));
+  const toStdout = outputs.filter(({ path }) => path === null);
+  if (toStdout.length > 1)
+    throw usageError('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
+  return toStdout.length === 0 ? [{ format: 'text', path: null }, ...outputs] : outputs;
+}
+
+/** An output that is not checked yet: `name` may be no format. */
+interface NamedOutput {
+  readonly name: string;
+  readonly path: string | null;
+}
+
+/** The outputs that -o and --out name, or else the variable. */
+export function namedOutputs(flags: ReportFlags, env: Io['env']): readonly NamedOutput[] {
+  const named = (flags.output ?? commaSeparated(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
+    const [name = '', ...rest] = text.split('=');
+    return { name, path: rest.length === 0 ? null : rest.join('=') };
+  });
+  return [...named, ...(flags.out ?? []).map((path) => ({ name: 'json', path }))];
+}
+
+/** Whether the document is printed or saved as JSON, and can be read back. */
+export function hasJsonOutput(flags: ReportFlags, env: Io['env']): boolean {
+  return namedOutputs(flags, env).some(({ name }) => name === 'json');
+}
+
+function checkedOutput(
+  { name, path }: NamedOutput,
+  formats: readonly Format[],
+  named: '-o' | 'SETPOINT_OUTPUT',
+): Output {
+  const format = formats.find((known) => known === name);
+  if (format === undefined) {
+    const known = FORMATS.some((other) => other === name);
+    throw usageError(
+      known ? `This command does not print ${name}.` : `${named} takes a format.`,
+      known ? `Available: ${formats.join(', ')}.` : choicesHint(name, formats),
+    );
+  }
+  if (path === '') throw usageError(`${named} FORMAT= needs a file after the sign.`);
+  return { format, path };
+}
+
+function waitOf(flag: string, wait: OptionFlags['wait']): number | undefined {
+  if (typeof wait !== 'string') return undefined;
+  return parseDuration(wait, 's') === 0 ? 0 : duration(flag, wait);
+}
+
+function duration(flag: string, text: string): number {
+  const time = parseDuration(text, 's');
+  if (time === null || time < 1 || time > 3_600_000)
+    throw usageError(`${flag} takes a time such as 30s, 500ms or 2m, up to an hour.`);
+  return time;
+}
+
+/** Milliseconds between two reads. */
+export function intervalOf(interval: string | undefined): number {
+  const every = parseDuration(interval ?? '5m');
+  if (every === null || !isInterval(every))
+    throw usageError('--interval takes a time such as 30s, 5m or 1h, from 10s to 24h.');
+  return every;
+}
+
+/** The last moment with a year of four digits. */
+const LATEST = Date.UTC(10_000, 0) - 1;
+
+/** When something ends that begins at a time in milliseconds since 1970; ISO 8601, UTC. */
+export function untilOf(until: string, now: number): string {
+  const time = parseDuration(until);
+  const at = time === null ? isoTime(until) : now + time;
+  if (Number.isNaN(at) || at > LATEST)
+    throw usageError(
+      '--until takes a time from now on such as 30m, 2h or 3d, or one such as 2026-01-31T18:00:00Z.',
+    );
+  if (at <= now) throw usageError('--until names a time that has passed.');
+  return new Date(at).toISOString();
+}
+
+/** Not a number unless it is a time with its zone. */
+function isoTime(text: string): number {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+/** A whole number from 1 to 999. */
+export function countOf(flag: string, text: string): number {
+  return wholeNumber(flag, text);
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw usageError(`${flag} takes a whole number from 1 to 999.`);
+  return Number(text);
+}
+
+function bytes(text: string): number {
+  const match = /^(\d+)\s*(KiB|MiB|k|M)?$/i.exec(text);
+  const unit = /^m/i.test(match?.[2] ?? '') ? 1024 ** 2 : /^k/i.test(match?.[2] ?? '') ? 1024 : 1;
+  const size = Number(match?.[1]) * unit;
+  if (!(size >= 1) || size > 16 * 1024 ** 2)
+    throw usageError('--max-file-size takes a size such as 4MiB, up to 16MiB.');
+  return size;
+}
+
+function commaSeparated(text: string | undefined): readonly string[] | undefined {
+  const entries = (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  return entries.length === 0 ? undefined : entries;
+}
+
+function serverIn(env: Options['env']): string | undefined {
+  const url = env['SETPOINT_SERVER'] ?? '';
+  if (url === '') return undefined;
+  if (isAddress(url.trim().replace(/\/+$/, ''))) return url;
+  throw usageError(
+    'SETPOINT_SERVER takes an address: http, https or embedded:, without userinfo, query and fragment.',
+  );
+}

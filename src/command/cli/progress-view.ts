@@ -1,0 +1,158 @@
+import { visible } from '../../reconciler/render/visible.ts';
+import type { EnvironmentsEnded } from '../../reconciler/operations/options.ts';
+import type { SandboxProgress } from '../../reconciler/reconcile/contract.ts';
+import { countsLine } from './counts-line.ts';
+import { eraseBefore, type Io, type Stream } from './io.ts';
+
+/** Something that a command waits for: its name, its state, and whether the waiting is over. */
+export interface Awaited {
+  readonly name: string;
+  readonly status: string;
+  readonly done: boolean;
+}
+
+/**
+ * Shows what a command waits for, until `end`; an update after that begins anew. An environment's items of one kind keep their
+ * places from update to update.
+ */
+export interface ProgressView {
+  readonly update: (target: string, awaited: readonly Awaited[], kind?: Kind) => void;
+  /** How many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
+  readonly counts: (ended: EnvironmentsEnded) => void;
+  readonly end: () => void;
+}
+
+type Kind = 'sandbox' | 'service';
+
+/**
+ * On a terminal one line for each item with its state and the seconds, updated in place, and erased at the end and before anything
+ * else is written there; elsewhere a new line each time a state changes.
+ */
+export function progressView({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>): ProgressView {
+  return stderr.isTTY === true ? liveView(stderr, [stdout, stderr]) : plainView(stderr);
+}
+
+interface Line extends Awaited {
+  readonly since: number;
+  readonly until: number | null;
+}
+
+/** The lines by environment and place, so that an item keeps its line when it gets another name. */
+class Lines {
+  readonly #lines = new Map<string, Line>();
+
+  /** Updates the lines; returns those whose name or state has changed. */
+  take(target: string, awaited: readonly Awaited[], kind: Kind = 'sandbox'): Line[] {
+    const now = performance.now();
+    return awaited.flatMap((one, index) => {
+      const key = `${target} ${kind} ${index}`;
+      const before = this.#lines.get(key);
+      const since = before?.since ?? now;
+      const until = one.done ? (before?.until ?? now) : null;
+      const line = { ...one, name: `${target}: ${one.name}`, since, until };
+      this.#lines.set(key, line);
+      const same = before?.name === line.name && before.status === line.status;
+      return same ? [] : [line];
+    });
+  }
+
+  all(): Line[] {
+    return [...this.#lines.values()];
+  }
+
+  clear(): void {
+    this.#lines.clear();
+  }
+}
+
+/** What does not fit into the columns is cut off; the seconds stay. */
+function lineText({ name, status, since, until }: Line, columns = Infinity): string {
+  const seconds = `  ${Math.round(((until ?? performance.now()) - since) / 1000)}s`;
+  const words = Array.from(`  ${visible(name)}  ${visible(status)}`);
+  return words.slice(0, columns - seconds.length).join('') + seconds;
+}
+
+function plainView(stream: Stream): ProgressView {
+  const lines = new Lines();
+  return {
+    update: (...update) => {
+      for (const line of lines.take(...update)) stream.write(`${lineText(line)}\n`);
+    },
+    counts: () => {},
+    end: () => {},
+  };
+}
+
+const TICK = 1000;
+
+/** Up a line, and erase it: a terminal keeps nothing of it. Erasing the rest of the screen would put it into the history of some. */
+const ERASED = '\u001B[1A\u001B[2K';
+
+/** Milliseconds between two drawings that only counts ask for. */
+const COUNTED = 100;
+
+function liveView(stream: Stream, terminal: readonly Stream[]): ProgressView {
+  const lines = new Lines();
+  let began: number | null = null;
+  let ended: EnvironmentsEnded | null = null;
+  let drawn = 0;
+  let drawnAt = -Infinity;
+  let timer: NodeJS.Timeout | null = null;
+  const erasure = (): string => ERASED.repeat(drawn);
+  const erase = (): void => {
+    const erasing = erasure();
+    drawn = 0;
+    if (erasing !== '') stream.write(erasing);
+  };
+  const draw = (): void => {
+    const columns = (stream.columns ?? 80) - 1;
+    const now = performance.now();
+    const counts = ended === null ? null : countsLine(ended, now - (began ?? now));
+    const texts = [
+      ...lines.all().map((line) => lineText(line, columns)),
+      ...(counts === null ? [] : [counts.slice(0, columns)]),
+    ];
+    const text = erasure() + texts.map((line) => `${line}\n`).join('');
+    drawn = texts.length;
+    drawnAt = now;
+    if (text !== '') stream.write(text);
+  };
+  const tick = (): void => {
+    timer ??= setInterval(draw, TICK).unref();
+    eraseBefore(terminal, erase);
+  };
+  return {
+    update: (...update) => {
+      lines.take(...update);
+      tick();
+      draw();
+    },
+    counts: (now) => {
+      if (now.total < 2) return;
+      began ??= performance.now();
+      ended = now;
+      tick();
+      if (performance.now() - drawnAt >= COUNTED) draw();
+    },
+    end: () => {
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+      erase();
+      lines.clear();
+      ended = null;
+    },
+  };
+}
+
+const VERBS = {
+  start: 'starting',
+  resume: 'resuming',
+  pause: 'pausing',
+  watch: 'watching',
+} as const;
+
+/** A sandbox that an apply waits for; it has no id until the service has reported one. */
+export function awaitedSandbox({ action, id, spec, status, done }: SandboxProgress): Awaited {
+  const which = id ?? `a new sandbox${spec === null ? '' : ` of ${spec}`}`;
+  return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
+}

@@ -1,0 +1,152 @@
+import { Octokit } from '@octokit/core';
+import { paginateRest } from '@octokit/plugin-paginate-rest';
+import { SetpointError } from '../../reconciler/model/error.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import { VERSION } from '../../reconciler/model/version.ts';
+import type { Access } from './job.ts';
+import { exchangeWith } from './exchange.ts';
+import { gitHubError, isGone, pauseAfter } from './github-error.ts';
+
+/** A comment, or an issue, which goes by its number. */
+export interface Post {
+  readonly id: number;
+  /** Null if the account is gone. */
+  readonly author: string | null;
+  readonly body: string;
+}
+
+/** What is read and written on GitHub. Every failure is a SetpointError; lists are read to their last page. */
+export interface GitHub {
+  /** The account that the token writes as. */
+  viewer(): Promise<string>;
+  /** The comments on an issue or a pull request, oldest first. */
+  comments(issue: number): Promise<readonly Post[]>;
+  createComment(issue: number, body: string): Promise<void>;
+  updateComment(comment: number, body: string): Promise<void>;
+  /** Succeeds, too, if somebody has deleted it already. */
+  deleteComment(comment: number): Promise<void>;
+  /** The open issues with a label, oldest first. */
+  openIssues(label: string): Promise<readonly Post[]>;
+  /** Of the closed issues with a label, the hundred that were changed last: those first. */
+  closedIssues(label: string): Promise<readonly Post[]>;
+  createIssue(issue: { title: string; body: string; label: string }): Promise<void>;
+  updateIssue(issue: number, body: string): Promise<void>;
+  /** Closes an issue, with another body at the same time. */
+  closeIssue(issue: number, reason: 'completed' | 'not_planned', body: string): Promise<void>;
+}
+
+/** `clock` is what is slept on before a request is sent once more. */
+export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
+  const octokit = connect(access, clock);
+  const repo = { owner: access.owner, repo: access.repository };
+  return {
+    // GET /user is closed to the token of a job; this query is not.
+    viewer: async () => {
+      const query = octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }');
+      const { viewer } = await query.catch((thrown: unknown) => {
+        throw gitHubError(thrown);
+      });
+      return viewer.login;
+    },
+    comments: async (issue) => {
+      const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+      const found = await octokit.paginate(route, { ...repo, issue_number: issue, per_page: 100 });
+      return found.map(({ id, ...rest }) => post(id, rest)).toSorted(byAge);
+    },
+    createComment: async (issue, body) => {
+      const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+      await octokit.request(route, { ...repo, issue_number: issue, body });
+    },
+    updateComment: async (comment, body) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
+      await octokit.request(route, { ...repo, comment_id: comment, body });
+    },
+    deleteComment: async (comment) => {
+      const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
+      const deleted = octokit.request(route, { ...repo, comment_id: comment });
+      await deleted.catch((thrown: unknown) => {
+        if (!isGone(thrown)) throw thrown;
+      });
+    },
+    openIssues: async (label) => {
+      const filter = { labels: label, state: 'open' as const, per_page: 100 };
+      const found = await octokit.paginate('GET /repos/{owner}/{repo}/issues', {
+        ...repo,
+        ...filter,
+      });
+      return issuesIn(found).toSorted(byAge);
+    },
+    closedIssues: async (label) => {
+      const filter = { labels: label, state: 'closed' as const, per_page: 100 };
+      const order = { sort: 'updated' as const, direction: 'desc' as const };
+      const route = 'GET /repos/{owner}/{repo}/issues';
+      const { data } = await octokit.request(route, { ...repo, ...filter, ...order });
+      return issuesIn([data].flat());
+    },
+    createIssue: async ({ title, body, label }) => {
+      const route = 'POST /repos/{owner}/{repo}/issues';
+      await octokit.request(route, { ...repo, title, body, labels: [label] });
+    },
+    updateIssue: async (issue, body) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
+      await octokit.request(route, { ...repo, issue_number: issue, body });
+    },
+    closeIssue: async (issue, reason, body) => {
+      const route = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
+      const closed = { state: 'closed', state_reason: reason, body } as const;
+      await octokit.request(route, { ...repo, issue_number: issue, ...closed });
+    },
+  };
+}
+
+interface RawPost {
+  readonly user?: { readonly login: string } | null;
+  readonly body?: string | null | undefined;
+}
+
+/** GitHub lists pull requests among issues. */
+function issuesIn(
+  found: readonly (RawPost & { readonly number: number; readonly pull_request?: unknown })[],
+): readonly Post[] {
+  return found
+    .filter(({ pull_request: pull }) => pull === undefined)
+    .map(({ number, ...rest }) => post(number, rest));
+}
+
+/** Octokit takes an answer that is no list for a list of one. */
+function post(id: number | bigint, { user, body }: RawPost): Post {
+  if (!Number.isSafeInteger(Number(id)))
+    throw new SetpointError('bad-response', 'GitHub answered with something other than a list.');
+  return { id: Number(id), author: user?.login ?? null, body: body ?? '' };
+}
+
+function byAge(one: Post, other: Post): number {
+  return one.id - other.id;
+}
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Octokit with our exchanges, retries and errors. A POST is sent once, but for queries and objects of git, which nobody sees. */
+export function connect({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
+  const octokit = new (Octokit.plugin(paginateRest))({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent: `setpoint/${VERSION}`,
+    log: SILENT,
+    request: { fetch: exchangeWith(apiUrl), log: SILENT },
+  });
+  octokit.hook.wrap('request', async (request, options) => {
+    const repeatable =
+      options.method !== 'POST' || /\/(?:graphql|git\/(?:trees|commits))$/.test(options.url);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await request(options);
+      } catch (thrown) {
+        const pause = pauseAfter(thrown, repeatable, attempt);
+        if (pause === null) throw gitHubError(thrown);
+        await clock.sleep(pause);
+      }
+    }
+  });
+  return octokit;
+}

@@ -1,0 +1,257 @@
+import { SetpointError, usageError } from '../../reconciler/model/error.ts';
+import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { EnvironmentPull } from '../../reconciler/model/pulled.ts';
+import { partOf } from '../../reconciler/model/summary.ts';
+import {
+  closedMarkdown,
+  driftPullMarkdown,
+  driftPullTitle,
+  foreignMarkdown,
+} from '../../reconciler/render/markdown/drift-pull.ts';
+import type { Branches } from './branches.ts';
+import type { GitHub } from './client.ts';
+import {
+  commitEdits,
+  driftBranch,
+  editsOn,
+  ownCommit,
+  PREFIX,
+  type EditedFile,
+  type Edits,
+} from './drift-branch.ts';
+import { closedByPerson, openPulls, type World } from './own-pulls.ts';
+import { digestIn, digestOf, marked, markerOf } from './marker.ts';
+import { writeComments } from './sticky-comment.ts';
+
+/** An environment that was read. */
+export interface ReadEnvironment {
+  readonly plan: EnvironmentPlan;
+  /** What a pull would write; null if the environment has not drifted. */
+  readonly pull: { readonly report: EnvironmentPull; readonly files: readonly EditedFile[] } | null;
+}
+
+/** What became of an environment: the number of its open pull request, and what somebody should know. */
+export interface DriftPull {
+  readonly environment: string;
+  readonly number: number | null;
+  readonly note: { readonly level: 'notice' | 'warning'; readonly text: string } | null;
+}
+
+/**
+ * Keeps one open pull request for each environment that has drifted, whose branch holds what a pull would write, and none for the
+ * others. A pull request is ours if its first line is the marker, its author the account of the token and its branch the one of the
+ * environment; a branch is ours if its last commit says so. Nothing else is touched. Branches only move forward, so that a commit
+ * that somebody pushes meanwhile is never lost, and GitHub allows one pull request from a branch, so that runs at the same time end
+ * with one.
+ */
+export async function* writeDriftPulls(
+  github: GitHub,
+  branches: Branches,
+  document: PlanDocument,
+  base: string,
+  environments: readonly ReadEnvironment[],
+): AsyncGenerator<DriftPull> {
+  const world: World = {
+    github,
+    branches,
+    document,
+    base,
+    viewer: once(() => github.viewer()),
+    baseTip: once(async () => {
+      const tip = await branches.tip(base);
+      if (tip === null)
+        throw usageError(`GitHub has no branch ${base}.`, 'Run drift on a branch that exists.');
+      return branches.commit(tip);
+    }),
+  };
+  const existing = await branches.beginningWith(PREFIX);
+  for (const environment of environments) {
+    const { name } = environment.plan;
+    const nothing = !existing.has(driftBranch(name));
+    if (environment.pull === null && nothing) continue;
+    yield await (environment.pull === null
+      ? finish(world, environment, 'in-sync')
+      : keep(world, environment, environment.pull));
+  }
+}
+
+async function keep(
+  world: World,
+  environment: ReadEnvironment,
+  { report, files }: NonNullable<ReadEnvironment['pull']>,
+): Promise<DriftPull> {
+  const { name } = environment.plan;
+  if (report.error !== null)
+    return noted(name, null, 'warning', `${report.error.message} ${report.error.hint}`);
+  if (files.length === 0) {
+    const finished = await finish(world, environment, 'not-writable');
+    const why =
+      report.left.length === 0
+        ? 'pull finds nothing to write into the file'
+        : 'nothing of what differs can be written into the file';
+    return finished.note === null
+      ? noted(name, null, 'notice', `There is no pull request: ${why}.`)
+      : finished;
+  }
+  const { branches, base, viewer } = world;
+  const branch = driftBranch(name);
+  const { own, other } = await openPulls(world, name);
+  if (other !== null)
+    return noted(
+      name,
+      null,
+      'warning',
+      `#${other.number} from the branch ${branch} is not setpoint's. It stays as it is.`,
+    );
+  if (own !== null && own.base !== base)
+    return noted(
+      name,
+      own.number,
+      'notice',
+      `#${own.number} is for the branch ${own.base}, and this run for ${base}. It stays as it is.`,
+    );
+  const edits = await editsOn(branches, await world.baseTip(), base, files);
+  if (typeof edits === 'string') return noted(name, own?.number ?? null, 'warning', edits);
+  if (own === null) {
+    const declined = await closedByPerson(world, name, edits, await viewer());
+    if (declined !== null)
+      return noted(
+        name,
+        null,
+        'notice',
+        `#${declined} with the same edits was closed, and is not opened again. Reopen it if you want it.`,
+      );
+  }
+  const body = bodyOf(world, environment.plan, report, edits);
+  const pushed = await push(world, name, edits, own !== null);
+  if (pushed === 'foreign') {
+    if (own !== null) await comment(world, own.number, name, edits);
+    return noted(
+      name,
+      own?.number ?? null,
+      'warning',
+      `The branch ${branch} has commits that setpoint did not make. It stays as it is.`,
+    );
+  }
+  if (own !== null) {
+    if (digestIn(own.body) !== digestIn(body)) await branches.updatePull(own.number, { body });
+    return { environment: name, number: own.number, note: null };
+  }
+  return { environment: name, number: await open(world, name, body), note: null };
+}
+
+/** Brings the branch to the edits. Reads it again if somebody moved it meanwhile. */
+async function push(
+  { branches }: World,
+  name: string,
+  edits: Edits,
+  reviewed: boolean,
+): Promise<'done' | 'foreign'> {
+  const branch = driftBranch(name);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const sha = await branches.tip(branch);
+    if (sha === null) {
+      const commit = await commitEdits(branches, edits, driftPullTitle(name), null);
+      if (await branches.createBranch(branch, commit)) return 'done';
+      continue;
+    }
+    const own = ownCommit(await branches.commit(sha));
+    // What was merged is on the base: the branch can begin there again.
+    const merged = !reviewed && (await branches.contains(edits.base.sha, sha));
+    if (own === null && !merged) return 'foreign';
+    if (own?.edits === edits.digest && !merged) return 'done';
+    const head = own === null || merged ? null : { sha, own };
+    const commit = await commitEdits(branches, edits, driftPullTitle(name), head);
+    if (await branches.moveBranch(branch, sha, commit)) return 'done';
+  }
+  throw new SetpointError('contended', `The branch ${branch} was moved again and again.`, {
+    hint: 'Run it again; let one run at a time work on an environment.',
+  });
+}
+
+const ATTEMPTS = 3;
+
+/** Opens the pull request. If GitHub refuses it or its answer is lost, the one that there is now is it. */
+async function open(world: World, name: string, body: string): Promise<number> {
+  const { branches, base } = world;
+  const pull = { title: driftPullTitle(name), body, head: driftBranch(name), base };
+  try {
+    return await branches.createPull(pull);
+  } catch (thrown) {
+    const { own } = await openPulls(world, name);
+    if (own === null) throw thrown;
+    return own.number;
+  }
+}
+
+/** Closes the pull request of an environment that needs none, and deletes its branch if nobody else has a commit on it. */
+async function finish(
+  world: World,
+  { plan: { name } }: ReadEnvironment,
+  reason: 'in-sync' | 'not-writable',
+): Promise<DriftPull> {
+  const { github, branches, document } = world;
+  const branch = driftBranch(name);
+  const sha = await branches.tip(branch);
+  if (sha === null) return { environment: name, number: null, note: null };
+  const isOurs = ownCommit(await branches.commit(sha)) !== null;
+  const base = isOurs ? null : await branches.tip(world.base);
+  const isFree = isOurs || (base !== null && (await branches.contains(base, sha)));
+  const { own, other } = await openPulls(world, name);
+  if (own !== null && own.base !== world.base)
+    return { environment: name, number: own.number, note: null };
+  if (own !== null) {
+    await github.createComment(own.number, closedMarkdown(reason, isFree, document));
+    // Its first line no longer is the marker: one that somebody closed keeps it.
+    const [, ...rest] = own.body.split(/\r?\n/);
+    const body = [markerOf('closed-drift-pull', name), ...rest].join('\n');
+    await branches.updatePull(own.number, { state: 'closed', body });
+  }
+  if (isFree && other === null) await branches.deleteBranch(branch, sha);
+  return { environment: name, number: null, note: null };
+}
+
+function bodyOf(
+  { document, base }: World,
+  plan: EnvironmentPlan,
+  report: EnvironmentPull,
+  edits: Edits,
+): string {
+  const files = edits.files.map(({ path }) => path);
+  const markdown = driftPullMarkdown(partOf(document, [plan]), report, files, base);
+  const digest = digestOf([{ ...plan, observed_at: null, digests: null }, report, edits.digest]);
+  return marked(
+    markerOf('drift-pull', plan.name),
+    { digest, commit: document.run.commit },
+    markdown,
+  );
+}
+
+/** Says once on the pull request that its branch is left to those who push to it. */
+async function comment({ github, document }: World, pull: number, name: string, edits: Edits) {
+  const marker = markerOf('foreign-commits', name);
+  const markdown = foreignMarkdown(document);
+  const sticky = {
+    environment: name,
+    marker,
+    digest: edits.digest,
+    commit: null,
+    markdown,
+    clean: false,
+  };
+  await writeComments(github, pull, [sticky]);
+}
+
+function noted(
+  environment: string,
+  number: number | null,
+  level: 'notice' | 'warning',
+  text: string,
+): DriftPull {
+  return { environment, number, note: { level, text } };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => (made ??= make());
+}

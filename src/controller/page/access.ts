@@ -1,0 +1,136 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isLoopback } from '../../reconciler/model/address.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { Secret } from '../../reconciler/model/secret.ts';
+import type { ListenOptions } from './listen-options.ts';
+import { Sessions, type Session } from './sessions.ts';
+import { Throttle } from './throttle.ts';
+
+/** Who asks: anybody, somebody with a session of the login form, or a tool that sent the token. */
+export type Visitor =
+  | { readonly kind: 'anybody' | 'tool'; readonly session: null }
+  | { readonly kind: 'person'; readonly session: Session };
+
+/** A token that was refused; `wait` is in how many seconds the next one may be tried, 0 for now. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly wait: number;
+}
+
+const ANYBODY: Visitor = { kind: 'anybody', session: null };
+const TOOL: Visitor = { kind: 'tool', session: null };
+
+/** Who may read, and who may act. */
+export class Access {
+  readonly #options: ListenOptions;
+  readonly #clock: Clock;
+  readonly #throttle = new Throttle();
+  readonly sessions = new Sessions();
+  /** Whether reading needs a login: if other machines can reach the page. */
+  readonly readingTakesLogin: boolean;
+  /** Whether browsers see https. */
+  readonly isSecure: boolean;
+
+  constructor(options: ListenOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.readingTakesLogin = !isLoopback(inUrl(options.host)) || options.publicOrigin !== null;
+    this.isSecure = options.tls !== null || options.publicOrigin !== null;
+  }
+
+  get canLogIn(): boolean {
+    return this.#options.token !== null;
+  }
+
+  get canAct(): boolean {
+    return this.#options.allowActions && this.canLogIn;
+  }
+
+  /**
+   * Whether a Host header may be answered. Anybody may read on loopback, so a name that somebody made to resolve to this machine (DNS
+   * rebinding) is refused. Where reading takes a login, such a name has no session, and nothing is shown.
+   */
+  isAnswered(host: string | undefined): boolean {
+    if (this.readingTakesLogin && this.#options.publicOrigin === null) return true;
+    const name = URL.canParse(`http://${host ?? ''}`) ? new URL(`http://${host ?? ''}`) : null;
+    if (name === null || name.pathname !== '/' || name.username !== '') return false;
+    return isLoopback(name.hostname) || `https://${host ?? ''}` === this.#options.publicOrigin;
+  }
+
+  /** Whether a request that changes something comes from a page of ours. Browsers say so; a tool sends neither header. */
+  isFromHere(request: IncomingMessage): boolean {
+    const site = request.headers['sec-fetch-site'];
+    if (site !== undefined) return site === 'same-origin';
+    const { host = '', origin } = request.headers;
+    const own = this.#options.publicOrigin ?? `${this.isSecure ? 'https' : 'http'}://${host}`;
+    return origin === own;
+  }
+
+  /** Credentials of another scheme than Bearer are those of a proxy with a login of its own, which passes them on. */
+  visitor(request: IncomingMessage): Visitor | Refused {
+    const { authorization = '', cookie = '' } = request.headers;
+    const bearer = /^Bearer(?: +(.*))?$/i.exec(authorization);
+    if (bearer !== null && this.canLogIn) return this.tried(bearer[1] ?? '', request) ?? TOOL;
+    const begin = `${this.#cookieOf(request)}=`;
+    const id = cookie
+      .split(/; */)
+      .find((one) => one.startsWith(begin))
+      ?.slice(begin.length);
+    const session = this.sessions.find(id, this.#clock.now());
+    return session === null ? ANYBODY : { kind: 'person', session };
+  }
+
+  /** Whether a visitor may still have what it asked for: a session may have ended since. */
+  isStill({ session }: Visitor): boolean {
+    return session === null || this.sessions.find(session.id, this.#clock.now()) !== null;
+  }
+
+  /** Null if a text is the token, whatever else was tried; only failures are throttled. */
+  tried(text: string, request: IncomingMessage): Refused | null {
+    if (this.#options.token !== null && isToken(this.#options.token, text)) return null;
+    const wait = this.#throttle.failed(this.#addressOf(request), this.#clock.monotonic());
+    return { kind: 'refused', wait };
+  }
+
+  /** The header that gives a browser its session, or takes it. */
+  setCookie(session: Session | null, request: IncomingMessage): string {
+    const value = session === null ? '; Max-Age=0' : session.id;
+    return `${this.#cookieOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${this.isSecure ? '; Secure' : ''}`;
+  }
+
+  /** A browser has one cookie of a name for all ports of a machine: without TLS each port has its own. */
+  #cookieOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+    if (this.isSecure) return '__Host-setpoint';
+    return `setpoint-${/:(\d{1,5})$/.exec(host)?.[1] ?? socket.localPort ?? 80}`;
+  }
+
+  /** Behind a proxy it is the last address that the proxy has added; of IPv6 the network. */
+  #addressOf(request: IncomingMessage): string {
+    const forwarded = this.#options.publicOrigin === null ? '' : lastForwarded(request);
+    const address = forwarded === '' ? (request.socket.remoteAddress ?? '') : forwarded;
+    return address.includes(':') && !address.includes('.')
+      ? address.split(':').slice(0, 4).join(':')
+      : address;
+  }
+}
+
+/** A host as a URL has it. */
+export function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function lastForwarded(request: IncomingMessage): string {
+  return (
+    [request.headers['x-forwarded-for'] ?? ''].flat().join(',').split(',').at(-1)?.trim() ?? ''
+  );
+}
+
+/** In constant time, whatever the text is. */
+function isToken(token: Secret, text: string): boolean {
+  return token.fits((value) => timingSafeEqual(sha256(value), sha256(text)));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,200 @@
+import type { Hono } from 'hono/tiny';
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import { markup } from '../../reconciler/render/html/markup.ts';
+import { loginHtml, planPageHtml } from './action-forms.ts';
+import { applyShown, planToShow, suspensionFrom, type ShownPlan } from './actions.ts';
+import {
+  errorAnswer,
+  missing,
+  pageAnswer,
+  refusalAnswer,
+  wantsPage,
+  type Binding,
+  type Call,
+  type Served,
+} from './answers.ts';
+import { environmentAddress } from './parts.ts';
+
+const LARGEST_FORM = 16 * 1024;
+
+/** What changes something: logging in and out, and actions. Each needs a request from a page of ours, or a tool's token. */
+export function actionRoutes(app: Hono<Binding>, served: Served): void {
+  const { access, clock, streams } = served;
+  app.get('/login', (call) => {
+    if (!access.canLogIn) return call.notFound();
+    const next = localPath(new URL(call.req.url).searchParams.get('next'));
+    return pageAnswer(served, call, { title: 'Log in', main: loginHtml(next, null) });
+  });
+  app.post('*', async (call, next) => {
+    const isTool = call.get('visitor').kind === 'tool';
+    const { origin, 'sec-fetch-site': site } = call.env.incoming.headers;
+    const isSilent = origin === undefined && site === undefined;
+    if ((isTool && isSilent) || access.isFromHere(call.env.incoming)) {
+      const form = await formOf(call.env.incoming);
+      if (form === null)
+        return call.text('The request is too large.\n', 413, { Connection: 'close' });
+      call.set('form', form);
+      return next();
+    }
+    const hint = 'Go to the page itself and try again there.';
+    return refusalAnswer(served, call, 403, 'The request comes from another site.', hint);
+  });
+  app.post('/login', async (call) => {
+    if (!access.canLogIn) return call.notFound();
+    const form = call.get('form');
+    const next = localPath(form.get('next'));
+    const { incoming } = call.env;
+    const refused = access.tried(form.get('token') ?? '', incoming);
+    if (refused === null) {
+      call.header('Set-Cookie', access.setCookie(access.sessions.start(clock.now()), incoming));
+      return call.redirect(next, 303);
+    }
+    const { wait } = refused;
+    if (wait > 0) call.header('Retry-After', String(wait));
+    const said =
+      wait > 0
+        ? `Too many wrong tokens. Try again in ${wait} s.`
+        : 'This is not the token. Check SETPOINT_WATCH_TOKEN of the controller.';
+    const parts = { title: 'Log in', main: loginHtml(next, said) };
+    return pageAnswer(served, call, parts, wait > 0 ? 429 : 401);
+  });
+  app.post('/logout', async (call) => {
+    const { session } = call.get('visitor');
+    if (session !== null) access.sessions.end(session.id);
+    streams.review();
+    call.header('Set-Cookie', access.setCookie(null, call.env.incoming));
+    return call.redirect('/', 303);
+  });
+  app.post('/environments/:name/:action', (call) => act(served, call));
+}
+
+/** A path of this page; the list for anything else. It is read twice: once without its dots, a path may begin with the name of a host. */
+function localPath(text: string | null): string {
+  const path = pathIn(text ?? '/');
+  const isOurs = path !== null && pathIn(path) === path && !/^\/login(?:[/?]|$)/.test(path);
+  return isOurs ? path : '/';
+}
+
+/** The path and query of an address as a browser reads it here; null if it leads elsewhere. */
+function pathIn(text: string): string | null {
+  const base = 'http://here.invalid';
+  const url = URL.canParse(text, base) ? new URL(text, base) : null;
+  return url?.origin === base ? url.pathname + url.search : null;
+}
+
+/** The body of a request as a form; null if it is too large. What is no form is one without members that anybody asks for. */
+async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length;
+    if (size > LARGEST_FORM) return null;
+    chunks.push(chunk as Buffer);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+}
+
+async function act(served: Served, call: Call): Promise<Response> {
+  const { access, watching } = served;
+  const { kind, session } = call.get('visitor');
+  if (!access.canAct)
+    return refusalAnswer(
+      served,
+      call,
+      403,
+      'Actions are off.',
+      'Start setpoint watch with --allow-actions.',
+    );
+  if (kind === 'anybody')
+    return refusalAnswer(served, call, 401, 'Log in first.', 'Actions need the token.');
+  const form = call.get('form');
+  if (session !== null && !isSame(form.get('form_token') ?? '', session.formToken))
+    return refusalAnswer(
+      served,
+      call,
+      403,
+      'The form is not of this session.',
+      'Load the page again.',
+    );
+  const name = call.req.param('name') ?? '';
+  if (watching.state(name) === undefined) return missing(served, call);
+  const back = markup`<a href="${environmentAddress(name)}">Back to ${name}</a>`;
+  try {
+    return await done(served, call, name, form);
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    if (error.code === 'internal') served.failed(error);
+    return errorAnswer(served, call, error, back);
+  }
+}
+
+async function done(
+  served: Served,
+  call: Call,
+  name: string,
+  form: URLSearchParams,
+): Promise<Response> {
+  const { watching, clock } = served;
+  switch (call.req.param('action')) {
+    case 'read':
+      await watching.readNow(name);
+      return said(call, name, 'It is read at the next turn.');
+    case 'suspend': {
+      const { reason, until } = suspensionFrom(form, clock.now());
+      await watching.suspend(name, reason, until);
+      return said(call, name, 'It is suspended.');
+    }
+    case 'resume':
+      return said(
+        call,
+        name,
+        (await watching.resume(name))
+          ? 'It is watched again.'
+          : 'It is not suspended; nothing to resume.',
+      );
+    case 'plan':
+      return planAnswer(served, call, await planToShow(watching, name), null);
+    case 'apply': {
+      const applied = await applyShown(watching, name, form.get('digest') ?? '');
+      if (typeof applied === 'string') return said(call, name, applied);
+      const why =
+        'Nothing was written: this is not the plan that you were shown. It is the plan of now.';
+      return planAnswer(served, call, applied, why);
+    }
+    default:
+      return call.notFound();
+  }
+}
+
+/** Back to the environment's page, which says it once; a tool is told at once. */
+function said(call: Call, name: string, sentence: string): Response {
+  const { session } = call.get('visitor');
+  if (session === null) return call.json({ message: sentence });
+  session.said = sentence;
+  return call.redirect(environmentAddress(name), 303);
+}
+
+function planAnswer(
+  served: Served,
+  call: Call,
+  { plan, digest }: ShownPlan,
+  why: string | null,
+): Response {
+  const { session } = call.get('visitor');
+  const status = why === null ? 200 : 409;
+  if (!wantsPage(call) || session === null)
+    return call.json({ message: why, digest, plan }, status);
+  const main = planPageHtml(plan.name, plan, {
+    at: new Date(served.clock.now()).toISOString(),
+    confirm: digest === null ? null : { session, digest },
+    said: why,
+  });
+  return pageAnswer(served, call, { title: `Plan of ${plan.name}`, main }, status);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,92 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { SetpointError } from '../../reconciler/model/error.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import { errorReport } from '../../reconciler/model/error.ts';
+import { errorHtml } from '../../reconciler/render/html/section.ts';
+import { markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import type { Watching } from '../watch/watching.ts';
+import type { Access, Visitor } from './access.ts';
+import { framed, noticeHtml, type FrameParts } from './frame.ts';
+import type { Streams } from './streams.ts';
+
+/** What every route needs. */
+export interface Served {
+  readonly watching: Watching;
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly streams: Streams;
+  /** Of this start: a version of another one means nothing. */
+  readonly boot: string;
+  readonly metrics: (() => Promise<{ readonly type: string; readonly text: string }>) | null;
+  /** Told of every defect that a request has met; the reader sees only that there was one. */
+  readonly failed: (error: SetpointError) => void;
+}
+
+export interface Binding {
+  readonly Bindings: HttpBindings;
+  /** `form` is what a POST has sent. */
+  readonly Variables: { readonly visitor: Visitor; readonly form: URLSearchParams };
+}
+export type Call = Context<Binding>;
+
+type Status = 200 | 400 | 401 | 403 | 404 | 405 | 409 | 413 | 421 | 429 | 500 | 502 | 503;
+
+/** Answers with a page. */
+export function pageAnswer(
+  { access, clock }: Pick<Served, 'access' | 'clock'>,
+  call: Call,
+  parts: Pick<FrameParts, 'title' | 'main'> & Partial<Pick<FrameParts, 'live'>>,
+  status: Status = 200,
+): Response {
+  const url = new URL(call.req.url);
+  const text = framed({
+    live: null,
+    ...parts,
+    now: clock.now(),
+    session: call.get('visitor')?.session ?? null,
+    canLogIn: access.canLogIn,
+    here: call.req.method === 'GET' ? url.pathname + url.search : '/',
+  });
+  return call.html(text, status);
+}
+
+/** Refuses a request, as a page for people and as a line for tools. */
+export function refusalAnswer(
+  served: Pick<Served, 'access' | 'clock'>,
+  call: Call,
+  status: Status,
+  title: string,
+  ...sentences: readonly string[]
+): Response {
+  if (!wantsPage(call)) return call.json({ error: [title, ...sentences].join(' ') }, status);
+  const main = noticeHtml(title.replace(/\.$/, ''), ...sentences);
+  return pageAnswer(served, call, { title: title.replace(/\.$/, ''), main }, status);
+}
+
+export function missing(served: Pick<Served, 'access' | 'clock'>, call: Call): Response {
+  const hint = 'It may have left the settings file.';
+  return refusalAnswer(served, call, 404, 'No environment has this name.', hint);
+}
+
+/** Answers with what went wrong, and what to do. */
+export function errorAnswer(
+  served: Pick<Served, 'access' | 'clock'>,
+  call: Call,
+  error: SetpointError,
+  back: MarkupPart,
+): Response {
+  const status = error.code === 'internal' ? 500 : error.code === 'usage' ? 400 : 409;
+  if (!wantsPage(call)) return call.json({ error: errorReport(error) }, status);
+  const main = markup`<h1>That did not work</h1>
+<section aria-label="Error">
+${errorHtml(errorReport(error))}<p>${back}</p>
+</section>
+`;
+  return pageAnswer(served, call, { title: 'That did not work', main }, status);
+}
+
+/** Whether a person asks, by the browser's own words. */
+export function wantsPage(call: Call): boolean {
+  return (call.req.header('accept') ?? '').includes('text/html');
+}

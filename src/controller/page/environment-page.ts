@@ -1,0 +1,174 @@
+import { counted } from '../../reconciler/model/wording.ts';
+import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
+import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import { chipHtml } from '../../reconciler/render/html/parts.ts';
+import { ageText } from '../../reconciler/render/values.ts';
+import { notCompared } from '../../reconciler/render/wording.ts';
+import type { Watching } from '../watch/watching.ts';
+import { controllerPart } from './controller-part.ts';
+import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
+import { changesIn } from './listing.ts';
+import { keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
+import { stripHtml } from './strip.ts';
+import { betweenText, lastingHtml, timeHtml } from './times.ts';
+import { extraLabels, stateLabel, unknownIn } from './watch-label.ts';
+
+/** The live parts of an environment's page. `records` are its latest records. */
+export function environmentView(
+  watching: Watching,
+  state: WatchState,
+  records: readonly JournalRecord[],
+  now: number,
+): LiveView {
+  return {
+    parts: [
+      controllerPart(watching, now),
+      {
+        id: 'state',
+        key: stateKey(state),
+        html: () => stateHtml(state, watching.health.commits, now),
+      },
+      { id: 'reads', key: keyOf(state.lastRead), html: () => readsHtml(state) },
+      {
+        id: 'found',
+        key: keyOf(state.digest, state.found, state.plan),
+        html: () => foundHtml(state),
+      },
+      {
+        id: 'history',
+        key: keyOf(records.length, records[0]),
+        html: () => historySectionHtml(records, watching.health.commits, now),
+      },
+    ],
+    order: null,
+  };
+}
+
+/** `actions` are the forms, or null if the reader may not act. */
+export function environmentHtml(
+  view: LiveView,
+  { said, actions }: { readonly said: string | null; readonly actions: Markup | null },
+): Markup {
+  return markup`<p class="back"><a href="/">← All environments</a></p>
+${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'state')}${actions}${partHtml(view, 'reads')}${partHtml(view, 'found')}${partHtml(view, 'history')}`;
+}
+
+function stateHtml(state: WatchState, commits: string | null, now: number): Markup {
+  const { name, since, settings, suspended, stopped, healFailed, heldBy, failures } = state;
+  const label = stateLabel(state);
+  const boxes = [
+    suspended === null
+      ? null
+      : boxHtml('plain', [
+          markup`<b>Suspended</b> since ${timeHtml(suspended.at, now)}${suspended.until === null ? ', until somebody resumes it' : [', until ', timeHtml(suspended.until, now)]}: ${suspended.reason}`,
+          'Nothing is healed, and nobody is told.',
+        ]),
+    stopped === null
+      ? null
+      : boxHtml('bad', [
+          markup`<b>Healing has stopped</b> since ${timeHtml(stopped.at, now)} at <code>${stopped.path}</code>: ${stopped.reason}`,
+          'Settle who writes this value; then resume the environment.',
+        ]),
+    healFailed === null
+      ? null
+      : boxHtml('bad', [
+          markup`<b>${healFailed.isRefused ? 'The service refuses what healing writes' : 'Healing fails'}</b>, ${counted(healFailed.count, 'time')} in a row since ${timeHtml(healFailed.at, now)}: ${healFailed.message}`,
+        ]),
+    heldBy === null
+      ? null
+      : boxHtml('plain', [
+          markup`<b>Held elsewhere</b>: ${heldBy} has the lock. This controller reads, and does not write.`,
+        ]),
+  ];
+  const tags = Object.entries(state.labels).map(([key, value]) => [
+    markup`<code class="tag">${key}=${value}</code>`,
+    ' ',
+  ]);
+  const facts: readonly (readonly [string, MarkupPart])[] = [
+    ['Last read', state.lastRead === null ? 'never' : timeHtml(state.lastRead, now)],
+    ['Next read', state.nextRead === null ? '–' : timeHtml(state.nextRead, now)],
+    ['Last in sync', state.lastInSync === null ? 'never seen' : timeHtml(state.lastInSync, now)],
+    ['Last apply', state.lastApply === null ? 'none known' : timeHtml(state.lastApply, now)],
+    ...(failures === 0 ? [] : [['Failed', `${counted(failures, 'read')} in a row`] as const]),
+    ['Mode', modeText(settings)],
+    ...(settings.interval === null ? [] : [['Interval', ageText(settings.interval, ' ')] as const]),
+    ['Compared with', commitHtml(state.commit, commits) ?? 'files without a commit'],
+    ['Service', state.origin === null ? 'unknown' : linkHtml(state.origin)],
+    ...(state.dialect === null
+      ? []
+      : [
+          [
+            'API',
+            `${state.dialect}${state.release === null ? '' : `, release ${state.release}`}`,
+          ] as const,
+        ]),
+    ...(tags.length === 0 ? [] : [['Labels', tags] as const]),
+  ];
+  return markup`<section id="state" aria-labelledby="name" data-name="${name}" data-status="${label.words}">
+<h1 id="name">${name} ${[label, ...extraLabels(state)].map((one) => [chipHtml(one), ' '])}</h1>
+<p class="sentence">${sentenceHtml(state, now)}</p>
+${boxes}<dl class="facts">
+${facts.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>
+</section>
+`;
+
+  function sentenceHtml({ status, found }: WatchState, at: number): MarkupPart {
+    if (found === 'not-read' || status === 'not-read')
+      return 'This controller has not read it yet.';
+    const { words } = stateLabel({ status: found, plan: state.plan });
+    const count = changesIn(state);
+    const unknown = unknownIn(state);
+    const which = count > 1 ? 'the first made' : 'made';
+    const made = state.after === null ? '' : `, ${which} ${betweenText(state.after, since)}`;
+    return [
+      `${words.charAt(0).toUpperCase()}${words.slice(1)} `,
+      lastingHtml(since, at),
+      count === 0 ? '.' : `: ${counted(count, 'change')}${made}.`,
+      unknown === 0 || found === 'error' ? '' : ` ${notCompared(unknown)}.`,
+    ];
+  }
+}
+
+function boxHtml(tone: string, sentences: readonly MarkupPart[]): Markup {
+  return markup`<div class="box ${tone}">
+${sentences.map((sentence) => markup`<p>${sentence}</p>\n`)}</div>
+`;
+}
+
+function modeText({ mode, windows, maxHealsPerHour }: WatchState['settings']): string {
+  if (mode === 'detect') return 'detect: differences are reported, and nothing is written';
+  const when =
+    windows === null ? 'at any time' : `in ${windows.map(({ text }) => text).join(', ')}`;
+  return `heal ${when}, the same path at most ${counted(maxHealsPerHour, 'time')} an hour`;
+}
+
+function readsHtml({ reads }: WatchState): Markup {
+  return markup`<section id="reads" aria-labelledby="reads-title">
+<h2 id="reads-title">Last reads</h2>
+${stripHtml(reads)}
+<p class="soft">The latest is at the right. The higher a bar, the worse; a low green one is in sync.</p>
+</section>
+`;
+}
+
+function foundHtml({ plan, found, lastRead }: WatchState): Markup {
+  const body =
+    plan === null
+      ? markup`<p>${found === 'not-read' ? 'Nothing yet.' : 'The service has what the file declares.'}</p>\n`
+      : foundPlanHtml(plan, lastRead ?? '');
+  return markup`<section id="found" aria-labelledby="found-title">
+<h2 id="found-title">What the last read found</h2>
+${body}</section>
+`;
+}
+
+function historySectionHtml(
+  records: readonly JournalRecord[],
+  commits: string | null,
+  now: number,
+): Markup {
+  return markup`<section id="history" aria-labelledby="history-title">
+<h2 id="history-title">History</h2>
+${historyHtml(records, commits, now)}</section>
+`;
+}

@@ -1,0 +1,83 @@
+import { VERSION } from '../../reconciler/model/version.ts';
+import {
+  markup,
+  markupSource,
+  type Markup,
+  type MarkupPart,
+} from '../../reconciler/render/html/markup.ts';
+import { asset } from './assets.ts';
+import type { Session } from './sessions.ts';
+import { secondText } from './times.ts';
+
+export interface FrameParts {
+  readonly title: string;
+  readonly main: MarkupPart;
+  /** Where the page's events come from, and the version of what it shows; null if nothing of it is live. */
+  readonly live: { readonly events: string; readonly version: string } | null;
+  readonly now: number;
+  readonly session: Session | null;
+  /** Whether the controller has a token. */
+  readonly canLogIn: boolean;
+  /** Where to come back to after logging in. */
+  readonly here: string;
+}
+
+/** A whole page: landmarks, a link past the head, and who is logged in. Without scripts it shows the time when it was made. */
+export function framed({ title, main, live, now, ...who }: FrameParts): string {
+  const iso = new Date(now).toISOString();
+  const events =
+    live === null ? null : markup` data-events="${live.events}" data-version="${live.version}"`;
+  return markupSource(markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · setpoint watch</title>
+<link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${asset('page.css')}">
+<script src="${asset('page.js')}" defer></script>
+</head>
+<body data-now="${iso}"${events}>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<p class="brand"><a href="/">setpoint <span>watch</span></a></p>
+<p class="soft" id="live">${live === null ? null : markup`as of ${secondText(iso).slice(11)}`}</p>
+${whoHtml(who)}</header>
+<main id="main" tabindex="-1">
+${main}</main>
+<footer>
+<p>Secrets are masked. Times are UTC. setpoint ${VERSION}</p>
+</footer>
+<p class="unseen" id="announce" role="status"></p>
+</body>
+</html>
+`);
+}
+
+function whoHtml({
+  session,
+  canLogIn,
+  here,
+}: Pick<FrameParts, 'session' | 'canLogIn' | 'here'>): Markup | null {
+  if (session !== null)
+    return markup`<form method="post" action="/logout">${formTokenHtml(session)}<button class="quiet">Log out</button></form>
+`;
+  return canLogIn && here !== '/login'
+    ? markup`<p><a href="/login?next=${encodeURIComponent(here)}">Log in</a></p>\n`
+    : null;
+}
+
+/** What shows that a form was made by this page for this session. */
+export function formTokenHtml(session: Session): Markup {
+  return markup`<input type="hidden" name="form_token" value="${session.formToken}">`;
+}
+
+/** A page that says one thing, and what to do. */
+export function noticeHtml(title: string, ...sentences: readonly MarkupPart[]): Markup {
+  return markup`<h1>${title}</h1>
+<section aria-label="Message">
+${sentences.map((sentence) => markup`<p>${sentence}</p>\n`)}<p><a href="/">All environments</a></p>
+</section>
+`;
+}

@@ -1,0 +1,197 @@
+import { formatPath } from '../../reconciler/model/path.ts';
+import { counted, namesListed } from '../../reconciler/model/wording.ts';
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type {
+  JournalRecord,
+  NoticeEvent,
+  StateEvent,
+  WriteEvent,
+} from '../../reconciler/model/watch.ts';
+import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
+import { rowHtml, softHtml } from '../../reconciler/render/html/parts.ts';
+import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
+import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
+import { outcomeSection, planSection } from '../../reconciler/render/section.ts';
+import type { Label } from '../../reconciler/render/change.ts';
+import { LABELS } from '../../reconciler/render/verdict.ts';
+import { visible } from '../../reconciler/render/visible.ts';
+import { ageText } from '../../reconciler/render/values.ts';
+import { notCompared } from '../../reconciler/render/wording.ts';
+import { clockText, timeHtml } from './times.ts';
+
+/** What the journal has about an environment, the latest first. What a record found or wrote is folded below it. */
+export function historyHtml(
+  records: readonly JournalRecord[],
+  commits: Commits,
+  now: number,
+): Markup {
+  const rows = historyRows(records)
+    .map((row) =>
+      row.kind === 'record'
+        ? recordHtml(row.record, commits, now)
+        : noticesHtml(row.notices, row.at, now),
+    )
+    .filter((row) => row !== null)
+    .slice(0, MOST_ROWS);
+  if (rows.length === 0)
+    return markup`<p class="soft">Nothing yet: the journal has a line for each change of state and each write.</p>\n`;
+  return markup`<ol class="rows">
+${rows}</ol>
+`;
+}
+
+const MOST_ROWS = 50;
+
+function noticesHtml(notices: readonly NoticeEvent[], at: string, now: number): Markup | null {
+  const [first] = notices;
+  if (first === undefined) return null;
+  const receivers = namesListed(notices.map(({ receiver }) => receiver));
+  return rowHtml(
+    NOTICES[first.result],
+    markup`<p>${first.event}, to ${receivers}</p>\n`,
+    softHtml(timeHtml(at, now)),
+  );
+}
+
+function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup | null {
+  const at = timeHtml(record.at, now);
+  switch (record.kind) {
+    case 'state':
+      return stateHtml(record, commits, at);
+    case 'write':
+      return writeHtml(record, commits, at);
+    case 'suspended':
+      return rowHtml(
+        LABELS.suspended,
+        markup`<p>${record.reason}</p>\n`,
+        softHtml(at, record.until === null ? null : `until ${clockText(record.until)}`),
+      );
+    case 'resumed':
+      return rowHtml(RESUMED, softHtml(at));
+    case 'healing-stopped':
+      return rowHtml(
+        HEALING_STOPPED,
+        markup`<p><code class="name">${record.path}</code>: ${record.reason}</p>\n`,
+        softHtml(at),
+      );
+    case 'writing':
+      return rowHtml(
+        WRITING,
+        markup`<p>${counted(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
+        softHtml(at, commitHtml(record.commit, commits)),
+      );
+    case 'clock-set': {
+      const way = record.by < 0 ? 'back' : 'forward';
+      return rowHtml(
+        CLOCK_SET,
+        markup`<p>${ageText(Math.abs(record.by), ' ')} ${way}</p>\n`,
+        softHtml(at),
+      );
+    }
+    case 'files':
+    case 'started':
+    case 'stopped':
+      return null;
+  }
+}
+
+const WRITING: Label = { mark: '→', words: 'writing', color: 'dim' };
+const CLOCK_SET: Label = { mark: '!', words: 'clock set', color: 'yellow' };
+const RESUMED: Label = { mark: '▸', words: 'resumed', color: 'cyan' };
+const HEALING_STOPPED: Label = { mark: '■', words: 'stopped', color: 'red' };
+const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> = {
+  sent: { mark: '✉', words: 'notified', color: 'dim' },
+  failed: { mark: '✗', words: 'not notified', color: 'red' },
+  begun: { mark: '?', words: 'perhaps notified', color: 'dim' },
+  unknown: { mark: '?', words: 'perhaps notified', color: 'dim' },
+};
+
+function stateHtml(
+  record: StateEvent & { readonly at: string },
+  commits: Commits,
+  at: Markup,
+): Markup {
+  const { status, before, after, commit, plan } = record;
+  const { changes, unknown } = plan ?? { changes: [], unknown: [] };
+  const what =
+    plan?.error?.message ??
+    [
+      ...(changes.length === 0
+        ? []
+        : [`${counted(changes.length, 'change')}: ${pathsOf(changes)}`]),
+      ...(unknown.length === 0 ? [] : [notCompared(unknown.length)]),
+    ].join('; ');
+  return rowHtml(
+    LABELS[status],
+    markup`<p>was ${LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
+    softHtml(
+      at,
+      after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,
+      commitHtml(commit, commits),
+    ),
+    plan === null ? null : foldHtml('What was found', foundPlanHtml(plan, record.at)),
+  );
+}
+
+function writeHtml(
+  record: WriteEvent & { readonly at: string },
+  commits: Commits,
+  at: Markup,
+): Markup {
+  const { by, commit, actor, url, outcome } = record;
+  const section = outcomeSection(outcome);
+  return rowHtml(
+    section.verdict,
+    markup`<p>${by === 'apply' ? 'Written by setpoint apply' : actor === null ? 'Healed by the controller' : 'Written by the controller'}${actor === null ? null : [' for ', actor]}: ${section.headline}</p>\n`,
+    softHtml(at, commitHtml(commit, commits), url === null ? null : linkHtml(url)),
+    outcome.changes.length === 0 && outcome.error === null
+      ? null
+      : foldHtml('What was written', sectionBodyHtml(section)),
+  );
+}
+
+const MOST_PATHS = 3;
+
+function pathsOf(changes: readonly { readonly path: readonly string[] }[]): string {
+  const names = changes.slice(0, MOST_PATHS).map(({ path }) => formatPath(path));
+  const more = changes.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function foldHtml(title: string, content: Markup): Markup {
+  return markup`<details class="fold">
+<summary>${title}</summary>
+${content}</details>
+`;
+}
+
+/** What a read found. Whether a difference is an edit of the file is known where its controller has seen the two equal. */
+export function foundPlanHtml(plan: EnvironmentPlan, at: string): Markup {
+  const section = planSection(plan, 'drift', { created_at: at });
+  if (section.caveat === '') return sectionBodyHtml(section);
+  const sentence = { ...section.sentence, rest: '' };
+  return markup`<p class="soft">Edits of the file may be among the differences: some have been there since the first read.</p>
+${sectionBodyHtml({ ...section, sentence })}`;
+}
+
+/** Where a browser shows a commit, if its id is appended; null if that is not known. */
+type Commits = string | null;
+
+/** The first characters of a commit; all of them on request. */
+export function commitHtml(commit: string | null, commits: Commits): Markup | null {
+  if (commit === null) return null;
+  if (!/^[\da-f]{40,64}$/.test(commit))
+    return markup`<span>commit <code title="${commit}">${commit}</code></span>`;
+  const short = markup`<code title="${commit}">${commit.slice(0, 10)}</code>`;
+  if (commits === null) return markup`<span>commit ${short}</span>`;
+  return markup`<span>commit <a href="${commits}${commit}" rel="noreferrer noopener">${short}</a></span>`;
+}
+
+/** A link if the address is one of the web without a name and password, and reads as what it leads to. */
+export function linkHtml(text: string): MarkupPart {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === null || !isWeb || url.username !== '' || url.password !== '') return text;
+  if (visible(url.href) !== url.href) return text;
+  return markup`<a href="${url.href}" rel="noreferrer noopener">${text === url.origin ? text : url.href}</a>`;
+}

@@ -1,0 +1,127 @@
+import { isLoopback } from '../../reconciler/model/address.ts';
+import { usageError } from '../../reconciler/model/error.ts';
+import type { Variables } from '../../reconciler/model/ports.ts';
+import { Secret } from '../../reconciler/model/secret.ts';
+
+/** Where the page is served, and to whom. */
+export interface ListenOptions {
+  /** A name or an address; an IPv6 address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** The origin that browsers use, if a proxy stands before the page: `https://setpoint.example.com`. */
+  readonly publicOrigin: string | null;
+  /** What people and tools log in with. Without one nobody can act, and everybody who reaches the page can read. */
+  readonly token: Secret | null;
+  /** PEM texts. */
+  readonly tls: { readonly key: Secret; readonly cert: string } | null;
+  /** Whether somebody who is logged in can read now, plan, apply, suspend and resume. */
+  readonly allowActions: boolean;
+}
+
+/** The flags of `setpoint watch` about its page. */
+export interface ListenFlags {
+  readonly listen?: string | undefined;
+  readonly publicUrl?: string | undefined;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly allowActions?: boolean | undefined;
+}
+
+export const TOKEN_VARIABLE = 'SETPOINT_WATCH_TOKEN';
+const SHORTEST_TOKEN = 20;
+
+/**
+ * The options that flags and variables ask for; null without --listen. `readText` reads a file. Throws a usage error for what would let
+ * somebody in who should not be: off loopback the page takes a token, and TLS or a proxy that has it.
+ */
+export function listenOptions(
+  flags: ListenFlags,
+  env: Variables,
+  readText: (path: string) => string,
+): ListenOptions | null {
+  const { listen, allowActions = false } = flags;
+  if (listen === undefined) {
+    requireListen(flags);
+    return null;
+  }
+  const { host, port } = addressOf(listen);
+  const token = tokenFrom(env);
+  const publicOrigin = publicOriginOf(flags.publicUrl);
+  const tls = tlsOf(flags, readText);
+  const isNear = isLoopback(host.includes(':') ? `[${host}]` : host);
+  if (token === null && allowActions)
+    throw usageError('--allow-actions needs a token.', SET_A_TOKEN);
+  if (token === null && (!isNear || publicOrigin !== null))
+    throw usageError(
+      isNear
+        ? '--public-url needs a token: the page can be reached from other machines.'
+        : `--listen ${listen} needs a token: the page can be reached from other machines.`,
+      `${SET_A_TOKEN} Or listen on 127.0.0.1.`,
+    );
+  if (!isNear && tls === null && publicOrigin === null)
+    throw usageError(
+      `--listen ${listen} needs TLS: the token would cross the network in clear text.`,
+      'Set --tls-cert and --tls-key. If a proxy with TLS stands before the page, set --public-url to its https address.',
+    );
+  return { host, port, publicOrigin, token, tls, allowActions };
+}
+
+const SET_A_TOKEN = `Set ${TOKEN_VARIABLE} to ${SHORTEST_TOKEN} random characters or more.`;
+
+function requireListen(flags: ListenFlags): void {
+  const others = {
+    '--public-url': flags.publicUrl,
+    '--tls-cert': flags.tlsCert,
+    '--tls-key': flags.tlsKey,
+    '--allow-actions': flags.allowActions === true ? true : undefined,
+  };
+  const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (given !== undefined)
+    throw usageError(`${given} needs --listen.`, 'Add --listen 127.0.0.1:8080.');
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080`, `:8080`. */
+function addressOf(listen: string): { readonly host: string; readonly port: number } {
+  const found = /^(?:(?:\[([\da-f:.]+)\]|([a-z\d.-]+)):)?(\d{1,5})$/i.exec(listen);
+  const port = Number(found?.[3] ?? Number.NaN);
+  if (found === null || port > 65_535)
+    throw usageError(
+      '--listen takes an address and a port.',
+      'Write 127.0.0.1:8080, [::1]:8080, or 8080 for 127.0.0.1. 0.0.0.0:8080 listens on every address.',
+    );
+  return { host: found[1] ?? found[2] ?? '127.0.0.1', port };
+}
+
+function tokenFrom(env: Variables): Secret | null {
+  const text = env[TOKEN_VARIABLE] ?? '';
+  if (text === '') return null;
+  if (text.length < SHORTEST_TOKEN || !/^[!-~]+$/.test(text))
+    throw usageError(
+      `The token in ${TOKEN_VARIABLE} is too short, or has blanks or other characters than ASCII in it.`,
+      `${SET_A_TOKEN} openssl rand -hex 32 makes one.`,
+    );
+  return new Secret(text, `\${env:${TOKEN_VARIABLE}}`);
+}
+
+function publicOriginOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'https:' && `${url.origin}/` === url.href) return url.origin;
+  throw usageError(
+    '--public-url takes the https address of the proxy, without a path.',
+    'Write --public-url https://setpoint.example.com.',
+  );
+}
+
+function tlsOf(
+  { tlsCert, tlsKey }: ListenFlags,
+  readText: (path: string) => string,
+): ListenOptions['tls'] {
+  if (tlsCert === undefined && tlsKey === undefined) return null;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw usageError(
+      '--tls-cert and --tls-key go together.',
+      'Name the PEM file of the certificate and the PEM file of its key.',
+    );
+  return { cert: readText(tlsCert), key: new Secret(readText(tlsKey)) };
+}

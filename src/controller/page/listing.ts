@@ -1,0 +1,134 @@
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import {
+  needsAttention,
+  verdictGravity,
+  WATCH_STATUSES,
+  type WatchStatus,
+} from '../../reconciler/model/verdict.ts';
+
+/** Which environments a list shows. */
+export interface ListQuery {
+  /** Words that are all in the name, the origin or a label (`ring=0`). */
+  readonly text: string;
+  readonly state: StateFilter;
+  /** From 1. */
+  readonly page: number;
+}
+
+const OTHER_FILTERS = ['any', 'attention', 'healing-stopped', 'held-elsewhere'] as const;
+export type StateFilter = WatchStatus | (typeof OTHER_FILTERS)[number];
+const FILTERS: readonly string[] = [...WATCH_STATUSES, ...OTHER_FILTERS];
+
+export const ON_A_PAGE = 100;
+const LONGEST_TEXT = 200;
+
+export interface Listing {
+  readonly states: readonly WatchState[];
+  /** How many there are on all pages. */
+  readonly total: number;
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** The query of an address; what is not valid counts as not given. */
+export function listQuery(parameters: URLSearchParams): ListQuery {
+  const state = parameters.get('state') ?? '';
+  const page = Number(parameters.get('page'));
+  return {
+    text: (parameters.get('q') ?? '').slice(0, LONGEST_TEXT),
+    state: isFilter(state) ? state : 'any',
+    page: Number.isInteger(page) && page > 0 ? page : 1,
+  };
+}
+
+function isFilter(text: string): text is StateFilter {
+  return FILTERS.includes(text);
+}
+
+/** The address of a list, with what differs from the one that shows everything. */
+export function listAddress({ text, state, page }: ListQuery): string {
+  const parameters = new URLSearchParams();
+  if (text !== '') parameters.set('q', text);
+  if (state !== 'any') parameters.set('state', state);
+  if (page > 1) parameters.set('page', String(page));
+  const query = parameters.toString();
+  return query === '' ? '/' : `/?${query}`;
+}
+
+/** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
+export function listed(sorted: readonly WatchState[], query: ListQuery): Listing {
+  const found = matching(sorted, query);
+  const pages = Math.max(1, Math.ceil(found.length / ON_A_PAGE));
+  const page = Math.min(query.page, pages);
+  return {
+    states: found.slice((page - 1) * ON_A_PAGE, page * ON_A_PAGE),
+    total: found.length,
+    page,
+    pages,
+  };
+}
+
+export function matching(
+  states: readonly WatchState[],
+  { text, state }: Pick<ListQuery, 'text' | 'state'>,
+): readonly WatchState[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0 && state === 'any') return states;
+  return states.filter(
+    (one) => isOfFilter(one, state) && words.every((word) => hasWord(one, word)),
+  );
+}
+
+function hasWord({ name, origin, labels }: WatchState, word: string): boolean {
+  return (
+    name.toLowerCase().includes(word) ||
+    (origin?.toLowerCase().includes(word) ?? false) ||
+    Object.entries(labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(word))
+  );
+}
+
+function isOfFilter(state: WatchState, filter: StateFilter): boolean {
+  switch (filter) {
+    case 'any':
+      return true;
+    case 'attention':
+      return isToLookAt(state);
+    case 'healing-stopped':
+      return state.stopped !== null;
+    case 'held-elsewhere':
+      return state.heldBy !== null;
+    default:
+      return state.status === filter;
+  }
+}
+
+/** Whether somebody should look at it: it is not as declared, nobody has suspended it, or healing has stopped. */
+export function isToLookAt({ status, stopped }: WatchState): boolean {
+  return needsAttention(status) || stopped !== null;
+}
+
+/** By state, then those whose healing has stopped, then by the number of changes, then by name. */
+export function worstFirst(states: readonly WatchState[]): WatchState[] {
+  return states.toSorted(
+    (one, other) =>
+      verdictGravity(other.status) - verdictGravity(one.status) ||
+      Number(other.stopped !== null) - Number(one.stopped !== null) ||
+      changesIn(other) - changesIn(one) ||
+      (one.name < other.name ? -1 : 1),
+  );
+}
+
+export function changesIn({ plan }: WatchState): number {
+  return plan?.changes.length ?? 0;
+}
+
+/** How many environments are in each state; only the states that there are, the worst first. */
+export function countsByStatus(
+  states: readonly WatchState[],
+): readonly (readonly [WatchStatus, number])[] {
+  const counts = new Map<WatchStatus, number>();
+  for (const { status } of states) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return WATCH_STATUSES.toReversed()
+    .map((status) => [status, counts.get(status) ?? 0] as const)
+    .filter(([, count]) => count > 0);
+}

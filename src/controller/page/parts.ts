@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
+
+/** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
+export interface Part {
+  readonly id: string;
+  readonly key: string;
+  readonly html: () => Markup;
+}
+
+/** The live parts of a page, and for a list the ids of its rows in their order. */
+export interface LiveView {
+  readonly parts: readonly Part[];
+  readonly order: readonly string[] | null;
+}
+
+/** Equal for two views that look the same. `boot` names this start of the controller. */
+export function versionOf({ parts, order }: LiveView, boot: string): string {
+  const digest = createHash('sha256').update(boot);
+  for (const { id, key } of parts) digest.update(`\0${id}\0${key}`);
+  for (const id of order ?? []) digest.update(`\0\0${id}`);
+  return digest.digest('base64url').slice(0, 22);
+}
+
+/** The part of a view with an id, as markup. */
+export function partHtml({ parts }: LiveView, id: string): Markup {
+  const found = parts.find((part) => part.id === id);
+  if (found === undefined) throw new Error(`A view has no part ${id}.`);
+  return found.html();
+}
+
+/** The HTML of parts by id, as a stream sends it. */
+export function sources(parts: readonly Part[]): Record<string, string> {
+  return Object.fromEntries(parts.map(({ id, html }) => [id, markupSource(html())]));
+}
+
+/** A text as a part's key. */
+export function keyOf(...values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
+}
+
+/** Equal as long as an environment is shown the same. It includes the next read, which is set only after listeners were told of the last one. */
+export function stateKey(state: WatchState): string {
+  const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
+  const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;
+  return keyOf(
+    [status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply],
+    [failures, suspended, stopped, heldBy, commit, settings, labels, origin, release],
+  );
+}
+
+/** The id of the element of an environment, whatever its name is. */
+export function elementId(name: string): string {
+  return `e-${keyOf(name)}`;
+}
+
+/** The address of an environment's page. Halves of surrogate pairs in its name are replaced. */
+export function environmentAddress(name: string): string {
+  return `/environments/${encodeURIComponent(Buffer.from(name).toString())}`;
+}

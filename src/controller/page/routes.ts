@@ -1,0 +1,201 @@
+import { Hono } from 'hono/tiny';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { actionRoutes } from './action-routes.ts';
+import { actionsHtml } from './action-forms.ts';
+import {
+  missing,
+  pageAnswer,
+  refusalAnswer,
+  wantsPage,
+  type Binding,
+  type Call,
+  type Served,
+} from './answers.ts';
+import { watchedDocument, watchedReport, wholeReport } from './api.ts';
+import { ASSETS } from './assets.ts';
+import { badgeSvg } from './badge.ts';
+import { isAlive } from './controller-part.ts';
+import { environmentHtml, environmentView } from './environment-page.ts';
+import { SAFE_HEADERS } from './headers.ts';
+import { listHtml, listView, sortedStates } from './list-page.ts';
+import { listAddress, listQuery, matching } from './listing.ts';
+import { environmentAddress, versionOf, type LiveView } from './parts.ts';
+import { EVENT_HEADERS, type Source } from './streams.ts';
+
+/** How many records of the history the API shows. */
+const RECORDS = 50;
+
+/** All routes of the page. Those that need no login come first; all others are behind the checks. */
+export function routes(served: Served): Hono<Binding> {
+  const { watching, access, clock, failed } = served;
+  const app = new Hono<Binding>();
+  app.use(async (call, next) => {
+    await next();
+    for (const [name, value] of Object.entries(SAFE_HEADERS))
+      if (!call.res.headers.has(name)) call.res.headers.set(name, value);
+  });
+  app.onError((thrown, call) => {
+    failed(asSetpointError(thrown));
+    const hint = 'This is a defect of setpoint; its log has more.';
+    return refusalAnswer(served, call, 500, 'Something went wrong.', hint);
+  });
+  app.notFound((call) =>
+    refusalAnswer(served, call, 404, 'There is no such page.', 'Check the address.'),
+  );
+
+  app.get('/healthz', (call) => {
+    const alive = isAlive(watching, clock.now());
+    return call.text(
+      alive ? 'ok\n' : 'the loop has not turned for three intervals\n',
+      alive ? 200 : 503,
+    );
+  });
+  // Whoever asks takes the page away if it is no: what is wrong with the controller is shown on it.
+  app.get('/readyz', (call) => call.text('ok\n'));
+
+  app.use(async (call, next) => {
+    if (!access.isAnswered(call.env.incoming.headers.host))
+      return call.text(
+        'This name is not served here. Ask for localhost, or set --public-url.\n',
+        421,
+      );
+    const { method } = call.req;
+    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST')
+      return call.text('Only GET, HEAD and POST.\n', 405, { Allow: 'GET, HEAD, POST' });
+    return next();
+  });
+  app.get('/assets/:name', (call) => {
+    const name = call.req.param('name');
+    const found = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+    if (found === undefined) return call.notFound();
+    return call.body(found.text, 200, {
+      'Content-Type': found.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+    });
+  });
+  app.use(async (call, next) => {
+    const visitor = access.visitor(call.env.incoming);
+    if (visitor.kind !== 'refused') {
+      call.set('visitor', visitor);
+      return next();
+    }
+    const { wait } = visitor;
+    if (wait === 0) return call.json({ error: 'The token is not the right one.' }, 401, CHALLENGE);
+    return call.json({ error: 'Too many wrong tokens.' }, 429, { 'Retry-After': String(wait) });
+  });
+  actionRoutes(app, served);
+  app.use(async (call, next) => {
+    if (!access.readingTakesLogin || call.get('visitor').kind !== 'anybody') return next();
+    const { pathname, search } = new URL(call.req.url);
+    if (wantsPage(call))
+      return call.redirect(`/login?next=${encodeURIComponent(pathname + search)}`, 303);
+    return call.json({ error: 'Send the token: Authorization: Bearer TOKEN.' }, 401, CHALLENGE);
+  });
+  readingRoutes(app, served);
+  return app;
+}
+
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
+
+function readingRoutes(app: Hono<Binding>, served: Served): void {
+  const { watching, access, clock, metrics, boot, streams } = served;
+
+  app.get('/', (call) => {
+    const query = listQuery(new URL(call.req.url).searchParams);
+    const view = listView(watching, sortedStates(watching), query, clock.now());
+    const live = liveFrom(`/events${listAddress(query).slice(1)}`, view, boot);
+    return pageAnswer(served, call, { title: 'Environments', main: listHtml(view, query), live });
+  });
+
+  app.get('/environments/:name', async (call) => {
+    const state = stateOf(served, call);
+    if (state === undefined) return missing(served, call);
+    const view = await viewOf(served, state);
+    const { session } = call.get('visitor');
+    const said = session?.said ?? null;
+    if (session !== null) session.said = null;
+    const actions = session !== null && served.access.canAct ? actionsHtml(state, session) : null;
+    const events = `/events?environment=${environmentAddress(state.name).split('/').at(-1) ?? ''}`;
+    return pageAnswer(served, call, {
+      title: state.name,
+      main: environmentHtml(view, { said, actions }),
+      live: liveFrom(events, view, boot),
+    });
+  });
+
+  app.get('/events', async (call) => {
+    if (call.req.method === 'HEAD') return call.body(null, 200, EVENT_HEADERS);
+    if (streams.isFull)
+      return call.text('Too many streams are open.\n', 503, { 'Retry-After': '30' });
+    const { searchParams } = new URL(call.req.url);
+    const known = call.req.header('last-event-id') ?? searchParams.get('version') ?? '';
+    const visitor = call.get('visitor');
+    const source = sourceOf(served, searchParams);
+    await streams.open(source, call.env.outgoing, known, () => access.isStill(visitor));
+    return RESPONSE_ALREADY_SENT;
+  });
+
+  app.get('/api/environments', (call) => {
+    const query = listQuery(new URL(call.req.url).searchParams);
+    const found = matching(sortedStates(watching).states, query);
+    return call.json(watchedDocument(watching, found.map(watchedReport), clock.now()));
+  });
+
+  app.get('/api/environments/:name', async (call) => {
+    const state = stateOf(served, call);
+    if (state === undefined) return missing(served, call);
+    const history = (await watching.history(state.name)).slice(0, RECORDS);
+    return call.json(watchedDocument(watching, [wholeReport(state, history)], clock.now()));
+  });
+
+  app.get('/badge/:file', (call) => {
+    const file = call.req.param('file');
+    const state = file.endsWith('.svg') ? watching.state(file.slice(0, -4)) : undefined;
+    if (state === undefined) return missing(served, call);
+    return call.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
+  });
+
+  app.get('/metrics', async (call) => {
+    if (metrics === null) return call.notFound();
+    const { type, text } = await metrics();
+    return call.body(text, 200, { 'Content-Type': type });
+  });
+}
+
+function stateOf({ watching }: Served, call: Call): WatchState | undefined {
+  return watching.state(call.req.param('name') ?? '');
+}
+
+function liveFrom(
+  events: string,
+  view: LiveView,
+  boot: string,
+): { readonly events: string; readonly version: string } {
+  return { events, version: versionOf(view, boot) };
+}
+
+async function viewOf({ watching, clock }: Served, state: WatchState): Promise<LiveView> {
+  const records = await watching.history(state.name);
+  return environmentView(watching, state, records, clock.now());
+}
+
+/** What a stream shows: an environment, or the list that a query asks for. */
+function sourceOf(served: Served, parameters: URLSearchParams): Source {
+  const { watching, clock } = served;
+  const name = parameters.get('environment');
+  if (name !== null)
+    return {
+      key: `environment ${name}`,
+      view: async () => {
+        const state = watching.state(name);
+        return state === undefined ? null : viewOf(served, state);
+      },
+    };
+  const query = listQuery(parameters);
+  return {
+    key: `list ${listAddress(query)}`,
+    view: async () => listView(watching, sortedStates(watching), query, clock.now()),
+  };
+}

@@ -1,0 +1,113 @@
+import {
+  CONDITION_KINDS,
+  type Condition,
+  type ConditionKind,
+} from '../../reconciler/model/condition.ts';
+import type { ControllerNote } from './controller.ts';
+
+/** The part of what could not be found out even once, so that there is nothing earlier to go on with. */
+export const NONE_YET = 'none yet';
+
+/** Kinds with which nothing can be recorded, or nobody can be told of what is found. */
+const SILENCING: ReadonlySet<ConditionKind> = new Set(['journal', 'locks']);
+
+interface Held {
+  readonly condition: Condition;
+  readonly silences: boolean;
+  /** The messages that were logged since it began: one that comes again is not logged again. */
+  readonly logged: Set<string>;
+}
+
+/** What is wrong with a controller itself: each is logged when it begins, changes and ends, and shown, measured and told while it lasts. */
+export class Conditions {
+  readonly #now: () => number;
+  readonly #report: (note: ControllerNote) => void;
+  readonly #receivers = new Set<string>();
+  readonly #held = new Map<string, Held>();
+
+  constructor(now: () => number, report: (note: ControllerNote) => void) {
+    this.#now = now;
+    this.#report = report;
+  }
+
+  list(): readonly Condition[] {
+    return [...this.#held.values()]
+      .map(({ condition }) => condition)
+      .toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+
+  /** The receivers that were ever taken. */
+  get receivers(): readonly string[] {
+    return [...this.#receivers];
+  }
+
+  has(kind: ConditionKind): boolean {
+    return this.list().some((one) => one.kind === kind);
+  }
+
+  /** Whether somebody who waits for news of environments may wait in vain. */
+  get areSilencing(): boolean {
+    return [...this.#held.values()].some(({ silences }) => silences);
+  }
+
+  /** Takes what is wrong, or that nothing is. `part` tells several of one kind apart; of a receiver it is the name. */
+  set(kind: ConditionKind, problem: string | null, part = ''): void {
+    const key = `${kind} ${part}`;
+    if (kind === 'receiver') this.#receivers.add(part);
+    const held = this.#held.get(key);
+    if (problem === null) {
+      if (!this.#held.delete(key)) return;
+      const message = overText(kind, part);
+      if (kind === 'receiver' || !this.has(kind)) this.#report({ severity: 'info', message });
+      return;
+    }
+    const message = WORDS[kind](problem, part);
+    const logged = held?.logged ?? new Set();
+    const since = held?.condition.since ?? new Date(this.#now()).toISOString();
+    const receiver = kind === 'receiver' ? part : null;
+    const silences = SILENCING.has(kind) || part === NONE_YET;
+    this.#held.set(key, { condition: { kind, receiver, message, since }, silences, logged });
+    if (logged.has(message)) return;
+    logged.add(message);
+    this.#report({ severity: 'warning', message });
+  }
+}
+
+function placeOf({ kind }: Condition): number {
+  return CONDITION_KINDS.indexOf(kind);
+}
+
+const WORDS: Readonly<Record<ConditionKind, (problem: string, part: string) => string>> = {
+  journal: (problem, part) =>
+    part === 'history'
+      ? `${problem} What happened before is not shown.`
+      : `${problem} Nothing is healed, and nobody is told of an environment, until it can be written again.`,
+  locks: (problem) => `${problem} Nothing is healed without a lock.`,
+  suspensions: (problem, part) =>
+    part === NONE_YET
+      ? `${problem} Until it is known who is suspended, every environment counts as suspended.`
+      : `${problem} Nothing is healed until it is known who is suspended; what was known stays in force.`,
+  files: keptFiles,
+  git: keptFiles,
+  receiver: (problem) => problem,
+};
+
+function keptFiles(problem: string, part: string): string {
+  if (part === NONE_YET)
+    return `The settings files cannot be used, and there are no earlier ones: nothing is watched until they can be. ${problem}`;
+  return `The settings files cannot be used; the last good ones stay in force. ${problem}`;
+}
+
+/** That something is right again. */
+export function overText(kind: ConditionKind, receiver: string): string {
+  return OVER[kind](receiver);
+}
+
+const OVER: Readonly<Record<ConditionKind, (receiver: string) => string>> = {
+  journal: () => 'The journal can be written again.',
+  locks: () => 'The locks can be used again.',
+  suspensions: () => 'The suspensions can be read again.',
+  files: () => 'The settings files can be used again.',
+  git: () => 'The settings files can be used again.',
+  receiver: (name) => `The receiver ${name} takes notices again.`,
+};

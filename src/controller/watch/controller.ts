@@ -1,0 +1,285 @@
+import { usageError } from '../../reconciler/model/error.ts';
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { Tracer } from '../../reconciler/model/ports.ts';
+import { counted } from '../../reconciler/model/wording.ts';
+import { VERSION } from '../../reconciler/model/version.ts';
+import type { JournalRecord, Moment, WatchState } from '../../reconciler/model/watch.ts';
+import { freeGrownMemory } from '../../reconciler/host/memory.ts';
+import { findTracer, UNTRACED } from '../../reconciler/host/tracer.ts';
+import { sessionNetworks } from '../../reconciler/operations/session.ts';
+import { Agreements } from './agreements.ts';
+import { Conditions } from './conditions.ts';
+import { Departed } from './departed.ts';
+import type { Reading } from './journal/journal-reader.ts';
+import { Recall } from './journal/recall.ts';
+import { Keeper } from './keeper.ts';
+import { lockProblems } from './lock-problems.ts';
+import type { NoticeJournal } from './notices/told.ts';
+import { Pause } from './pause.ts';
+import { Roster } from './roster.ts';
+import { Suspensions } from './suspensions.ts';
+import { Upkeep } from './upkeep.ts';
+import type { Watched, WatchTools } from './watched.ts';
+import type { WatchOptions } from './watch-options.ts';
+import { RequestCounts } from './telemetry/request-counts.ts';
+import type { Health, Listener, RequestCount, Watching } from './watching.ts';
+
+export interface ControllerNote {
+  readonly severity: 'info' | 'warning';
+  readonly message: string;
+  readonly environment?: string;
+}
+
+/** The loop turns at least this often, in milliseconds. */
+const TURN = 5_000;
+
+/** Agreements that differ and are kept as one object for all environments that have them. */
+const SHARED_AGREEMENTS = 100;
+
+/** Reads environments again and again, records what it finds, and heals where that is allowed. */
+export class Controller implements Watching {
+  readonly #options: WatchOptions;
+  readonly #keeper: Keeper;
+  readonly #recall: Recall;
+  readonly #requests = new RequestCounts();
+  readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
+  readonly #stop = new AbortController();
+  readonly #startedAt: number;
+  /** When the loop last turned, on the monotonic clock. */
+  #turned: number;
+  #hasBegun = false;
+  /** Whether each environment began with what the journal said of it. */
+  #isRestored = false;
+  readonly #pause: Pause;
+  readonly #roster: Roster;
+  /** Turns that have not ended, and applies that people asked for. */
+  readonly #turns = new Set<Promise<void>>();
+  readonly #applies = new Set<Promise<void>>();
+  readonly #suspensions: Suspensions;
+  readonly conditions: Conditions;
+  readonly #upkeep: Upkeep;
+  /** Which start of the machine this is, if it tells. */
+  #boot: string | null = null;
+  #tracer: Tracer = UNTRACED;
+
+  constructor(options: WatchOptions) {
+    const { request, files, clock, approved, locks, interval, random } = options;
+    this.#options = options;
+    this.conditions = new Conditions(() => clock.now(), options.report);
+    this.#keeper = new Keeper(options.journal, this.conditions, options.report, (reading) =>
+      this.#restore(reading),
+    );
+    this.#startedAt = clock.now();
+    this.#turned = clock.monotonic();
+    this.#recall = new Recall(options.journal);
+    this.#pause = new Pause(clock);
+    const tools: WatchTools = {
+      request,
+      networks: this.#networks,
+      values: () => files.values,
+      clock,
+      moment: () => this.#moment(),
+      approved,
+      locks,
+      interval,
+      random,
+      signal: this.#stop.signal,
+      abandon: options.abandon,
+      commit: () => files.commit,
+      keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
+      keepAgreement: (environment, agreed) => this.#keeper.keepAgreement(environment, agreed),
+      agreements: new Agreements(SHARED_AGREEMENTS),
+      recall: (name) => this.#keeper.recall(name, this.#recall),
+      isAsStarted: async () => this.#isRestored && (await options.journal.isOwn()),
+      lookAgain: (environment) => this.#suspensions.lookAgain(environment),
+      ended: (environment, read) => this.#keeper.tell(environment, read),
+      heldBy: (holder) => this.#keeper.noteHolder(holder),
+      lockProblem: lockProblems(this.conditions),
+      warn: (message, environment) => this.#keeper.warn(message, environment),
+    };
+    this.#roster = new Roster(tools);
+    const [keeper, roster, { conditions }] = [this.#keeper, this.#roster, this];
+    this.#suspensions = new Suspensions(options, roster, keeper, conditions);
+    const parts = { keeper, roster, suspensions: this.#suspensions, conditions };
+    this.#upkeep = new Upkeep(options, TURN, parts);
+  }
+
+  /**
+   * Reads the files and what the journal remembers. What cannot be read, and may be later, is a condition. Throws a SetpointError if the files are wrong,
+   * or there is no folder for the journal.
+   */
+  async begin(): Promise<void> {
+    this.#boot = await this.#options.boot();
+    this.#tracer = await findTracer();
+    await this.#upkeep.begin();
+    this.#hasBegun = true;
+  }
+
+  /** Watches until the signal of the request fires; what is being written then is finished. Begins first if `begin` was not called. */
+  async run(): Promise<void> {
+    const { request, source, locks } = this.#options;
+    if (!this.#hasBegun) await this.begin();
+    const silence = source.listen(() => {
+      this.#upkeep.filesChanged();
+      this.#pause.end();
+    });
+    const stop = (): void => {
+      this.#stop.abort(request.signal?.reason);
+      this.#pause.end();
+    };
+    request.signal?.addEventListener('abort', stop);
+    if (request.signal?.aborted === true) stop();
+    try {
+      while (!this.#stop.signal.aborted) {
+        this.#turned = this.#options.clock.monotonic();
+        await this.#upkeep.look();
+        this.#begin();
+        await this.#pause.rest(this.#untilNext());
+      }
+      await Promise.all([...this.#turns, ...this.#applies]);
+      const reason = String(request.signal?.reason ?? '');
+      await this.#keeper.note({ kind: 'stopped', version: VERSION, reason });
+    } finally {
+      silence();
+      request.signal?.removeEventListener('abort', stop);
+      await locks.close();
+      await this.#networks.close();
+    }
+  }
+
+  states(): readonly WatchState[] {
+    return this.#roster.environments();
+  }
+
+  state(name: string): WatchState | undefined {
+    return this.#roster.find(name)?.environment;
+  }
+
+  get health(): Health {
+    const { files, request, clock } = this.#options;
+    return {
+      startedAt: this.#startedAt,
+      turnedAt: clock.now() - (clock.monotonic() - this.#turned),
+      turnsEvery: TURN,
+      ready: files.areTaken && this.states().every(({ found }) => found !== 'not-read'),
+      queued: this.#roster.queued,
+      working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
+      commit: files.commit,
+      commits: files.commits,
+      filesProblem: files.problemText,
+      shard: request.shard ?? null,
+    };
+  }
+
+  get requests(): readonly RequestCount[] {
+    return this.#requests.list();
+  }
+
+  subscribe(listener: Listener): () => void {
+    return this.#keeper.subscribe(listener);
+  }
+
+  /** The notices of its journal, once it has begun. */
+  get notices(): NoticeJournal {
+    const { locks, clock, files } = this.#options;
+    const departed = new Departed({
+      locks,
+      clock,
+      roster: this.#roster,
+      declared: () => (files.areTaken ? files.declared : null),
+      recall: this.#recall,
+      told: this.#keeper.told,
+    });
+    return this.#keeper.notices(this.#roster, departed);
+  }
+
+  history(name: string): Promise<readonly JournalRecord[]> {
+    return this.#keeper.history(name);
+  }
+
+  async readNow(name: string): Promise<void> {
+    this.#roster.named(name).due = Number.NEGATIVE_INFINITY;
+    this.#pause.end();
+  }
+
+  async planNow(name: string): Promise<EnvironmentPlan> {
+    return this.#roster.named(name).plan();
+  }
+
+  async applyNow(name: string, digest: string): Promise<string> {
+    const watched = this.#roster.named(name);
+    if (this.#stop.signal.aborted)
+      throw usageError('The controller is stopping.', 'Apply it later.');
+    const applied = this.#traced(watched, () => watched.apply(digest));
+    const ended = applied.then(
+      () => {},
+      () => {},
+    );
+    this.#applies.add(ended);
+    try {
+      return await applied;
+    } finally {
+      this.#applies.delete(ended);
+      this.#pause.end();
+    }
+  }
+
+  async suspend(name: string, reason: string, until: string | null): Promise<void> {
+    await this.#suspensions.suspend(this.#roster.named(name).environment, reason, until);
+    this.#pause.end();
+  }
+
+  async resume(name: string): Promise<boolean> {
+    const isResumed = await this.#suspensions.resume(this.#roster.named(name).environment);
+    this.#pause.end();
+    return isResumed;
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options;
+    const at = new Date(clock.now()).toISOString();
+    const ms = Math.round(clock.monotonic());
+    return this.#boot === null ? { at } : { at, up: { boot: this.#boot, ms } };
+  }
+
+  #restore({ memory: known, damaged }: Reading): void {
+    // What is watched already is restored with its lock.
+    this.#isRestored = this.states().length === 0;
+    this.#roster.restore(known);
+    for (const name of known.told.environments)
+      if (this.#roster.find(name) === undefined) this.#keeper.told.renew(name, known.told);
+    if (damaged > 0)
+      this.#keeper.warn(
+        `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
+      );
+    for (const name of known.inFlight)
+      this.#keeper.warn(
+        'The last controller ended during a write; the service is read again.',
+        name,
+      );
+  }
+
+  /** Begins the turns of the environments that are due, those that waited longest first. */
+  #begin(): void {
+    while (this.#turns.size < this.#options.parallel) {
+      const watched = this.#roster.next();
+      if (watched === undefined) return;
+      const turn = this.#traced(watched, () => watched.turn()).finally(() => {
+        this.#turns.delete(turn);
+        freeGrownMemory();
+        this.#pause.end();
+      });
+      this.#turns.add(turn);
+    }
+  }
+
+  #traced<T>({ environment }: Watched, work: () => Promise<T>): Promise<T> {
+    return this.#tracer.turn(environment, this.#options.files.commit, work);
+  }
+
+  /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */
+  #untilNext(): number {
+    if (this.#stop.signal.aborted) return 0;
+    return this.#turns.size < this.#options.parallel ? this.#roster.untilDue(TURN) : TURN;
+  }
+}

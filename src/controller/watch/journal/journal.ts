@@ -1,0 +1,256 @@
+import { rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SetpointError } from '../../../reconciler/model/error.ts';
+import type { JournalEvent, JournalRecord } from '../../../reconciler/model/watch.ts';
+import { createAside, makeFolder, syncFolder } from '../../../reconciler/host/write-aside.ts';
+import type { AgreementWith } from '../../../reconciler/operations/session.ts';
+import { notWritten } from './journal-error.ts';
+import {
+  alone,
+  appendLines,
+  CURRENT,
+  hasRoom,
+  journalFiles,
+  nextName,
+  type Appended,
+} from './journal-files.ts';
+import { lineOf, type AgreedLine } from './journal-lines.ts';
+import { JournalReader, type Reading } from './journal-reader.ts';
+import { RecentRecords } from './recent-records.ts';
+
+export interface JournalLimits {
+  /** Bytes after which a new file is begun. */
+  readonly bytes: number;
+  /** Milliseconds after which a new file is begun. */
+  readonly age: number;
+  /** How many files are kept besides the one that is written. */
+  readonly files: number;
+}
+
+export const JOURNAL_LIMITS: JournalLimits = {
+  bytes: 16 * 1024 * 1024,
+  age: 7 * 24 * 3_600_000,
+  files: 20,
+};
+
+/**
+ * What happened to environments, one line of JSON each, in a folder. Each append is durable once it resolves. Several processes may append to it: a line
+ * is written at once, at the end, and one that was cut off by a kill is left as it is and not read. A new file begins with what the
+ * files before say of all environments, so that these can be removed.
+ */
+export class Journal {
+  readonly #folder: string;
+  readonly #reader: JournalReader;
+  readonly #recent: RecentRecords;
+  /** When a new file is begun; null if this process begins none. */
+  readonly #limits: JournalLimits | null;
+  readonly #now: () => number;
+  #waiting: { readonly line: string; readonly done: (error: SetpointError | null) => void }[] = [];
+  /** The last append of this process, without waiting for the disk: until it has ended, it cannot be told who has appended what. */
+  #appending: Promise<unknown> = Promise.resolve();
+  #writing = false;
+  #begun: number | null = null;
+  /** How far it is known: up to what others had appended, and what this process appended right behind it. */
+  #known: string | null = null;
+
+  constructor(folder: string, now: () => number, limits: JournalLimits | null = null) {
+    this.#folder = folder;
+    this.#reader = new JournalReader(folder);
+    this.#recent = new RecentRecords(folder);
+    this.#now = now;
+    this.#limits = limits;
+  }
+
+  /** Makes its folder, unless it is there. Throws output-failed if that cannot be done. */
+  async makeFolder(): Promise<void> {
+    await makeFolder(this.#folder).catch((thrown: unknown) => {
+      throw notWritten(this.#folder, thrown);
+    });
+  }
+
+  /** Appends an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be. */
+  append(event: JournalEvent, at = this.#now()): Promise<JournalRecord> {
+    const record: JournalRecord = { v: 1, at: new Date(at).toISOString(), ...event };
+    return this.#add(lineOf(record)).then(() => record);
+  }
+
+  /** Throws output-failed if it cannot be written: found out by an empty line, which nobody reads, unless it was `well` and nothing speaks against it. */
+  async check({ well }: { readonly well: boolean }): Promise<void> {
+    if (!well || !(await hasRoom(this.#folder))) await this.#add('\n');
+  }
+
+  /** Appends what a file and its service agree on; as durable as an event. Throws output-failed if it cannot be. */
+  async agree(environment: string, agreed: AgreementWith): Promise<void> {
+    const at = new Date(this.#now()).toISOString();
+    const line: AgreedLine = { v: 1, at, kind: 'agreed', environment, ...agreed };
+    await this.#add(lineOf(line));
+  }
+
+  #add(line: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (error: SetpointError | null): void => {
+        if (error === null) resolve();
+        else reject(error);
+      };
+      this.#waiting.push({ line, done });
+      if (!this.#writing) void this.#writeAll();
+    });
+  }
+
+  /** What it says of each environment. Throws file-unreadable if it cannot be read. */
+  remember(): Promise<Reading> {
+    return this.#reader.remember({ whole: false });
+  }
+
+  /** The records that are asked for, the latest first. Throws file-unreadable if it cannot be read. */
+  history(
+    isAskedFor: (record: JournalRecord) => boolean,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    return this.#reader.history(isAskedFor, limit);
+  }
+
+  /** The latest records about an environment, MOST_RECORDS at most, the latest first. Throws file-unreadable if it cannot be read. */
+  about(name: string): Promise<readonly JournalRecord[]> {
+    return this.#recent.of(name);
+  }
+
+  /** Takes that what it says by now is known. */
+  async mark(): Promise<void> {
+    this.#known = stampOf(await this.#lengths());
+  }
+
+  /** Whether only this process has appended to it since then. */
+  async isOwn(): Promise<boolean> {
+    for (;;) {
+      const appending = this.#appending;
+      await appending;
+      const stamp = stampOf(await this.#lengths());
+      if (appending === this.#appending) return stamp === this.#known;
+    }
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writing = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      const error = await this.#write(batch.map(({ line }) => line)).then(
+        () => null,
+        (thrown: unknown) => notWritten(this.#folder, thrown),
+      );
+      for (const { done } of batch) done(error);
+    }
+    this.#writing = false;
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    await makeFolder(this.#folder);
+    await this.#rotate();
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
+      if (await this.#appended(lines.join(''))) return;
+    throw new Error('other processes begin one file after another');
+  }
+
+  /** Whether it was appended to a file of which all is read that is there by now. */
+  async #appended(lines: string): Promise<boolean> {
+    const { file, isNew, joined } = await this.#append(lines);
+    if (joined) return false;
+    // A new file survives a loss of power only once its folder is on the disk, too. Not every system can do that.
+    if (isNew) await syncFolder(this.#folder).catch(() => {});
+    // Other processes may have put the file away, and others after it. Whatever begins a new one says how far it has read each of them.
+    return this.#hasFile(file);
+  }
+
+  /** Whether a file is one of the journal, under any name by now. */
+  async #hasFile(file: number): Promise<boolean> {
+    for (;;) {
+      const names = await journalFiles(this.#folder);
+      const files = await Promise.all(names.map((name) => this.#fileOf(name)));
+      if (files.includes(file)) return true;
+      if ((await journalFiles(this.#folder)).join('/') === names.join('/')) return false;
+    }
+  }
+
+  async #append(lines: string): Promise<Appended> {
+    let known = (): void => {};
+    this.#appending = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    try {
+      const before = await this.#lengths();
+      return await appendLines(join(this.#folder, CURRENT), lines, async (file, bytes) => {
+        await this.#follow(before, new Map(before).set(file, (before.get(file) ?? 0) + bytes));
+        known();
+      });
+    } finally {
+      known();
+    }
+  }
+
+  /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */
+  async #follow(before: Map<number, number>, after: Map<number, number>): Promise<void> {
+    if (stampOf(before) !== this.#known) return;
+    const known = stampOf(after);
+    if (stampOf(await this.#lengths()) === known) this.#known = known;
+  }
+
+  async #fileOf(name: string): Promise<number | undefined> {
+    return (await stat(join(this.#folder, name)).catch(() => null))?.ino;
+  }
+
+  /** Begins a new file if the current one is too long or too old. */
+  async #rotate(): Promise<void> {
+    const limits = this.#limits;
+    if (limits === null) return;
+    const path = join(this.#folder, CURRENT);
+    const found = await stat(path).catch(() => null);
+    const now = this.#now();
+    if (found?.isFile() !== true || found.size === 0) {
+      this.#begun = now;
+      return;
+    }
+    this.#begun ??= found.birthtimeMs === 0 ? found.mtimeMs : found.birthtimeMs;
+    if (found.size < limits.bytes && now - this.#begun < limits.age) return;
+    // Of two that put a file away, the second one would put away the new file of the first.
+    await alone(join(this.#folder, 'rotating'), async () => {
+      const isSame = (await this.#fileOf(CURRENT)) === found.ino;
+      if (isSame) await this.#putAway(now, limits.files);
+    });
+    this.#begun = now;
+  }
+
+  async #putAway(now: number, kept: number): Promise<void> {
+    const before = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
+    const name = nextName(before.at(-1), now);
+    await rename(join(this.#folder, CURRENT), join(this.#folder, name));
+    // A line without its end may be one that is being written: it is left to those who read after this.
+    const { memory, upTo } = await this.#reader.remember({ whole: true });
+    const line = lineOf(memory.checkpoint(new Date(now).toISOString(), upTo));
+    // If an append was quicker, or the file system cannot do this, the files before say what must be known, and none of them is removed.
+    const isMade = await createAside(join(this.#folder, CURRENT), line).catch(() => false);
+    if (isMade) await this.#removeOldest(kept);
+  }
+
+  async #removeOldest(kept: number): Promise<void> {
+    const rotated = (await journalFiles(this.#folder)).filter((name) => name !== CURRENT);
+    for (const name of rotated.slice(0, Math.max(0, rotated.length - kept)))
+      await rm(join(this.#folder, name), { force: true });
+  }
+
+  /** Of each file, since an append may go to any that somebody had open: its number, and how many bytes it has. */
+  async #lengths(): Promise<Map<number, number>> {
+    const names = await journalFiles(this.#folder);
+    const found = await Promise.all(
+      names.map((name) => stat(join(this.#folder, name)).catch(() => null)),
+    );
+    return new Map(found.flatMap((file) => (file === null ? [] : [[file.ino, file.size]])));
+  }
+}
+
+/** Changes with each line that anybody appends. */
+function stampOf(lengths: ReadonlyMap<number, number>): string {
+  return [...lengths].join(' ');
+}
+
+const ATTEMPTS = 5;

@@ -1,0 +1,217 @@
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
+import { VERSION } from '../../reconciler/model/version.ts';
+import type { JournalEvent, JournalRecord, NoticeEvent } from '../../reconciler/model/watch.ts';
+import type { AgreementWith } from '../../reconciler/operations/session.ts';
+import type { Conditions } from './conditions.ts';
+import type { ControllerNote } from './controller.ts';
+import type { Departed } from './departed.ts';
+import type { Environment, Remembered } from './environment.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Reading } from './journal/journal-reader.ts';
+import type { Recall } from './journal/recall.ts';
+import { ToldStates, type NoticeJournal } from './notices/told.ts';
+import type { Files } from './source.ts';
+import type { Watched } from './watched.ts';
+import type { Listener, ReadEnd } from './watching.ts';
+
+interface WatchedByName {
+  find(name: string): Pick<Watched, 'keepNotice' | 'isRecorded'> | undefined;
+}
+
+/** Writes a controller's events to its journal, and passes them on to listeners. */
+export class Keeper {
+  readonly #journal: Journal;
+  readonly #report: (note: ControllerNote) => void;
+  readonly #conditions: Conditions;
+  /** Whether the journal could be written last. */
+  #isWritten = true;
+  /** Whether what it said when the controller started is known. */
+  #isRead = false;
+  /** Why it does not have that the controller has started; null once it does. Until then nothing else is written. */
+  #notBegun: SetpointError | null = notBegun('The journal has not been read yet.');
+  readonly #restore: (reading: Reading) => void;
+  readonly #listeners = new Set<Listener>();
+  /** What receivers were told. */
+  readonly told = new ToldStates();
+  /** Notices that are being kept. */
+  readonly #notices = new Set<Promise<unknown>>();
+  readonly #holders = new Set<string>();
+
+  /** `restore` gets what the journal says, once that could be read; nothing is written before. */
+  constructor(
+    journal: Journal,
+    conditions: Conditions,
+    report: (note: ControllerNote) => void,
+    restore: (reading: Reading) => void,
+  ) {
+    this.#journal = journal;
+    this.#conditions = conditions;
+    this.#report = report;
+    this.#restore = restore;
+  }
+
+  /** Whether what the journal said when the controller started is known. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(environment: Environment, event: ReadEnd | JournalRecord): void {
+    for (const listener of this.#listeners) listener(environment, event);
+  }
+
+  /** Writes an event of an environment, and passes it on once it is on the disk. Throws output-failed if it cannot be written. */
+  async keep(environment: Environment, event: JournalEvent, at: number): Promise<JournalRecord> {
+    const record = await this.#appended(event, at);
+    this.tell(environment, record);
+    return record;
+  }
+
+  /** Its notices, of the environments that are watched, and of those that are not any more. */
+  notices(roster: WatchedByName, departed: Departed): NoticeJournal {
+    return {
+      told: this.told,
+      keep: (event) => this.#keepNotice(event, roster, departed),
+      goneOf: (name) => departed.of(name),
+      isRecorded: (name) => roster.find(name)?.isRecorded === true,
+    };
+  }
+
+  /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
+  async #keepNotice(
+    event: NoticeEvent,
+    roster: WatchedByName,
+    departed: Departed,
+  ): Promise<JournalRecord> {
+    const watched = roster.find(event.environment);
+    const kept =
+      watched === undefined
+        ? departed.keep(event, (one) => this.#appended(one))
+        : watched.keepNotice(event);
+    const ended = kept.then(
+      (record) => this.told.take(record),
+      () => {},
+    );
+    this.#notices.add(ended);
+    await ended;
+    this.#notices.delete(ended);
+    return kept;
+  }
+
+  /** What others have kept of an environment by now, after another controller had its lock. Throws output-failed if that cannot be read. */
+  async recall(name: string, journal: Recall): Promise<Remembered> {
+    await Promise.all(this.#notices);
+    try {
+      const memory = await journal.now();
+      this.told.renew(name, memory.told);
+      this.#conditions.set('journal', null, 'memory');
+      return memory.of(name);
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      this.#conditions.set('journal', message, 'memory');
+      throw new SetpointError('output-failed', message, { cause: thrown });
+    }
+  }
+
+  /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
+  async keepAgreement({ name }: Environment, agreed: AgreementWith): Promise<void> {
+    await this.#kept(async () => {
+      if (this.#notBegun !== null) throw this.#notBegun;
+      await this.#journal.agree(name, agreed);
+    });
+  }
+
+  /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */
+  async note(event: JournalEvent): Promise<void> {
+    await this.#appended(event).catch(() => {});
+  }
+
+  /** Writes that the files were read again, and whether they can be used. */
+  async noteFiles({ targets, commit, problemText }: Files): Promise<void> {
+    await this.note({ kind: 'files', commit, environments: targets.length, problem: problemText });
+  }
+
+  /** Finds out whether the journal can be written, if it may be otherwise than is known. Begins it first, or tries again. Never throws. */
+  async lookAtJournal(): Promise<void> {
+    const look = (): Promise<void> =>
+      this.#notBegun === null ? this.#journal.check({ well: this.#isWritten }) : this.#begin();
+    await this.#kept(look).catch(() => {});
+  }
+
+  /** Reads what the journal says, and then writes that the controller has started. */
+  async #begin(): Promise<void> {
+    try {
+      if (!this.#isRead) {
+        // What others append from here on is read before anything is written.
+        await this.#journal.mark();
+        this.#restore(await this.#journal.remember());
+        this.#isRead = true;
+      }
+      await this.#journal.append({ kind: 'started', version: VERSION });
+      this.#notBegun = null;
+    } catch (thrown) {
+      this.#notBegun = notBegun(asSetpointError(thrown).message);
+      throw thrown;
+    }
+  }
+
+  /** The latest records about an environment; none while the journal cannot be read, which is a condition. */
+  async history(name: string): Promise<readonly JournalRecord[]> {
+    try {
+      const records = await this.#journal.about(name);
+      this.#conditions.set('journal', null, 'history');
+      return records;
+    } catch (thrown) {
+      this.#conditions.set('journal', asSetpointError(thrown).message, 'history');
+      return [];
+    }
+  }
+
+  /** Reports each other controller that holds locks, once. */
+  noteHolder(holder: string): void {
+    if (this.#holders.has(holder)) return;
+    this.#holders.add(holder);
+    this.inform(
+      `Another controller holds locks: ${holder}. The environments of these locks are read here, and neither healed nor reported.`,
+    );
+  }
+
+  warn(message: string, environment?: string): void {
+    const about = environment === undefined ? {} : { environment };
+    this.#report({ severity: 'warning', message, ...about });
+  }
+
+  inform(message: string): void {
+    this.#report({ severity: 'info', message });
+  }
+
+  #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
+    return this.#kept(async () => {
+      if (this.#notBegun !== null) throw this.#notBegun;
+      return this.#journal.append(event, at);
+    });
+  }
+
+  async #kept<T>(append: () => Promise<T>): Promise<T> {
+    try {
+      const kept = await append();
+      this.#isWritten = true;
+      this.#conditions.set('journal', null);
+      // Whether the records can be read shows when somebody asks for them.
+      this.#conditions.set('journal', null, 'history');
+      return kept;
+    } catch (thrown) {
+      this.#isWritten = false;
+      this.#conditions.set('journal', asSetpointError(thrown).message);
+      throw thrown;
+    }
+  }
+}
+
+function notBegun(message: string): SetpointError {
+  return new SetpointError('output-failed', message);
+}

@@ -1,0 +1,228 @@
+import { asSetpointError, SetpointError } from '../../../reconciler/model/error.ts';
+import type { Clock } from '../../../reconciler/model/ports.ts';
+import { describeHolder, type Claim, type ClaimStore } from './claims.ts';
+import type { Lock, LockRefused, Locks } from './locks.ts';
+import { Observations } from './observations.ts';
+import { ownTime, Presence, stopwatch, type OwnTime } from './presence.ts';
+
+/**
+ * Locks made of claims and heartbeats. A claim is in force as long as its holder's heartbeat moves, judged by the observer's
+ * own monotonic clock since it saw it move last: no two clocks are compared. It is taken over by replacing exactly the claim that was read,
+ * and a holder that asks whether it still holds a lock replaces its own claim in the same way: of the two, one fails.
+ */
+export function claimLocks<Version>(
+  store: ClaimStore<Version>,
+  clock: Clock,
+  time: OwnTime = ownTime(clock),
+): Locks {
+  return new ClaimLocks(store, time);
+}
+
+class ClaimLocks<Version> implements Locks {
+  readonly #store: ClaimStore<Version>;
+  readonly #time: OwnTime;
+  readonly #others: Observations;
+  readonly #held = new Map<string, HeldLock<Version>>();
+  readonly #taking = new Map<string, Promise<unknown>>();
+  #presence: Presence<Version> | null = null;
+  #beginning: Promise<Presence<Version>> | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(store: ClaimStore<Version>, time: OwnTime) {
+    this.#store = store;
+    this.#time = time;
+    this.#others = new Observations(store, time.clock);
+  }
+
+  async take(name: string): Promise<Lock | LockRefused> {
+    if (this.#closing !== null) throw failed('The locks of this process are closed.');
+    if (this.#held.has(name) || this.#taking.has(name)) {
+      return { heldBy: 'this process', retryIn: this.#store.pace.ttl };
+    }
+    const taking = this.#take(name);
+    this.#taking.set(name, taking);
+    try {
+      return await taking;
+    } finally {
+      this.#taking.delete(name);
+    }
+  }
+
+  async #take(name: string): Promise<Lock | LockRefused> {
+    const presence = await this.#present();
+    const claim = await this.#store.read(name);
+    const holder = claim?.holder ?? null;
+    if (holder !== null && holder !== presence.holder) {
+      const left = await this.#others.untilDead(holder);
+      if (left > 0 && this.#others.isRetired(holder)) throw this.#lostBefore();
+      if (left > 0) return { heldBy: describeHolder(holder), retryIn: left };
+    }
+    const since = stopwatch(this.#time);
+    const won = await this.#store.claim(name, claim, presence.holder);
+    if (won === null) return this.#overtaken(name);
+    // Others have waited for a claim in the making, and no longer.
+    if (since() >= this.#store.pace.lostAfter || !presence.judge()) {
+      throw failed('The lock took too long to be taken to be sure of it.', presence.over.reason);
+    }
+    const forgotten = (): void => {
+      this.#held.delete(name);
+    };
+    const lock = new HeldLock(this.#store, this.#time, presence, name, won, forgotten);
+    this.#held.set(name, lock);
+    return lock;
+  }
+
+  /** Nobody else has the lock: what this process was writing when it lost its locks may still arrive. */
+  #lostBefore(): SetpointError {
+    const seconds = Math.ceil(this.#store.pace.ttl / 1000);
+    return failed(`This process lost its locks, and takes them again within ${seconds} s.`);
+  }
+
+  async #overtaken(name: string): Promise<LockRefused> {
+    const claim = await this.#store.read(name);
+    const holder = claim?.holder ?? null;
+    const { renewEvery } = this.#store.pace;
+    return {
+      heldBy: holder === null ? 'nobody any more' : describeHolder(holder),
+      retryIn: renewEvery,
+    };
+  }
+
+  /** This process among the holders, under a new name once the former one is over. */
+  async #present(): Promise<Presence<Version>> {
+    if (this.#presence?.judge() === true) return this.#presence;
+    // Of several takes at once the first begins it.
+    if (this.#beginning === null) {
+      this.#beginning = this.#begin().finally(() => {
+        this.#beginning = null;
+      });
+    }
+    return this.#beginning;
+  }
+
+  async #begin(): Promise<Presence<Version>> {
+    const presence = await Presence.begin(this.#store, this.#time);
+    const { over } = presence;
+    over.addEventListener('abort', () => {
+      this.#others.retire(presence.holder);
+      for (const lock of this.#held.values()) lock.presenceOver(presence);
+    });
+    this.#presence = presence;
+    return presence;
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#taking.values());
+    for (const lock of this.#held.values()) lock.forget();
+    // Without it, others wait until this process counts as dead.
+    await this.#presence?.end().catch(() => {});
+    await this.#store.close();
+  }
+}
+
+class HeldLock<Version> implements Lock {
+  readonly name: string;
+  readonly #store: ClaimStore<Version>;
+  readonly #time: OwnTime;
+  readonly #presence: Presence<Version>;
+  readonly #forgotten: () => void;
+  readonly #lost = new AbortController();
+  #claim: Claim<Version>;
+  #over = false;
+  #asking: Promise<void> = Promise.resolve();
+
+  constructor(
+    store: ClaimStore<Version>,
+    time: OwnTime,
+    presence: Presence<Version>,
+    name: string,
+    claim: Claim<Version>,
+    forgotten: () => void,
+  ) {
+    this.#store = store;
+    this.#time = time;
+    this.#presence = presence;
+    this.name = name;
+    this.#claim = claim;
+    this.#forgotten = forgotten;
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async stillHeld(): Promise<boolean> {
+    const asked = this.#asking.then(() => this.#ask());
+    this.#asking = asked;
+    await untilAborted(asked, this.#lost.signal);
+    return !this.#over;
+  }
+
+  isHeld(): boolean {
+    return !this.#over && this.#presence.judge();
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#over) return;
+    const { ttl, lostAfter } = this.#store.pace;
+    const since = stopwatch(this.#time);
+    try {
+      await this.#presence.beat();
+      const claim = await this.#store.claim(this.name, this.#claim, this.#presence.holder);
+      if (claim === null) this.#lose(lost('Another controller has taken the lock.'));
+      else this.#claim = claim;
+      if (since() > ttl - lostAfter) this.#lose(lost('It took too long to ask for the lock.'));
+    } catch (thrown) {
+      const { code, message } = asSetpointError(thrown);
+      this.#lose(code === 'lock-lost' ? thrown : lost(message, thrown));
+    }
+  }
+
+  async release(): Promise<void> {
+    if (this.#over) return;
+    this.forget();
+    await this.#asking;
+    await this.#store.claim(this.name, this.#claim, null);
+  }
+
+  /** Ends without a word to anybody. */
+  forget(): void {
+    this.#over = true;
+    this.#forgotten();
+  }
+
+  presenceOver(presence: Presence<Version>): void {
+    if (presence === this.#presence) this.#lose(presence.over.reason);
+  }
+
+  #lose(reason: unknown): void {
+    if (this.#over) return;
+    this.forget();
+    this.#lost.abort(reason);
+  }
+}
+
+/** Waits for what may hang, and no longer once a signal aborts. */
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    signal.addEventListener('abort', finish);
+    void work.then(finish);
+  });
+}
+
+function lost(message: string, cause?: unknown): SetpointError {
+  return new SetpointError('lock-lost', message, { cause });
+}
+
+function failed(message: string, cause?: unknown): SetpointError {
+  return new SetpointError('lock-failed', message, { cause });
+}

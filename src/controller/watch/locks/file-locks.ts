@@ -1,0 +1,256 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { SetpointError, systemCode } from '../../../reconciler/model/error.ts';
+import type { Clock } from '../../../reconciler/model/ports.ts';
+import { claimLocks } from './claim-locks.ts';
+import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
+import type { Locks } from './locks.ts';
+import { fileName } from './lock-name.ts';
+import { makeFolder } from '../../../reconciler/host/write-aside.ts';
+import type { OwnTime } from './presence.ts';
+import { isGone, ownProcess, type ProcessIdentity } from './process-identity.ts';
+
+const PACE: Pace = { ttl: 30_000, renewEvery: 5_000, lostAfter: 20_000 };
+
+/**
+ * Locks in a folder of this machine, or of a volume that several machines share and that creates a file for one of them only
+ * (O_EXCL): all common file systems, NFS from version 3 on.
+ */
+export function fileLocks(
+  folder: string,
+  clock: Clock,
+  { pace = PACE, time }: { readonly pace?: Pace; readonly time?: OwnTime } = {},
+): Locks {
+  return claimLocks(new ClaimFiles(folder, pace), clock, time);
+}
+
+/**
+ * `holders/NAME` is a heartbeat, rewritten in place. `claims/LOCK/N` is the claim of generation N, and the highest is in force: files
+ * are only added at the top and removed below it, so that each generation has one holder. Only who could not finish a claim removes it
+ * at the top, and then does not hold it.
+ */
+export class ClaimFiles implements ClaimStore<number> {
+  readonly pace: Pace;
+  readonly #holders: string;
+  readonly #claims: string;
+  readonly #folder: string;
+  #self: ProcessIdentity | null = null;
+  #beats = 0;
+
+  constructor(folder: string, pace: Pace) {
+    this.pace = pace;
+    this.#folder = folder;
+    this.#holders = join(folder, 'holders');
+    this.#claims = join(folder, 'claims');
+  }
+
+  async begin(): Promise<string> {
+    return this.#asking(async () => {
+      this.#self = await ownProcess();
+      const host = hostname().replaceAll(/[^A-Za-z\d.-]/g, '-');
+      const holder = newHolder(host, process.pid, crypto.randomUUID());
+      await makeFolder(this.#holders);
+      await makeFolder(this.#claims);
+      await create(join(this.#holders, holder), this.#heartbeat('alive'));
+      return holder;
+    });
+  }
+
+  beat(holder: string): Promise<boolean> {
+    return this.#asking(async () => {
+      const path = join(this.#holders, holder);
+      const isWritten = await unlessMissing(write(path, 'r+', this.#heartbeat('alive')));
+      // A burial in between has moved the file, and reads what was written or finds it there again.
+      return isWritten !== null && (await unlessMissing(write(path, 'r', null))) !== null;
+    });
+  }
+
+  async end(holder: string): Promise<void> {
+    await this.#asking(() =>
+      unlessMissing(write(join(this.#holders, holder), 'r+', this.#heartbeat('ended'))),
+    );
+  }
+
+  sign(holder: string): Promise<Sign> {
+    return this.#asking(async () => {
+      const text = await unlessMissing(readFile(join(this.#holders, holder), 'utf8'));
+      if (text === null) return { kind: 'missing' };
+      const { state, ttl, process } = heartbeatIn(text) ?? {};
+      if (state === 'ended' || (process !== undefined && (await isGone(process)))) {
+        return { kind: 'ended' };
+      }
+      return { kind: 'alive', text, ttl: ttl ?? this.pace.ttl };
+    });
+  }
+
+  bury(holder: string, sign: Sign): Promise<boolean> {
+    return this.#asking(async () => {
+      const path = join(this.#holders, holder);
+      const grave = `${path}.${crypto.randomUUID()}`;
+      if ((await unlessMissing(rename(path, grave))) === null) return true;
+      if (sign.kind === 'alive' && (await readFile(grave, 'utf8')) !== sign.text) {
+        await rename(grave, path);
+        return false;
+      }
+      await rm(grave, { force: true });
+      return true;
+    });
+  }
+
+  read(name: string): Promise<Claim<number> | null> {
+    return this.#asking(async () => {
+      for (;;) {
+        const version = await this.#highest(name);
+        if (version === 0) return null;
+        const text = await unlessMissing(readFile(this.#claimPath(name, version), 'utf8'));
+        // Removed under a higher one that has been added since.
+        if (text === null) continue;
+        // Whoever writes it may have died: it is judged as a holder that nobody knows.
+        return { version, holder: holderIn(text, `${fileName(name)}#${version}`) };
+      }
+    });
+  }
+
+  claim(
+    name: string,
+    over: Claim<number> | null,
+    holder: string | null,
+  ): Promise<Claim<number> | null> {
+    return this.#asking(async () => {
+      const version = (over?.version ?? 0) + 1;
+      const text = `${JSON.stringify({ holder, at: new Date().toISOString() })}\n`;
+      if (over === null)
+        await unlessThere(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
+      const path = this.#claimPath(name, version);
+      // A release that could not be finished frees the lock all the same, once it was looked at for long enough.
+      const made = holder === null ? write(path, 'wx', text) : create(path, text);
+      const isMade = await unlessThere(made);
+      if (isMade === null) return null;
+      const generations = await this.#generations(name);
+      if (Math.max(0, ...generations) !== version) return null;
+      for (const one of generations)
+        if (one < version) await rm(this.#claimPath(name, one), { force: true });
+      return { version, holder };
+    });
+  }
+
+  async close(): Promise<void> {}
+
+  #claimPath(name: string, version: number): string {
+    return join(this.#claims, fileName(name), String(version));
+  }
+
+  async #generations(name: string): Promise<number[]> {
+    const names = await unlessMissing(readdir(join(this.#claims, fileName(name))));
+    return (names ?? []).filter((one) => /^\d+$/.test(one)).map(Number);
+  }
+
+  async #highest(name: string): Promise<number> {
+    return Math.max(0, ...(await this.#generations(name)));
+  }
+
+  /** The same length every time, so that it is replaced in place, without room on the disk. */
+  #heartbeat(state: Heartbeat['state']): string {
+    this.#beats += 1;
+    const beat = String(this.#beats).padStart(16, '0');
+    return `${JSON.stringify({ state, beat, ttl: this.pace.ttl, process: this.#self })}\n`;
+  }
+
+  async #asking<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw notAnswered(this.#folder, thrown);
+    }
+  }
+}
+
+interface Heartbeat {
+  readonly state: 'alive' | 'ended';
+  readonly beat: string;
+  readonly ttl: number;
+  readonly process: ProcessIdentity;
+}
+
+/** Null for one that is being written: its text counts all the same, because it changes. */
+function heartbeatIn(text: string): Heartbeat | null {
+  try {
+    return JSON.parse(text) as Heartbeat;
+  } catch {
+    return null;
+  }
+}
+
+const HOLDER = /^[\w-][\w.-]*$/;
+
+function holderIn(text: string, unfinished: string): string | null {
+  try {
+    const { holder } = JSON.parse(text) as { readonly holder: unknown };
+    // A name that is no holder's would lead to another file, which a burial takes away.
+    return holder === null || (typeof holder === 'string' && HOLDER.test(holder))
+      ? holder
+      : unfinished;
+  } catch {
+    return unfinished;
+  }
+}
+
+/** Opens a file, writes at its beginning, and closes it, which is what a shared volume waits for. */
+async function write(path: string, flags: string, text: string | null): Promise<true> {
+  const file = await open(path, flags, 0o600);
+  try {
+    if (text !== null) await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  return true;
+}
+
+/** Writes a new file whole or, if there is no room for it, not at all. */
+async function create(path: string, text: string): Promise<true> {
+  try {
+    return await write(path, 'wx', text);
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'EEXIST') await rm(path, { force: true }).catch(() => {});
+    throw thrown;
+  }
+}
+
+function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  return unless('ENOENT', work);
+}
+
+function unlessThere<T>(work: Promise<T>): Promise<T | null> {
+  return unless('EEXIST', work);
+}
+
+async function unless<T>(expected: string, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (systemCode(thrown) === expected) return null;
+    throw thrown;
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'it is read-only',
+  EACCES: 'its permissions do not allow it',
+  EPERM: 'its permissions do not allow it',
+  ENOENT: 'it was removed',
+  ENOTDIR: 'it is not a folder',
+  EIO: 'the disk does not work',
+  ESTALE: 'the shared volume has lost it',
+};
+
+function notAnswered(folder: string, thrown: unknown): SetpointError {
+  const code = systemCode(thrown);
+  const reason = REASONS[code] ?? (code === '' ? 'it does not work' : code);
+  return new SetpointError('lock-failed', `The locks in ${folder} cannot be used: ${reason}.`, {
+    hint: 'Give --data a folder that this user may write and that has room; nothing is written without a lock.',
+    cause: thrown,
+  });
+}

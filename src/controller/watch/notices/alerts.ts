@@ -1,0 +1,120 @@
+import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
+import { alertOf, type Alert } from './alertmanager.ts';
+import { concerns, decide, troubleOf, type Due } from './decide.ts';
+import { messageOf } from './message.ts';
+import type { Receiver } from './receiver.ts';
+import type { NoticeJournal } from './told.ts';
+
+/** How often alerts that fire are sent again, in milliseconds: Alertmanager forgets those that are not. */
+export const RESEND = 60_000;
+/** How long an alert fires if nobody sends it again: as Prometheus does it, four times that. */
+export const LASTS = 4 * RESEND;
+
+/** What Alertmanager was sent of an environment. */
+interface Sent {
+  /** What fires there: one for what was found, and one if something is wrong with healing it. */
+  readonly firing: readonly Alert[];
+  /** What fired there and is over, as long as it has not taken that. */
+  readonly over: readonly Alert[];
+}
+/** By environment. */
+export type SentAlerts = ReadonlyMap<string, Sent>;
+
+/** What Alertmanager is sent now: every alert that fires, and the ends of those that do not any more. */
+export interface AlertsNow {
+  readonly alerts: readonly Alert[];
+  /** What it was sent if it takes them, and if it does not or nothing is sent: what is over by now is over in both. */
+  readonly taken: SentAlerts;
+  readonly untaken: SentAlerts;
+  /** Those that are news. */
+  readonly due: readonly Due[];
+}
+
+const NOTHING: Sent = { firing: [], over: [] };
+
+/**
+ * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
+ * same, so that sending it again tells nobody twice. Those of environments that are suspended, or that another controller reads, are left to expire.
+ * Of one whose state is not recorded yet, what was sent last is sent again.
+ */
+export function alertsNow(
+  receiver: Receiver,
+  states: readonly WatchState[],
+  { told, isRecorded, goneOf }: Pick<NoticeJournal, 'told' | 'isRecorded' | 'goneOf'>,
+  before: SentAlerts,
+  page: string | null,
+  now: number,
+): AlertsNow {
+  const watched = new Set(states.map(({ name }) => name));
+  const recorded = states.filter(({ name }) => isRecorded(name));
+  const due = decide(receiver, recorded, told, now, goneOf);
+  const known = new Set(recorded.map(({ name }) => name));
+  const news = new Set(due.map(({ state }) => state.name));
+  const alerts: Alert[] = [];
+  const taken = new Map<string, Sent>();
+  const untaken = new Map<string, Sent>();
+  /** Takes what fires of an environment from now on: what fired there and is not among it is over. */
+  const take = (name: string, former: Sent, firing: readonly Alert[]): void => {
+    const ended = former.firing.filter((one) => !isAmong(firing, one));
+    const over = [...former.over, ...ended];
+    if (ended.length > 0) {
+      const left = former.firing.filter((one) => isAmong(firing, one));
+      untaken.set(name, { firing: left, over });
+    }
+    for (const one of over) if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: iso(now) });
+    for (const one of firing) alerts.push({ ...one, endsAt: iso(now + LASTS) });
+    if (firing.length > 0) taken.set(name, { firing, over: [] });
+  };
+  for (const [name, former] of before) {
+    untaken.set(name, former);
+    if (watched.has(name)) continue;
+    if (goneOf(name) === null) taken.set(name, former);
+    else take(name, former, []);
+  }
+  for (const state of states) {
+    const { name, found, suspended, heldBy, nextRead } = state;
+    const former = before.get(name) ?? NOTHING;
+    if (suspended !== null || heldBy !== null || nextRead === null) continue;
+    if (!concerns(receiver, state)) {
+      take(name, former, []);
+      continue;
+    }
+    const { difference, failing } = told.of(receiver.name, name);
+    const open = found === 'error' ? failing : difference;
+    const isTold = open !== null || news.has(name);
+    // Whether it still differs is not known while it cannot be read.
+    const goesOn = found === 'error' || !known.has(name);
+    const isOpen = isTold && receiver.statuses.has(found);
+    const firing = known.has(name) ? madeOf(receiver, state, isOpen, isTold, page, now) : [];
+    take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
+  }
+  return { alerts, taken, untaken, due };
+}
+
+/** The alerts of an environment: one of its state if that is open, and one of what is wrong with healing it. */
+function madeOf(
+  { events }: Receiver,
+  state: WatchState,
+  isOpen: boolean,
+  isTold: boolean,
+  page: string | null,
+  now: number,
+): readonly Alert[] {
+  const trouble = troubleOf(state);
+  const kinds: NoticeKind[] = [
+    ...(isOpen ? [state.found === 'error' ? ('failing' as const) : ('opened' as const)] : []),
+    ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
+  ];
+  return kinds.flatMap((event) => {
+    const due: Due = { state, event, digest: state.digest, end: null };
+    return messageOf([due], page).items.map((item) => alertOf(item, due, now + LASTS));
+  });
+}
+
+function isAmong(alerts: readonly Alert[], one: Alert): boolean {
+  return alerts.some(({ labels }) => JSON.stringify(labels) === JSON.stringify(one.labels));
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

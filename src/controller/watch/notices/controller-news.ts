@@ -1,0 +1,151 @@
+import { hostname } from 'node:os';
+import type { Condition, ConditionKind } from '../../../reconciler/model/condition.ts';
+import { counted } from '../../../reconciler/model/wording.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
+import { overText } from '../conditions.ts';
+import { isOpen } from '../schedule.ts';
+import type { Alert } from './alertmanager.ts';
+import type { Message } from './message.ts';
+import type { Receiver } from './receiver.ts';
+
+/** That something of the controller itself is wrong, or is right again. */
+export interface News {
+  readonly condition: Condition;
+  readonly holds: boolean;
+}
+
+/** How long something is wrong before somebody is told, in milliseconds. A receiver is tried again first. */
+const LASTS = 10_000;
+const RECEIVER_LASTS = 120_000;
+
+/**
+ * What one receiver is told of the controller itself. It is kept in memory alone, because the journal may be what is wrong: after a restart it is told
+ * again of what is still wrong.
+ */
+export class ControllerNews {
+  readonly #receiver: Receiver;
+  readonly #told = new Map<string, Condition>();
+  /** The alerts that Alertmanager was sent last. */
+  #firing: ReadonlyMap<string, Alert> = new Map();
+
+  constructor(receiver: Receiver) {
+    this.#receiver = receiver;
+  }
+
+  /** What the receiver should know and was not told, at a time in milliseconds since 1970. */
+  due(conditions: readonly Condition[], now: number): readonly News[] {
+    const { quiet } = this.#receiver;
+    if (quiet.length > 0 && isOpen(quiet, now)) return [];
+    const held = new Map(this.#concerning(conditions).map((one) => [keyOf(one), one]));
+    const begun = [...held.values()].filter(
+      (one) => !this.#told.has(keyOf(one)) && hasLasted(one, now),
+    );
+    const over = [...this.#told.values()].filter((one) => !held.has(keyOf(one)));
+    return [
+      ...begun.map((condition) => ({ condition, holds: true })),
+      ...over.map((condition) => ({ condition, holds: false })),
+    ];
+  }
+
+  /** Takes that it was told; or, with `undo`, that it was not. */
+  told(news: readonly News[], { undo = false } = {}): void {
+    for (const { condition, holds } of news)
+      if (holds === undo) this.#told.delete(keyOf(condition));
+      else this.#told.set(keyOf(condition), condition);
+  }
+
+  /** The alerts at a time: those that fire until `endsAt`, and the ends of those that Alertmanager knows. `isNews`: they are others than before. */
+  alerts(
+    conditions: readonly Condition[],
+    {
+      now,
+      endsAt,
+      page,
+    }: { readonly now: number; readonly endsAt: number; readonly page: string | null },
+  ): { readonly alerts: readonly Alert[]; readonly isNews: boolean; readonly taken: () => void } {
+    const lasting = this.#concerning(conditions).filter((one) => hasLasted(one, now));
+    const firing = new Map(lasting.map((one) => [keyOf(one), alertOf(one, endsAt, page)]));
+    const over = [...this.#firing].filter(([key]) => !firing.has(key));
+    const ended = over.map(([, one]) => ({ ...one, endsAt: new Date(now).toISOString() }));
+    return {
+      alerts: [...firing.values(), ...ended],
+      isNews: over.length > 0 || [...firing.keys()].some((key) => !this.#firing.has(key)),
+      taken: () => {
+        this.#firing = firing;
+      },
+    };
+  }
+
+  #concerning(conditions: readonly Condition[]): readonly Condition[] {
+    const { name, events } = this.#receiver;
+    return events.has('controller') ? conditions.filter(({ receiver }) => receiver !== name) : [];
+  }
+}
+
+function keyOf({ kind, receiver }: Condition): string {
+  return `${kind} ${receiver ?? ''}`;
+}
+
+function hasLasted({ kind, since }: Condition, now: number): boolean {
+  return now - Date.parse(since) >= (kind === 'receiver' ? RECEIVER_LASTS : LASTS);
+}
+
+const WORDS = { begun: 'reports a problem of its own', over: 'reports the end of a problem' };
+
+/** News as a message of words. */
+export function newsMessage(news: readonly News[], page: string | null): Message {
+  const name = controllerName();
+  const link = page === null ? null : `${page}/`;
+  const items = news.map(({ condition, holds }) => ({
+    name,
+    words: holds ? WORDS.begun : WORDS.over,
+    details: [textOf({ condition, holds })],
+    link,
+  }));
+  const title = `${name}: ${counted(news.length, 'message')} about itself`;
+  return { title: news.length === 1 ? '' : title, items, more: 0, link };
+}
+
+/** News as an item of the JSON; schemas/notices.schema.json is its schema. */
+export function newsItem({ condition, holds }: News, page: string | null): unknown {
+  const { kind, receiver, since } = condition;
+  const link = page === null ? null : `${page}/`;
+  const summary = textOf({ condition, holds });
+  const about = { environment: null, controller: hostname(), kind, receiver };
+  return { event: 'controller', ...about, holds, since, summary, link };
+}
+
+function textOf({ condition: { kind, receiver, message }, holds }: News): string {
+  return holds ? message : overText(kind, receiver ?? '');
+}
+
+function controllerName(): string {
+  return `setpoint watch on ${hostname()}`;
+}
+
+const SEVERITIES: Readonly<Partial<Record<ConditionKind, string>>> = {
+  files: 'warning',
+  git: 'warning',
+  receiver: 'warning',
+};
+
+/** The name is that of the rule in examples/prometheus. */
+function alertOf(condition: Condition, endsAt: number, page: string | null): Alert {
+  const { kind, receiver, message, since } = condition;
+  return {
+    labels: {
+      alertname: 'SetpointControllerProblem',
+      controller: hostname(),
+      kind,
+      ...(receiver === null ? {} : { receiver }),
+      severity: SEVERITIES[kind] ?? 'critical',
+    },
+    annotations: {
+      summary: visible(`${controllerName()} ${WORDS.begun}`),
+      description: visible(message),
+    },
+    startsAt: since,
+    endsAt: new Date(endsAt).toISOString(),
+    ...(page === null ? {} : { generatorURL: `${page}/` }),
+  };
+}

@@ -1,0 +1,205 @@
+import { matches } from '../../../reconciler/model/glob.ts';
+import { selects } from '../../../reconciler/model/selector.ts';
+import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
+import { mayHeal } from '../healing.ts';
+import { isOpen } from '../schedule.ts';
+import type { Receiver } from './receiver.ts';
+import type { Episode, Told, ToldStates } from './told.ts';
+
+/**
+ * Why what was told is over: it does not differ any more, or can be read; its environment has left the files, or is watched by nobody here; or the
+ * receiver is not told of it any more.
+ */
+export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-told';
+
+/** A notice that a receiver should get now. */
+export interface Due {
+  readonly state: WatchState;
+  readonly event: NoticeKind;
+  /** Of the state that is told of, with what is wrong with healing it behind a colon; of one that is resolved, the last that was told. */
+  readonly digest: string;
+  /** Of what is resolved. */
+  readonly end: End | null;
+}
+
+/** An environment that is not watched any more, as it was known last. */
+export interface Gone {
+  readonly state: WatchState;
+  readonly end: 'left-files' | 'not-watched';
+}
+
+/** Reads in a row that must fail before somebody is told. */
+const FAILING = 3;
+/** How long a difference that is about to be healed is told to nobody, in milliseconds. */
+const HEALED_SOON = 60_000;
+/** How old a heal may be that somebody is told of, in milliseconds: later it is history. */
+const HEALED_LATELY = 600_000;
+
+/**
+ * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with what the receiver was told. A state that
+ * came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` answers null as long as an environment is watched,
+ * or nothing is to be said of it.
+ */
+export function decide(
+  receiver: Receiver,
+  states: readonly WatchState[],
+  told: Pick<ToldStates, 'of' | 'openOf'>,
+  now: number,
+  goneOf: (name: string) => Gone | null = () => null,
+): readonly Due[] {
+  if (isOpen(receiver.quiet, now)) return [];
+  const watched = states.filter(isKnownHere).flatMap((state) => {
+    const known = told.of(receiver.name, state.name);
+    return concerns(receiver, state)
+      ? dueOf(receiver, state, known, now)
+      : endsOf(receiver, { state, end: 'not-told' }, known);
+  });
+  const gone = told.openOf(receiver.name).flatMap((name) => {
+    const left = goneOf(name);
+    return left === null ? [] : endsOf(receiver, left, told.of(receiver.name, name));
+  });
+  return [...watched, ...gone].filter(({ event }) => receiver.events.has(event));
+}
+
+/** Whether a receiver is told of an environment at all. */
+export function concerns(
+  { environments, selector }: Pick<Receiver, 'environments' | 'selector'>,
+  { name, labels }: WatchState,
+): boolean {
+  const named = environments === null || matches(name, environments);
+  return named && selects(selector, new Map(Object.entries(labels)));
+}
+
+/** What keeps an environment from being healed until somebody acts; null if nothing does. `key` is the same as long as it is the same. */
+export function troubleOf({ settings, found, stopped, healFailed }: WatchState): {
+  readonly event: NoticeKind;
+  readonly key: string;
+  readonly since: string;
+} | null {
+  if (settings.mode !== 'heal' || found === 'in-sync' || found === 'error') return null;
+  if (stopped !== null)
+    return { event: 'healing-stopped', key: `healing-stopped ${stopped.at}`, since: stopped.at };
+  if (healFailed === null) return null;
+  const event = healFailed.isRefused ? 'write-refused' : 'heal-failed';
+  return { event, key: `${event} ${healFailed.code}`, since: healFailed.at };
+}
+
+/** The digest of the state that a notice is about. */
+export function stateDigest(digest: string): string {
+  return digest.split(':', 1)[0] ?? '';
+}
+
+/** Only who holds the lock tells, and only of what it has read itself; nobody tells of what is suspended. */
+function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolean {
+  return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
+}
+
+/** What is told is what was decided on: the next read may end before it is sent. */
+function dueFor(state: WatchState): Make {
+  const { status, reads, nextRead } = state;
+  const copy = { ...state, status, reads, nextRead };
+  return (event, digest, end) => ({ state: copy, event, digest, end: end ?? null });
+}
+
+type Make = (event: NoticeKind, digest: string, end?: End) => Due;
+
+function dueOf(receiver: Receiver, state: WatchState, told: Told, now: number): Due[] {
+  const due = dueFor(state);
+  return [
+    ...(state.found === 'error' ? [] : ofDifference(receiver, state, told, now, due)),
+    ...ofFailing(receiver, state, told.failing, now, due),
+  ];
+}
+
+/** That nobody hears more of an environment, if something was told of it that has not ended. */
+function endsOf(
+  receiver: Receiver,
+  { state, end }: { state: WatchState; end: End },
+  told: Told,
+): Due[] {
+  const due = dueFor(state);
+  const open = [told.difference, told.failing].filter((episode) => episode !== null);
+  if (open.length > 0) return open.map((episode) => due('resolved', latest(episode), end));
+  return isUnsure(receiver, told) ? [due('resolved', state.digest, end)] : [];
+}
+
+/** An issue can be kept again, and is if it may not have been. */
+function isUnsure({ to }: Receiver, { isPending }: Told): boolean {
+  return isPending && to.form === 'github-issue';
+}
+
+/** While an environment cannot be read, what differed stays as it was. */
+function ofDifference(
+  receiver: Receiver,
+  state: WatchState,
+  told: Told,
+  now: number,
+  due: Make,
+): Due[] {
+  const { found, digest, lastInSync } = state;
+  const known = told.difference;
+  const open = known !== null && !endedUntold(receiver, known, lastInSync) ? known : null;
+  const trouble = troubleOf(state);
+  const isToldOf = trouble !== null && receiver.events.has(trouble.event);
+  if (!receiver.statuses.has(found) && !isToldOf) {
+    if (open !== null) return [due('resolved', latest(open), 'difference')];
+    if (isUnsure(receiver, told)) return [due('resolved', digest, 'difference')];
+    return ofHealed(receiver, state, told.healed, now, due);
+  }
+  const tells = (end: string): boolean =>
+    open !== null && [...open.digests].some((one) => one.endsWith(`:${end}`));
+  if (isToldOf && !tells(trouble.key)) return [due(trouble.event, `${digest}:${trouble.key}`)];
+  if (open === null || isUnsure(receiver, told))
+    return isHealedSoon(state, now) ? [] : [due('opened', digest)];
+  const isNew = ![...open.digests].some((one) => stateDigest(one) === digest);
+  if (isNew && receiver.events.has('changed')) return [due('changed', digest)];
+  return isReminded(receiver, open, now) ? [due('reminder', digest)] : [];
+}
+
+/** Whether a difference is so new that healing has not had its turn: what is put right within seconds is told once, as that. */
+function isHealedSoon(state: WatchState, now: number): boolean {
+  if (state.healFailed !== null) return false;
+  const age = now - Date.parse(state.since);
+  return age >= 0 && age < HEALED_SOON && mayHeal(state, true, now) === null;
+}
+
+/** That something was changed and has been put right, unless it was told that it differed. */
+function ofHealed(
+  { statuses }: Receiver,
+  { found, putBack }: WatchState,
+  told: Episode | null,
+  now: number,
+  due: Make,
+): Due[] {
+  if (putBack === null || found !== 'in-sync' || !statuses.has(putBack.found)) return [];
+  const at = Date.parse(putBack.at);
+  const isNews = (told === null || told.at < at) && now - at < HEALED_LATELY;
+  return isNews ? [due('healed', putBack.digest)] : [];
+}
+
+function ofFailing(
+  receiver: Receiver,
+  { found, digest, failures, lastInSync }: WatchState,
+  former: Episode | null,
+  now: number,
+  due: Make,
+): Due[] {
+  if (!receiver.statuses.has('error')) return [];
+  const told = former !== null && !endedUntold(receiver, former, lastInSync) ? former : null;
+  if (found !== 'error') return told === null ? [] : [due('resolved', latest(told), 'failing')];
+  if (told === null) return failures >= FAILING ? [due('failing', digest)] : [];
+  return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
+}
+
+/** Whether what was told has ended since, and the receiver does not get `resolved`. */
+function endedUntold({ events }: Receiver, { at }: Episode, lastInSync: string | null): boolean {
+  return !events.has('resolved') && lastInSync !== null && Date.parse(lastInSync) > at;
+}
+
+function isReminded({ reminder }: Receiver, { at }: Episode, now: number): boolean {
+  return reminder !== null && now - at >= reminder;
+}
+
+function latest({ digests }: Episode): string {
+  return [...digests].at(-1) ?? '';
+}

@@ -1,0 +1,195 @@
+import { formatPath } from '../../../reconciler/model/path.ts';
+import { counted, grouped } from '../../../reconciler/model/wording.ts';
+import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
+import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
+import { shownChange } from '../../../reconciler/render/change.ts';
+import { notCompared } from '../../../reconciler/render/wording.ts';
+import type { Due, End } from './decide.ts';
+
+/** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
+export interface Item {
+  readonly name: string;
+  /** What follows the name, in words of our own. */
+  readonly words: string;
+  /** Paths, rules and the text of an error; each may be foreign. */
+  readonly details: readonly string[];
+  /** The page of the environment; null without one. */
+  readonly link: string | null;
+}
+
+/** What a receiver is told at once. */
+export interface Message {
+  /** In words of our own; empty if one environment says it all. */
+  readonly title: string;
+  /** The worst first. */
+  readonly items: readonly Item[];
+  /** How many more there are than `items` has. */
+  readonly more: number;
+  /** The page of all; null without one. */
+  readonly link: string | null;
+}
+
+/** Environments that a message of words names. */
+const MOST_ITEMS = 20;
+const MOST_PATHS = 5;
+const LONGEST_DETAIL = 200;
+
+/** All that is due to a receiver as one message. It names paths, and no value. */
+export function messageOf(all: readonly Due[], page: string | null): Message {
+  const worst = all.toSorted((one, other) => gravity(other) - gravity(one));
+  const items = worst.slice(0, MOST_ITEMS).map((due) => itemOf(due, page));
+  return {
+    title: all.length === 1 ? '' : titleOf(all),
+    items,
+    more: all.length - items.length,
+    link: page === null ? null : `${page}/`,
+  };
+}
+
+/** What is over comes last. */
+export const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
+
+function gravity({ event, state }: Due): number {
+  return OVER.has(event) ? -1 : verdictGravity(state.found);
+}
+
+function titleOf(all: readonly Due[]): string {
+  const counts = new Map<string, number>();
+  for (const { event, state } of all) {
+    const what = OVER.has(event) ? event : IN_COUNTS[state.found];
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
+  const names = new Set(all.map(({ state }) => state.name));
+  return `${counted(names.size, 'environment')}: ${parts.join(', ')}`;
+}
+
+const IN_COUNTS: Readonly<Record<WatchStatus, string>> = {
+  'in-sync': 'in sync',
+  suspended: 'suspended',
+  'not-read': 'not read',
+  unknown: 'not comparable',
+  pending: 'not applied yet',
+  drift: 'drift',
+  conflict: 'in conflict',
+  refused: 'refused',
+  error: 'not readable',
+};
+
+function itemOf(due: Due, page: string | null): Item {
+  const { state } = due;
+  const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
+  return { name: state.name, words: wordsOf(due), details: detailsOf(due), link };
+}
+
+const SENTENCES: Readonly<Record<WatchStatus, string>> = {
+  'in-sync': 'is in sync',
+  suspended: 'is suspended',
+  'not-read': 'has not been read',
+  unknown: 'has values that cannot be compared',
+  pending: 'has edits in the file that are not applied',
+  drift: 'was changed on the service',
+  conflict: 'was changed in the file and on the service',
+  refused: 'differs, and an apply would be refused',
+  error: 'cannot be read',
+};
+
+function toMinute(at: string): string {
+  return `${at.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** What follows the name of the environment. */
+export function wordsOf({ event, state, end }: Due): string {
+  const { found, failures, since } = state;
+  switch (event) {
+    case 'opened':
+      return SENTENCES[found];
+    case 'changed':
+      return `${SENTENCES[found]}; the differences have changed`;
+    case 'failing':
+      return `could not be read ${failures} times in a row`;
+    case 'reminder':
+      return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
+    case 'healed':
+      return PUT_BACK[state.putBack?.found ?? found] ?? 'was put right';
+    case 'healing-stopped':
+      return `${SENTENCES[found]}, and is not healed any more: something else writes the same value`;
+    case 'heal-failed':
+      return `${SENTENCES[found]}, and could not be healed`;
+    case 'write-refused':
+      return `${SENTENCES[found]}, and the service refuses the write that would heal it`;
+    case 'resolved':
+      return endOf(state, end);
+  }
+}
+
+const PUT_BACK: Readonly<Partial<Record<WatchStatus, string>>> = {
+  pending: 'had edits in the file, which have been applied',
+  drift: 'was changed on the service, and has been put back',
+  conflict: 'was changed in the file and on the service, and the file has been applied',
+};
+
+function endOf(state: WatchState, end: End | null): string {
+  const { found } = state;
+  switch (end) {
+    case 'left-files':
+      return 'is not in the settings files any more; nobody looks at it';
+    case 'not-watched':
+      return 'is not watched here any more; whether it still differs is not known';
+    case 'not-told':
+      return 'is not among the environments of this receiver any more; it hears no more of it';
+    case 'failing':
+      return `can be read again, and ${SENTENCES[found]}`;
+    default:
+      return found === 'in-sync'
+        ? `is in sync again${besides(state)}`
+        : `does not differ any more as it did, and ${SENTENCES[found]}`;
+  }
+}
+
+/** What cannot be said of one that is in sync; empty if all was compared. */
+function besides({ plan }: WatchState): string {
+  const count = plan?.unknown.length ?? 0;
+  return count === 0 ? '' : `; ${notCompared(count)}`;
+}
+
+function detailsOf({ event, state }: Due): string[] {
+  const { plan } = state;
+  if (event === 'healed') return bounded(state.putBack?.paths ?? []);
+  if (event === 'resolved' || plan === null) return [];
+  if (plan.error !== null) return [shortened(plan.error.message)];
+  const rules = [...new Set(plan.refusals.map(({ rule }) => rule))];
+  const paths = plan.changes
+    .map((change) => shownChange(change, 'drift'))
+    .map(({ name, reason }) => `${name}: ${reason}`);
+  const unknown = plan.unknown.map(({ path, reason }) => `${formatPath(path)}: ${reason}`);
+  const refused = rules.length === 0 ? [] : [`refused by ${rules.join(', ')}`];
+  const why = WHY[event]?.(state) ?? [];
+  return [...why.map(shortened), ...refused, ...bounded([...paths, ...unknown])];
+}
+
+/** Why it is not healed; texts of errors may be foreign. */
+const WHY: Readonly<Partial<Record<NoticeKind, (state: WatchState) => readonly string[]>>> = {
+  'healing-stopped': ({ stopped }) =>
+    stopped === null ? [] : [`${stopped.path}: ${stopped.reason}`],
+  'heal-failed': ({ healFailed }) => (healFailed === null ? [] : [healFailed.message]),
+  'write-refused': ({ healFailed }) => (healFailed === null ? [] : [healFailed.message]),
+};
+
+function bounded(paths: readonly string[]): string[] {
+  const shown = paths.slice(0, MOST_PATHS).map(shortened);
+  const more = paths.length - shown.length;
+  return more > 0 ? [...shown, `${grouped(more)} more`] : shown;
+}
+
+function shortened(text: string): string {
+  if (text.length <= LONGEST_DETAIL) return text;
+  return `${text.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** The changes of an environment by action, for forms that count. */
+export function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { action } of plan?.changes ?? []) counts[action] = (counts[action] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,272 @@
+import { asSetpointError } from '../../../reconciler/model/error.ts';
+import type { Clock } from '../../../reconciler/model/ports.ts';
+import { counted } from '../../../reconciler/model/wording.ts';
+import type { NoticeEvent, WatchState } from '../../../reconciler/model/watch.ts';
+import type { ControllerNote } from '../controller.ts';
+import type { Watching } from '../watching.ts';
+import { alertsNow, LASTS, RESEND } from './alerts.ts';
+import { decide, type Due } from './decide.ts';
+import { keepsWatch } from './heartbeat.ts';
+import { wordsOf } from './message.ts';
+import { newsPayload, payloadOf, requestTo } from './payload.ts';
+import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
+import type { Sender, SendResult } from './send.ts';
+import type { NoticeJournal, ToldStates } from './told.ts';
+import { NoticeCounts } from '../telemetry/notice-counts.ts';
+import { SPACING, Turns } from './turns.ts';
+
+/** That an issue is to be closed, and in which words: they follow the name. */
+export interface IssueEnd {
+  readonly state: WatchState;
+  readonly words: string;
+}
+
+/**
+ * Keeps the issues of a repository as they should be: one that is open for each of `open`, none for each of `closed`. It may be called again with
+ * the same: what is as it should be stays. Never throws.
+ */
+export type IssueKeeper = (
+  issues: Issues,
+  open: readonly WatchState[],
+  closed: readonly IssueEnd[],
+) => Promise<SendResult>;
+
+export interface NoticeOptions {
+  readonly watching: Pick<Watching, 'states' | 'health' | 'conditions'>;
+  readonly settings: NotifySettings;
+  readonly journal: NoticeJournal;
+  readonly sender: Sender;
+  readonly issues: IssueKeeper;
+  readonly clock: Clock;
+  /** What is wrong with a receiver, and what is right again. */
+  readonly report: (note: ControllerNote) => void;
+}
+
+/** How often it is looked for what is due, in milliseconds. */
+const TICK = 2_000;
+
+/**
+ * Tells receivers what they should know. A message to a person is kept as begun before it is sent, so that it is sent once at most, also if
+ * the process is killed at any moment: then one may be lost, and none is sent twice.
+ */
+export class Notices {
+  readonly #options: NoticeOptions;
+  readonly #told: ToldStates;
+  readonly counts: NoticeCounts;
+  readonly #turns: readonly Turns[];
+  #beatAt = Number.NEGATIVE_INFINITY;
+  readonly #under = new Set<Promise<void>>();
+
+  constructor(options: NoticeOptions) {
+    this.#options = options;
+    this.#told = options.journal.told;
+    this.counts = new NoticeCounts(options.settings.receivers.map(({ name }) => name));
+    this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
+    for (const { name } of options.settings.receivers)
+      options.watching.conditions.set('receiver', null, name);
+  }
+
+  /** Tells until the signal fires; what is being sent then is finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, sender } = this.#options;
+    while (!signal.aborted) {
+      this.tick();
+      await clock.sleep(TICK, signal);
+    }
+    await this.idle();
+    await sender.close();
+  }
+
+  /** Begins what is due now. */
+  tick(): void {
+    this.#beat();
+    for (const turns of this.#turns) {
+      if (turns.busy) continue;
+      turns.busy = true;
+      this.#begin(
+        this.#turn(turns).finally(() => {
+          turns.busy = false;
+        }),
+      );
+    }
+  }
+
+  /** Resolves once nothing is being sent. */
+  async idle(): Promise<void> {
+    while (this.#under.size > 0) await Promise.all(this.#under);
+  }
+
+  #begin(work: Promise<void>): void {
+    const done = work
+      .catch((thrown: unknown) => this.#warn(asSetpointError(thrown).message))
+      .finally(() => this.#under.delete(done));
+    this.#under.add(done);
+  }
+
+  async #turn(turns: Turns): Promise<void> {
+    const { to } = turns.receiver;
+    if (to.form === 'alertmanager') await this.#alert(turns, to);
+    else if (to.form === 'github-issue' || !(await this.#tellOfController(turns, to)))
+      await this.#tell(turns, to);
+  }
+
+  /** Tells what is wrong with the controller itself; false if there is nothing to tell now. */
+  async #tellOfController(turns: Turns, to: Webhook): Promise<boolean> {
+    const { watching, clock, settings, sender } = this.#options;
+    const news = turns.news.due(watching.conditions.list(), clock.now());
+    if (news.length === 0 || clock.monotonic() < turns.notBefore) return false;
+    turns.news.told(news);
+    const payload = newsPayload(to.form, news, settings.page, clock.now());
+    const result = await sender.send(requestTo(to, payload));
+    // What is refused is not tried again: it must not keep notices of environments back.
+    if (result.kind === 'not-taken' && result.again) turns.news.told(news, { undo: true });
+    turns.ended([], result, clock.monotonic());
+    this.#reportOn(turns, result, news.length);
+    return true;
+  }
+
+  async #tell(turns: Turns, to: Webhook | Issues): Promise<void> {
+    const { watching, clock } = this.#options;
+    const { receiver } = turns;
+    const { goneOf } = this.#options.journal;
+    const found = decide(receiver, watching.states(), this.#told, clock.now(), goneOf);
+    const due = turns.toSend(found, clock.monotonic());
+    if (due.length === 0) return;
+    const isPerson = to.form !== 'github-issue';
+    const begun = await this.#keepBegun(turns, due);
+    if (begun.length === 0) return;
+    const result = await this.#send(to, begun);
+    await this.#conclude(turns, begun, result, isPerson);
+  }
+
+  /** Records that notices are about to be sent; one that cannot be recorded is not sent. */
+  async #keepBegun(turns: Turns, due: readonly Due[]): Promise<readonly Due[]> {
+    const kept = await Promise.allSettled(
+      due.map((one) => this.#keep(turns.receiver, one, 'begun')),
+    );
+    const failed = kept.find((one) => one.status === 'rejected');
+    if (failed !== undefined) {
+      const { code, message } = asSetpointError(failed.reason);
+      // Whoever has the lock by now tells.
+      if (code !== 'lock-lost') {
+        turns.pause(this.#options.clock.monotonic(), SPACING);
+        this.counts.add(turns.receiver.name, 'failed', 1);
+        this.#warn(`Nobody is told: ${message}`);
+      }
+    }
+    return due.filter((_, index) => kept[index]?.status === 'fulfilled');
+  }
+
+  #send(to: Webhook | Issues, due: readonly Due[]): Promise<SendResult> {
+    const { sender, settings, clock, issues } = this.#options;
+    if (to.form === 'github-issue') {
+      const closed = due.filter(({ event }) => event === 'resolved');
+      const open = due.filter(({ event }) => event !== 'resolved').map(({ state }) => state);
+      return issues(
+        to,
+        open,
+        closed.map((one) => ({ state: one.state, words: wordsOf(one) })),
+      );
+    }
+    return sender.send(requestTo(to, payloadOf(to.form, due, settings.page, clock.now())));
+  }
+
+  async #conclude(
+    turns: Turns,
+    due: readonly Due[],
+    result: SendResult,
+    isPerson: boolean,
+  ): Promise<void> {
+    const { receiver } = turns;
+    const now = this.#options.clock.monotonic();
+    turns.ended(due, result, now);
+    this.#reportOn(turns, result, due.length);
+    // Issues can be kept again; what is not known of them is found out by that.
+    if (result.kind !== 'sent' && !isPerson) return;
+    const kept = result.kind === 'not-taken' ? 'failed' : result.kind;
+    await Promise.all(due.map((one) => this.#keep(receiver, one, kept)));
+  }
+
+  async #alert(turns: Turns, to: Alertmanager): Promise<void> {
+    const { watching, clock, settings, sender, journal } = this.#options;
+    const { receiver } = turns;
+    const now = clock.now();
+    const states = watching.states();
+    const all = alertsNow(receiver, states, journal, turns.sent, settings.page, now);
+    const { taken, untaken, due } = all;
+    const own = turns.news.alerts(watching.conditions.list(), {
+      now,
+      endsAt: now + LASTS,
+      page: settings.page,
+    });
+    const alerts = [...all.alerts, ...own.alerts];
+    turns.sent = untaken;
+    const news = turns.toSend(due, clock.monotonic());
+    const isTime = clock.monotonic() >= turns.resendAt && clock.monotonic() >= turns.notBefore;
+    if (news.length === 0 && (!isTime || alerts.length === 0)) {
+      if (!own.isNews || clock.monotonic() < turns.notBefore) return;
+    }
+    const result = alerts.length === 0 ? SENT : await sender.send(requestTo(to, alerts));
+    turns.ended(news, result, clock.monotonic());
+    this.#reportOn(turns, result, news.length);
+    if (result.kind !== 'sent') return;
+    turns.sent = taken;
+    own.taken();
+    turns.resendAt = clock.monotonic() + RESEND;
+    await Promise.all(due.map((one) => this.#keep(receiver, one, 'sent')));
+  }
+
+  async #keep(
+    { name }: Receiver,
+    { state, event, digest }: Due,
+    result: NoticeEvent['result'],
+  ): Promise<void> {
+    const kept: NoticeEvent = {
+      kind: 'notice',
+      environment: state.name,
+      event,
+      receiver: name,
+      digest,
+      result,
+    };
+    await this.#options.journal.keep(kept);
+  }
+
+  #beat(): void {
+    const { settings, watching, clock, sender } = this.#options;
+    const { heartbeat } = settings;
+    if (heartbeat === null || clock.monotonic() - this.#beatAt < heartbeat.every) return;
+    if (!keepsWatch(watching, clock.now())) return;
+    this.#beatAt = clock.monotonic();
+    const url = String(heartbeat.url.reveal());
+    this.#begin(
+      sender.send({ method: 'GET', url, headers: {}, body: null }).then((result) => {
+        if (result.kind !== 'sent') this.#warn(`The heartbeat was not taken. ${result.problem}`);
+      }),
+    );
+  }
+
+  #reportOn({ receiver: { name } }: Turns, result: SendResult, count: number): void {
+    const { conditions } = this.#options.watching;
+    // Alerts are sent again without news: a try that fails counts, too.
+    if (result.kind === 'sent') this.counts.add(name, 'sent', count);
+    else this.counts.add(name, 'failed', Math.max(1, count));
+    if (result.kind === 'sent') {
+      conditions.set('receiver', null, name);
+      return;
+    }
+    const notices = counted(count, 'notice');
+    const became = result.kind === 'unknown' ? 'may not have taken' : 'did not take';
+    conditions.set(
+      'receiver',
+      `The receiver ${name} ${became} ${notices}. ${result.problem}`,
+      name,
+    );
+  }
+
+  #warn(message: string): void {
+    this.#options.report({ severity: 'warning', message });
+  }
+}
+
+const SENT: SendResult = { kind: 'sent' };

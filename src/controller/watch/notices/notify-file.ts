@@ -1,0 +1,200 @@
+import { windowOf, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
+import { member, textOf, type Node } from '../../../reconciler/desired/node.ts';
+import { parseFile } from '../../../reconciler/desired/parse.ts';
+import { readText } from '../../../reconciler/host/read-text.ts';
+import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
+import { SetpointError } from '../../../reconciler/model/error.ts';
+import type { ReferenceSource } from '../../../reconciler/model/ports.ts';
+import { parseSelector, type Requirement } from '../../../reconciler/model/selector.ts';
+import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
+import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+import { counted } from '../../../reconciler/model/wording.ts';
+import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
+import { NotifyNodes } from './notify-nodes.ts';
+import type {
+  Destination,
+  Heartbeat,
+  NotifySettings,
+  Receiver,
+  ReceiverEvent,
+} from './receiver.ts';
+
+/** A file of --notify that is not valid: every problem. */
+export class NotifyInvalid extends SetpointError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(path: string, diagnostics: readonly Diagnostic[]) {
+    const problems = counted(diagnostics.length, 'problem');
+    const hint = 'Fix the problems above. setpoint watch does not start without that.';
+    super('settings-invalid', `${path} has ${problems}.`, { hint });
+    this.diagnostics = diagnostics;
+  }
+}
+
+const LARGEST = 256 * 1024;
+
+/** Reads a file of --notify, references resolved. Throws NotifyInvalid, or file-unreadable. */
+export function readNotify(path: string, source: ReferenceSource): NotifySettings {
+  const read = readText(path, LARGEST);
+  if ('text' in read) return parseNotify(path, read.text, source);
+  throw new SetpointError('file-unreadable', `${path} is too large, or not UTF-8 text.`);
+}
+
+export function parseNotify(path: string, text: string, source: ReferenceSource): NotifySettings {
+  const { root, diagnostics } = parseFile(path, text);
+  const nodes = new NotifyNodes(source);
+  const settings = root === null ? null : settingsOf(root, nodes);
+  const all = [...diagnostics, ...nodes.diagnostics];
+  if (settings === null || all.length > 0) throw new NotifyInvalid(path, all);
+  return settings;
+}
+
+const EVENTS = [...NOTICE_KINDS.filter((kind) => kind !== 'reminder'), 'controller'] as const;
+/** A receiver that hears of none of them would never hear of a problem. */
+const PROBLEMS: readonly ReceiverEvent[] = [
+  'controller',
+  'opened',
+  'failing',
+  'heal-failed',
+  'write-refused',
+  'healing-stopped',
+];
+/** An issue is about drift, and an alert about what lasts. */
+const NOT_TAKEN: Readonly<Partial<Record<Destination['form'], readonly ReceiverEvent[]>>> = {
+  'github-issue': ['controller', 'healed', 'heal-failed', 'write-refused', 'healing-stopped'],
+  alertmanager: ['healed'],
+};
+const STATUSES = [
+  'drift',
+  'conflict',
+  'refused',
+  'error',
+  'pending',
+  'unknown',
+] as const satisfies WatchStatus[];
+const DEFAULT_STATUSES: readonly WatchStatus[] = ['drift', 'conflict', 'refused', 'error'];
+
+const CHOICES = ['environments', 'selector', 'statuses', 'events', 'reminder', 'quiet'] as const;
+const RECEIVER = ['name', ...FORMS, 'headers', 'token', 'api_url', ...CHOICES];
+
+function settingsOf(root: Node, nodes: NotifyNodes): NotifySettings | null {
+  const map = nodes.map(root, ['version', 'page', 'notify', 'heartbeat'], 'This file');
+  if (map === null) return null;
+  const version = member(map, 'version');
+  if (version?.kind !== 'scalar' || version.value !== 1)
+    nodes.report(version ?? map, {
+      code: 'missing-key',
+      message: 'The file has no version.',
+      hint: 'Start with version: 1.',
+    });
+  const page = member(map, 'page');
+  const shown = page === undefined ? null : nodes.text(page, 'Address', PAGE, PAGE_HINT);
+  const heartbeat = member(map, 'heartbeat');
+  const receivers = nodes
+    .list(member(map, 'notify'), 'notify')
+    .flatMap((node) => receiverOf(node, nodes) ?? []);
+  reportRepeated(member(map, 'notify'), nodes);
+  return {
+    page: shown?.replace(/\/+$/, '') ?? null,
+    receivers,
+    heartbeat: heartbeat === undefined ? null : heartbeatOf(heartbeat, nodes),
+  };
+}
+
+const PAGE = /^https?:\/\/[^\s@<>"|`\\]+$/;
+const PAGE_HINT = 'Write the address of the page, such as https://setpoint.example.com.';
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
+  const map = nodes.map(node, RECEIVER, 'A receiver');
+  if (map === null) return null;
+  const name = nodes.required(map, 'name');
+  const named = name && nodes.text(name, 'Name', NAME, 'Write letters, digits, dots, - and _.');
+  const to = destinationOf(map, nodes);
+  const globs = member(map, 'environments');
+  const reminder = member(map, 'reminder');
+  const quiet = nodes.list(member(map, 'quiet'), 'quiet');
+  // An issue is about drift: that reads fail is not.
+  const statuses = nodes.words(member(map, 'statuses'), 'statuses', STATUSES) ?? DEFAULT_STATUSES;
+  const events = nodes.words(member(map, 'events'), 'events', EVENTS) ?? EVENTS;
+  if (!events.some((event) => PROBLEMS.includes(event))) {
+    const message = 'This receiver would never get a notice of a problem.';
+    nodes.report(map, { code: 'bad-value', message, hint: 'Add opened or failing to events.' });
+  }
+  const receiver = {
+    environments:
+      globs === undefined
+        ? null
+        : nodes
+            .list(globs, 'environments')
+            .flatMap(
+              (one) =>
+                nodes.text(
+                  one,
+                  'Pattern',
+                  /^[\w.*?-]+$/,
+                  'Write a name, or a pattern such as prod-*.',
+                ) ?? [],
+            ),
+    selector: selectorOf(member(map, 'selector'), nodes),
+    statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
+    events: new Set<ReceiverEvent>(
+      [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
+        (event) => to === null || NOT_TAKEN[to.form]?.includes(event) !== true,
+      ),
+    ),
+    reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),
+    quiet: quiet.flatMap((one) => quietOf(one, nodes) ?? []),
+  };
+  return named === null || to === null ? null : { name: named, to, ...receiver };
+}
+
+function heartbeatOf(node: Node, nodes: NotifyNodes): Heartbeat | null {
+  const map = nodes.map(node, ['url', 'every'], 'heartbeat');
+  const address = map && nodes.required(map, 'url');
+  const url = address && nodes.secret(address, 'url');
+  const every = map === null ? undefined : member(map, 'every');
+  const time = every === undefined ? 60_000 : nodes.time(every, 'every', 10_000);
+  if (!url || !address || !isReachedSafely(url, address, 'url', nodes)) return null;
+  return time === null ? null : { url, every: time };
+}
+
+function selectorOf(node: Node | undefined, nodes: NotifyNodes): readonly Requirement[] {
+  if (node === undefined) return [];
+  try {
+    return parseSelector(textOf(node) ?? '');
+  } catch (thrown) {
+    const { message, hint } = thrown as SetpointError;
+    nodes.report(node, { code: 'bad-value', message, hint });
+    return [];
+  }
+}
+
+function quietOf(node: Node, nodes: NotifyNodes): Window | null {
+  const window = WINDOW.test(textOf(node) ?? '') ? windowOf(node) : null;
+  const problem = window === null ? QUIET : windowProblem(window);
+  return problem === null ? window : nodes.report(node, { code: 'bad-value', ...problem });
+}
+
+/** As the schema has it. */
+const WINDOW =
+  /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun)(-(Mon|Tue|Wed|Thu|Fri|Sat|Sun))?(,(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(-(Mon|Tue|Wed|Thu|Fri|Sat|Sun))?)* )?([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)( [A-Za-z][\w+-]*(\/[\w+-]+){0,2})?$/;
+const QUIET = {
+  message: 'Quiet hours are days, hours and a time zone.',
+  hint: 'Write them as in Mon-Fri 22:00-07:00 Europe/Berlin. Without days it is every day, without a zone UTC.',
+};
+
+function reportRepeated(node: Node | undefined, nodes: NotifyNodes): void {
+  const seen = new Set<string>();
+  for (const item of node?.kind === 'list' ? node.items : []) {
+    const name = member(item, 'name');
+    const text = textOf(name);
+    if (name !== undefined && text !== undefined && seen.has(text))
+      nodes.report(name, {
+        code: 'duplicate-entry',
+        message: 'Another receiver has this name.',
+        hint: 'What was told is remembered by the name: give each its own.',
+      });
+    if (text !== undefined) seen.add(text);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Requirement } from '../../../reconciler/model/selector.ts';
+import type { Secret } from '../../../reconciler/model/secret.ts';
+import type { NoticeKind, Window } from '../../../reconciler/model/watch.ts';
+import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+
+/** What a receiver may be told of; `controller` is about the controller itself. */
+export type ReceiverEvent = NoticeKind | 'controller';
+
+/** Somebody who is told: where, of what and when. */
+export interface Receiver {
+  readonly name: string;
+  readonly to: Destination;
+  /** Patterns of names; null is all environments. */
+  readonly environments: readonly string[] | null;
+  readonly selector: readonly Requirement[];
+  readonly statuses: ReadonlySet<WatchStatus>;
+  readonly events: ReadonlySet<ReceiverEvent>;
+  /** Milliseconds between two notices of the same state; null if it is told once. */
+  readonly reminder: number | null;
+  /** When nothing is told. */
+  readonly quiet: readonly Window[];
+}
+
+export type Destination = Webhook | Alertmanager | Issues;
+
+/** An address that takes messages of one form. Its url and headers may be secrets. */
+export interface Webhook {
+  readonly form: 'slack' | 'teams' | 'json';
+  readonly url: Secret;
+  readonly headers: ReadonlyMap<string, Secret>;
+}
+
+/** The address of an Alertmanager, without the path of its API. */
+export interface Alertmanager extends Omit<Webhook, 'form'> {
+  readonly form: 'alertmanager';
+}
+
+/** The issues of a repository on GitHub, one for each environment that has drifted. */
+export interface Issues {
+  readonly form: 'github-issue';
+  /** `OWNER/NAME`. */
+  readonly repository: string;
+  readonly token: Secret;
+  readonly apiUrl: string | null;
+}
+
+/** An address that is asked while the controller keeps watch, so that somebody notices when it stops. */
+export interface Heartbeat {
+  readonly url: Secret;
+  /** Milliseconds. */
+  readonly every: number;
+}
+
+/** What a file of --notify says. */
+export interface NotifySettings {
+  /** Where the page is that messages link to; without a slash at its end. Null for no links. */
+  readonly page: string | null;
+  readonly receivers: readonly Receiver[];
+  readonly heartbeat: Heartbeat | null;
+}

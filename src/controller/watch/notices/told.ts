@@ -1,0 +1,182 @@
+import type { JournalRecord, NoticeEvent } from '../../../reconciler/model/watch.ts';
+import type { Gone } from './decide.ts';
+
+/** The part of a journal that is about notices. */
+export interface NoticeJournal {
+  /** What was told by now, as far as it is known here. */
+  readonly told: ToldStates;
+  /** Keeps an event, and that it was told; resolves once it is on the disk. Throws if it cannot be, or if somebody else is to tell. */
+  readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
+  /** An environment that is not watched here any more, and of which its end may be told; null if it is watched, or that is not known yet. */
+  readonly goneOf: (environment: string) => Gone | null;
+  /** Whether what was found of an environment is on the disk, and this controller is to tell of it. */
+  readonly isRecorded: (environment: string) => boolean;
+}
+
+/** What a receiver was told of an environment. */
+export interface Told {
+  /** Of what differs; null if nothing is open. */
+  readonly difference: Episode | null;
+  /** Of reads that fail; null if that is not open. */
+  readonly failing: Episode | null;
+  /** The last time that it was told that something was put right, or is resolved; null if this process has told it neither. */
+  readonly healed: Episode | null;
+  /** Whether a notice of what differs was begun of which it is not known what became. */
+  readonly isPending: boolean;
+}
+
+/** From the notice that something is wrong until the one that it is right again. */
+export interface Episode {
+  /** The states that were told of in it. */
+  readonly digests: ReadonlySet<string>;
+  /** When the latest notice was begun, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+type Track = 'difference' | 'failing' | 'healed';
+type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
+
+type Episodes = Readonly<Record<Track, Episode | null>>;
+
+/** A notice that was begun, and of which it is not known what became. */
+interface Begun {
+  readonly record: NoticeRecord;
+  /** What was told before it. */
+  readonly before: Episode | null;
+}
+
+interface Kept {
+  readonly told: Episodes;
+  /** The last one of each track, unless it is known what became of it. */
+  readonly begun: Readonly<Record<Track, Begun | null>>;
+}
+
+const NOTHING = { difference: null, failing: null, healed: null };
+
+/** States of one episode that are kept. One that is dropped may be told again. */
+const MOST_DIGESTS = 100;
+
+/**
+ * What everybody was told, from the records of the journal. A notice counts from the moment at which it is begun: it may have been taken even
+ * if the controller ended before it knew. Only a record that it surely was not taken undoes that.
+ */
+export class ToldStates {
+  /** By environment, and by receiver. */
+  readonly #told = new Map<string, ReadonlyMap<string, Kept>>();
+
+  /** `records` are the oldest first. */
+  constructor(records: readonly JournalRecord[] = []) {
+    for (const record of records) this.take(record);
+  }
+
+  of(receiver: string, environment: string): Told {
+    const known = this.#told.get(environment)?.get(receiver);
+    const { told, begun } = known ?? { told: NOTHING, begun: NOTHING };
+    return { ...told, isPending: begun.difference !== null };
+  }
+
+  /** The environments of which a receiver was told something that has not ended, as far as it knows. */
+  openOf(receiver: string): readonly string[] {
+    return [...this.#told].flatMap(([environment, ofReceivers]) => {
+      const known = ofReceivers.get(receiver);
+      if (known === undefined) return [];
+      const { told, begun } = known;
+      const isOpen = told.difference !== null || told.failing !== null || begun.difference !== null;
+      return isOpen ? [environment] : [];
+    });
+  }
+
+  /** The environments of which anybody was told anything. */
+  get environments(): readonly string[] {
+    return [...this.#told.keys()];
+  }
+
+  /** Takes what others know of an environment in the place of what is known here. */
+  renew(environment: string, others: ToldStates): void {
+    const known = others.#told.get(environment);
+    if (known === undefined) this.#told.delete(environment);
+    else this.#told.set(environment, known);
+  }
+
+  /** Takes a record of the journal, in its order. Others than notices change nothing. */
+  take(record: JournalRecord): void {
+    if (record.kind !== 'notice') return;
+    const { environment, receiver } = record;
+    const before = this.#told.get(environment) ?? new Map<string, Kept>();
+    const kept = after(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
+    this.#told.set(environment, new Map(before).set(receiver, kept));
+  }
+
+  /** The records that tell the same, also to those that take what follows: what a new file of the journal must begin with. */
+  records(): readonly JournalRecord[] {
+    return [...this.#told].flatMap(([environment, ofReceivers]) =>
+      [...ofReceivers].flatMap(([receiver, { told, begun }]) => {
+        const recordsOf = (track: Track, first: NoticeEvent['event']): NoticeRecord[] => {
+          const last = begun[track];
+          const episode = last === null ? told[track] : last.before;
+          const before = [...(episode?.digests ?? [])].map((digest, index): NoticeRecord => ({
+            v: 1,
+            at: new Date(episode?.at ?? 0).toISOString(),
+            kind: 'notice',
+            environment,
+            event: index === 0 ? first : 'changed',
+            receiver,
+            digest,
+            result: 'sent',
+          }));
+          return last === null ? before : [...before, last.record];
+        };
+        return [...recordsOf('difference', 'opened'), ...recordsOf('failing', 'failing')];
+      }),
+    );
+  }
+}
+
+function after({ told, begun }: Kept, record: NoticeRecord): Kept {
+  const { result, event, digest } = record;
+  const ended = TRACKS.find((track) => {
+    const last = begun[track]?.record;
+    return last?.event === event && last.digest === digest;
+  });
+  if (result !== 'begun' && ended !== undefined) {
+    // What was begun counts already, unless it was not taken.
+    const before = begun[ended]?.before ?? null;
+    return {
+      told: result === 'failed' ? { ...told, [ended]: before } : told,
+      begun: { ...begun, [ended]: null },
+    };
+  }
+  const track = trackOf(told, record);
+  // It is about another notice than the last one that was begun.
+  const isOther = event === 'resolved' && told[track]?.digests.has(digest) !== true;
+  const isLate = begun[track] !== null || isOther;
+  if (result === 'failed' || (result !== 'begun' && isLate)) return { told, begun };
+  const before = told[track];
+  // Whoever hears that it is resolved need not hear that it was healed.
+  const healed =
+    event === 'resolved' ? episodeAfter(null, { ...record, event: 'healed' }) : told.healed;
+  return {
+    told: { ...told, healed, [track]: episodeAfter(before, record) },
+    begun: { ...begun, [track]: result === 'begun' ? { record, before } : null },
+  };
+}
+
+const TRACKS: readonly Track[] = ['difference', 'failing', 'healed'];
+
+/** Whether a notice is about reads that fail, or about what differs. */
+function trackOf({ failing }: Episodes, { event, digest }: NoticeEvent): Track {
+  if (event === 'healed') return 'healed';
+  const isFailing = event === 'failing' || failing?.digests.has(digest) === true;
+  return isFailing ? 'failing' : 'difference';
+}
+
+function episodeAfter(
+  episode: Episode | null,
+  { event, digest, at }: NoticeRecord,
+): Episode | null {
+  if (event === 'resolved') return null;
+  // What is opened anew has its own states.
+  const former = event === 'opened' || event === 'failing' ? [] : [...(episode?.digests ?? [])];
+  const digests = [...former.filter((one) => one !== digest), digest];
+  return { digests: new Set(digests.slice(-MOST_DIGESTS)), at: Date.parse(at) };
+}

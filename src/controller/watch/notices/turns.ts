@@ -1,0 +1,91 @@
+import { LONGEST_KEPT } from '../../../reconciler/service/service-error.ts';
+import type { SentAlerts } from './alerts.ts';
+import { ControllerNews } from './controller-news.ts';
+import type { Due } from './decide.ts';
+import type { Receiver } from './receiver.ts';
+import type { SendResult } from './send.ts';
+
+/** How long notices are collected before the first is sent, and the least time between two messages to one receiver. */
+const GATHER = 10_000;
+export const SPACING = 60_000;
+/**
+ * How long is waited at most after a receiver did not take a message: doubled each time until then. A try at a person is two records of the journal;
+ * what fires in Alertmanager expires if it is not sent.
+ */
+const LONGEST_PAUSE = 60 * 60_000;
+const LONGEST_PAUSE_OF_ALERTS = 10 * 60_000;
+/** How long a notice waits that a receiver refused. It is tried again, since what was wrong may be mended by then. */
+const REFUSED_PAUSE = LONGEST_PAUSE;
+
+/** When a receiver is told next, and what it has not taken yet. Times are on the monotonic clock. */
+export class Turns {
+  readonly receiver: Receiver;
+  busy = false;
+  /** What it is told of the controller itself. */
+  readonly news: ControllerNews;
+  notBefore = Number.NEGATIVE_INFINITY;
+  /** Of Alertmanager: what it was sent of each environment, and when that is sent again. */
+  sent: SentAlerts = new Map();
+  resendAt = Number.NEGATIVE_INFINITY;
+  #since: number | null = null;
+  #failures = 0;
+  /** When each notice that was refused is tried again. */
+  #refused = new Map<string, number>();
+
+  constructor(receiver: Receiver) {
+    this.receiver = receiver;
+    this.news = new ControllerNews(receiver);
+  }
+
+  /**
+   * What of the notices that are due is sent now: all of them, or none while more are collected or it is too early. Those that were refused wait,
+   * and do not go with others: if one of them is the reason, it must not keep the others back.
+   */
+  toSend(due: readonly Due[], now: number): readonly Due[] {
+    const refused = new Map<string, number>();
+    const fresh: Due[] = [];
+    const again: Due[] = [];
+    for (const one of due) {
+      const key = keyOf(one);
+      const until = this.#refused.get(key);
+      if (until === undefined) fresh.push(one);
+      else {
+        refused.set(key, until);
+        if (now >= until) again.push(one);
+      }
+    }
+    // What is no longer due is forgotten, so that a state that comes back is tried again.
+    this.#refused = refused;
+    const left = fresh.length > 0 ? fresh : again;
+    if (left.length === 0) this.#since = null;
+    else this.#since ??= now;
+    const isTime = this.#since !== null && now - this.#since >= GATHER && now >= this.notBefore;
+    return isTime ? left : [];
+  }
+
+  ended(due: readonly Due[], result: SendResult, now: number): void {
+    this.#since = null;
+    if (result.kind !== 'not-taken') {
+      this.#failures = 0;
+      this.pause(now, SPACING);
+      return;
+    }
+    this.#failures += 1;
+    for (const one of due) {
+      if (result.again) this.#refused.delete(keyOf(one));
+      else this.#refused.set(keyOf(one), now + REFUSED_PAUSE);
+    }
+    const { form } = this.receiver.to;
+    const longest = form === 'alertmanager' ? LONGEST_PAUSE_OF_ALERTS : LONGEST_PAUSE;
+    const pause = Math.min(longest, GATHER * 2 ** Math.min(this.#failures, 10));
+    this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_KEPT)));
+  }
+
+  pause(now: number, time: number): void {
+    this.notBefore = now + time;
+  }
+}
+
+function keyOf({ state, event, digest }: Due): string {
+  return JSON.stringify([state.name, event, digest]);
+}

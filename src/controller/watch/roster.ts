@@ -1,0 +1,156 @@
+import { usageError } from '../../reconciler/model/error.ts';
+import type { Suspension, WatchSettings } from '../../reconciler/model/watch.ts';
+import type { Target } from '../../reconciler/desired/target.ts';
+import { Agenda } from './agenda.ts';
+import { Environment, type Remembered } from './environment.ts';
+import type { Restored } from './journal/memory.ts';
+import { settingsOf, untilFirstRead } from './schedule.ts';
+import { Watched, type WatchTools } from './watched.ts';
+
+const UNWATCHED: WatchSettings = {
+  mode: 'detect',
+  interval: null,
+  windows: null,
+  maxHealsPerHour: 0,
+  strict: false,
+};
+
+/** After the files changed, known environments are read within this time, in milliseconds. */
+const SOON = 5_000;
+
+/** Locks that are tried again at a time. */
+const MOST_LOCKS = 50;
+
+/** The environments that a controller watches, with what the journal remembers of them. */
+export class Roster {
+  readonly #tools: WatchTools;
+  #watched: ReadonlyMap<string, Watched> = new Map();
+  readonly #agenda = new Agenda<Watched>();
+  #remembered = new Map<string, Remembered>();
+
+  constructor(tools: WatchTools) {
+    this.#tools = tools;
+  }
+
+  restore({ environments }: Pick<Restored, 'environments'>): void {
+    this.#remembered = new Map(environments);
+  }
+
+  /** Takes over what the files declare: new environments are read within their interval, known ones soon. Returns those that are gone. */
+  take(targets: readonly Target[]): readonly Watched[] {
+    const { clock, interval, random } = this.#tools;
+    const now = clock.monotonic();
+    const before = this.#watched;
+    const next = new Map<string, Watched>();
+    for (const target of targets) {
+      const every = settingsOf(target, interval).interval ?? interval;
+      const known = before.get(target.name);
+      const watched = known ?? this.#newWatched(target, now + untilFirstRead(every, random()));
+      if (known !== undefined) watched.due = Math.min(watched.due, now + random() * SOON);
+      watched.declare(target);
+      next.set(target.name, watched);
+    }
+    this.#watched = next;
+    this.#agenda.reset(next.values());
+    const gone = [...before.values()].filter(({ environment: { name } }) => !next.has(name));
+    // They may come back.
+    for (const { environment } of gone)
+      this.#remembered.set(environment.name, environment.remembered);
+    return gone;
+  }
+
+  environments(): readonly Environment[] {
+    return [...this.#watched.values()].map(({ environment }) => environment);
+  }
+
+  find(name: string): Watched | undefined {
+    return this.#watched.get(name);
+  }
+
+  /** What is known of one that is not watched. */
+  leftBehind(name: string): Environment {
+    const { moment } = this.#tools;
+    const now = moment();
+    const environment = new Environment(name, UNWATCHED, now.at);
+    const known = this.#remembered.get(name);
+    if (known !== undefined) environment.restore(known, now);
+    return environment;
+  }
+
+  /** Throws a usage error if there is none. */
+  named(name: string): Watched {
+    const watched = this.find(name);
+    if (watched !== undefined) return watched;
+    throw usageError(
+      `No environment is named ${JSON.stringify(name)}.`,
+      'Look at the list of environments.',
+    );
+  }
+
+  suspend(of: (name: string) => Suspension | null): void {
+    for (const { environment } of this.#watched.values())
+      environment.suspended = of(environment.name);
+  }
+
+  /** Tries again to take locks that could not be taken, or were lost, until one still cannot be. */
+  async lookAtLocks(): Promise<void> {
+    let tries = MOST_LOCKS;
+    for (const watched of this.#watched.values()) {
+      const isTaken = await watched.lookAtLock();
+      if (isTaken !== null) tries -= 1;
+      if (isTaken === false || tries === 0) return;
+    }
+  }
+
+  async lookAtClock(): Promise<void> {
+    for (const watched of this.#watched.values()) await watched.lookAtClock();
+  }
+
+  /** Lets healing go on. */
+  resume(names: readonly string[]): void {
+    for (const name of names) {
+      this.find(name)?.environment.resume();
+      const gone = this.#remembered.get(name);
+      if (gone !== undefined)
+        this.#remembered.set(name, { ...gone, stopped: null, healFailed: null, heals: [] });
+    }
+  }
+
+  /** The one whose turn has come and that waits for it the longest; undefined if there is none. */
+  next(): Watched | undefined {
+    const found = this.#waiting();
+    if (found === undefined || found.due > this.#tools.clock.monotonic()) return undefined;
+    this.#agenda.shift();
+    return found;
+  }
+
+  /** How many wait for their turn. */
+  get queued(): number {
+    const now = this.#tools.clock.monotonic();
+    let count = 0;
+    for (const { busy, due } of this.#watched.values()) if (!busy && due <= now) count += 1;
+    return count;
+  }
+
+  /** Milliseconds until the next turn, at most as given. */
+  untilDue(most: number): number {
+    const found = this.#waiting();
+    return found === undefined ? most : Math.min(most, found.due - this.#tools.clock.monotonic());
+  }
+
+  /** Who is due first, of those that are watched and do nothing. */
+  #waiting(): Watched | undefined {
+    return this.#agenda.first(
+      (one) => !one.busy && this.#watched.get(one.environment.name) === one,
+    );
+  }
+
+  #newWatched(target: Target, due: number): Watched {
+    const { moment, interval } = this.#tools;
+    const now = moment();
+    const environment = new Environment(target.name, settingsOf(target, interval), now.at);
+    const known = this.#remembered.get(target.name);
+    if (known !== undefined) environment.restore(known, now);
+    return new Watched(environment, target, due, this.#tools, (one) => this.#agenda.add(one));
+  }
+}

@@ -1,0 +1,67 @@
+import type { WatchSettings, Window } from '../../reconciler/model/watch.ts';
+import { watchOf } from '../../reconciler/desired/blocks/watch.ts';
+import type { Target } from '../../reconciler/desired/target.ts';
+
+/** How long after the first read that finds a difference the second one is made, in milliseconds. */
+export const CONFIRM = 15_000;
+/** The shortest time between two reads that count as two, in milliseconds. */
+export const APART = 5_000;
+const LONGEST_BACK_OFF = 3_600_000;
+/** How much the time between two reads may be shorter or longer, so that environments do not move in step. */
+const JITTER = 0.1;
+
+/** How an environment is watched, by its file, and the interval and the strictness of the controller. */
+export function settingsOf(target: Target, interval: number, strict = false): WatchSettings {
+  const settings = watchOf(target.watch, strict);
+  return { ...settings, interval: settings.interval ?? interval };
+}
+
+/**
+ * Milliseconds until the next read: the interval, twice as long after each failure in a row up to an hour, a tenth more or less. `random` is
+ * from 0 to 1. What a service asks to wait is kept by the pace of its origin.
+ */
+export function untilNextRead(interval: number, failures: number, random: number): number {
+  const backedOff =
+    failures === 0
+      ? interval
+      : Math.max(interval, Math.min(LONGEST_BACK_OFF, interval * 2 ** Math.min(failures - 1, 20)));
+  return backedOff * (1 - JITTER + 2 * JITTER * random);
+}
+
+/** Milliseconds until the first read: spread over the interval, the first ones at once. */
+export function untilFirstRead(interval: number, random: number): number {
+  return Math.min(interval, 60_000) * random;
+}
+
+/** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
+export function isOpen(windows: readonly Window[] | null, at: number): boolean {
+  return windows === null || windows.some((window) => isIn(window, at));
+}
+
+function isIn({ days, from, to, zone }: Window, at: number): boolean {
+  const { day, minute } = localTime(at, zone);
+  if (from < to) return days.has(day) && minute >= from && minute < to;
+  // It goes on after midnight: its days are those on which it begins.
+  return (days.has(day) && minute >= from) || (days.has((day + 6) % 7) && minute < to);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+function localTime(at: number, zone: string): { day: number; minute: number } {
+  const format =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      weekday: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  formats.set(zone, format);
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return {
+    day: DAYS.indexOf(parts.get('weekday') ?? ''),
+    minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
+  };
+}

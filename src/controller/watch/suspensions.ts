@@ -1,0 +1,121 @@
+import { asSetpointError } from '../../reconciler/model/error.ts';
+import type { JournalRecord, Suspension } from '../../reconciler/model/watch.ts';
+import { NONE_YET, type Conditions } from './conditions.ts';
+import type { Environment } from './environment.ts';
+import type { Keeper } from './keeper.ts';
+import type { Roster } from './roster.ts';
+import type { WatchOptions } from './watch-options.ts';
+
+/** Keeps the suspensions of environments up to date: from the file of suspensions, and from the page. */
+export class Suspensions {
+  readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
+  readonly #roster: Roster;
+  readonly #keeper: Keeper;
+  readonly #conditions: Conditions;
+  readonly #assumed: Suspension;
+  /** The suspensions that are known, in JSON; null before the first look. */
+  #known: ReadonlyMap<string, string> | null = null;
+
+  constructor(
+    options: Pick<WatchOptions, 'suspensions' | 'clock'>,
+    roster: Roster,
+    keeper: Keeper,
+    conditions: Conditions,
+  ) {
+    this.#options = options;
+    this.#roster = roster;
+    this.#keeper = keeper;
+    this.#conditions = conditions;
+    const at = new Date(options.clock.now()).toISOString();
+    this.#assumed = { at, reason: 'It cannot be read who is suspended.', until: null };
+  }
+
+  async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
+    const { name } = environment;
+    const { suspensions, clock } = this.#options;
+    const now = clock.now();
+    await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
+    environment.suspended = this.#of(name);
+    this.#known = this.#inFile();
+    const event = { kind: 'suspended', environment: name, reason, until } as const;
+    await this.#keeper.keep(environment, event, now);
+  }
+
+  /** False if it is neither suspended nor stopped; then nothing is written. */
+  async resume(environment: Environment): Promise<boolean> {
+    const { name } = environment;
+    await this.lookAgain(environment);
+    if (environment.suspended === null && environment.stopped === null) return false;
+    const now = this.#options.clock.now();
+    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
+    await this.#options.suspensions.change([name], null, now);
+    this.#known = this.#inFile();
+    environment.suspended = null;
+    environment.resume();
+    return true;
+  }
+
+  /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */
+  mark(): void {
+    this.#roster.suspend((name) => this.#of(name));
+  }
+
+  /** The suspension of an environment. As long as nobody knows which are suspended, all are. */
+  #of(name: string): Suspension | null {
+    const { suspensions, clock } = this.#options;
+    return suspensions.isKnown ? suspensions.of(name, clock.now()) : this.#assumed;
+  }
+
+  /** Reads the file again if it has changed. If it cannot be read, what was known stays in force. Never throws. */
+  async look(): Promise<void> {
+    const { suspensions } = this.#options;
+    let resumed: readonly string[] = [];
+    try {
+      resumed = await suspensions.refresh();
+      this.#roster.resume(resumed);
+      this.#conditions.set('suspensions', null);
+      this.#conditions.set('suspensions', null, NONE_YET);
+    } catch (thrown) {
+      const { message } = asSetpointError(thrown);
+      this.#conditions.set('suspensions', message, suspensions.isKnown ? '' : NONE_YET);
+    }
+    this.mark();
+    this.#tell(resumed);
+  }
+
+  /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
+  async lookAgain(environment: Environment): Promise<void> {
+    const { suspensions } = this.#options;
+    const resumed = await suspensions.refresh();
+    this.#roster.resume(resumed);
+    environment.suspended = this.#of(environment.name);
+    this.#tell(resumed);
+  }
+
+  /** Passes on what commands have suspended and resumed since the last look; they have written it to the journal. */
+  #tell(resumed: readonly string[]): void {
+    const { suspensions, clock } = this.#options;
+    const before = this.#known;
+    this.#known = this.#inFile();
+    const at = new Date(clock.now()).toISOString();
+    for (const name of resumed) this.#pass({ v: 1, at, kind: 'resumed', environment: name });
+    if (before === null) return;
+    for (const [name, text] of this.#known) {
+      const found = before.get(name) === text ? null : suspensions.of(name, clock.now());
+      if (found !== null) this.#pass({ v: 1, kind: 'suspended', environment: name, ...found });
+    }
+  }
+
+  #pass(record: JournalRecord & { readonly environment: string }): void {
+    const environment = this.#roster.find(record.environment)?.environment;
+    if (environment !== undefined) this.#keeper.tell(environment, record);
+  }
+
+  #inFile(): ReadonlyMap<string, string> {
+    const { suspensions } = this.#options;
+    // At the beginning of time none has ended.
+    return new Map(
+      suspensions.names.map((name) => [name, JSON.stringify(suspensions.of(name, 0))]),
+    );
+  }
+}

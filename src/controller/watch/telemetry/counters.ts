@@ -1,0 +1,91 @@
+import { Counter, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client';
+import { WATCH_METRICS, type Metric } from '../../../reconciler/model/metrics.ts';
+import type { Watching } from '../watching.ts';
+
+/** Seconds. */
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/** Counts what happens, until what it returns is called. */
+export function count(
+  watching: Watching,
+  registry: Registry<OpenMetricsContentType>,
+  perEnvironment: boolean,
+): () => void {
+  const counted = (name: CounterName): Counted =>
+    new Counted(registry, name, perEnvironment ? watching : null);
+  const reads = counted('setpoint_reconcile_total');
+  const writes = counted('setpoint_writes_total');
+  const name = 'setpoint_reconcile_duration_seconds';
+  const durations = new Histogram({
+    name,
+    help: WATCH_METRICS[name].help,
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  return watching.subscribe(({ name: environment }, event) => {
+    switch (event.kind) {
+      case 'read':
+        reads.add({ environment, result: event.result });
+        durations.observe(event.seconds);
+        break;
+      case 'write':
+        writes.add({ environment, result: event.outcome.status });
+        break;
+      default:
+    }
+  });
+}
+
+type CounterName = {
+  [N in keyof typeof WATCH_METRICS]: (typeof WATCH_METRICS)[N]['type'] extends 'counter'
+    ? N
+    : never;
+}[keyof typeof WATCH_METRICS];
+
+/** A counter that forgets environments that are no longer watched, and all of them without `watching`. */
+class Counted {
+  readonly #counter: Counter;
+  readonly #labels: ReadonlySet<string>;
+  readonly #seen = new Map<string, Map<string, Record<string, string>>>();
+
+  constructor(
+    registry: Registry<OpenMetricsContentType>,
+    name: CounterName,
+    watching: Pick<Watching, 'states'> | null,
+  ) {
+    const metric: Metric = WATCH_METRICS[name];
+    const labels = watching === null ? withoutEnvironment(metric.labels) : metric.labels;
+    this.#labels = new Set(labels);
+    this.#counter = new Counter({
+      name,
+      help: metric.help,
+      labelNames: [...labels],
+      registers: [registry],
+      collect: () => {
+        if (watching !== null) this.#forget(new Set(watching.states().map(({ name: one }) => one)));
+      },
+    });
+  }
+
+  add(all: Readonly<Record<string, string>>, value = 1): void {
+    const labels = Object.fromEntries(Object.entries(all).filter(([key]) => this.#labels.has(key)));
+    this.#counter.inc(labels, value);
+    const { environment } = labels;
+    if (environment === undefined) return;
+    const lines = this.#seen.get(environment) ?? new Map<string, Record<string, string>>();
+    lines.set(JSON.stringify(labels), labels);
+    this.#seen.set(environment, lines);
+  }
+
+  #forget(known: ReadonlySet<string>): void {
+    for (const [environment, lines] of this.#seen) {
+      if (known.has(environment)) continue;
+      for (const labels of lines.values()) this.#counter.remove(labels);
+      this.#seen.delete(environment);
+    }
+  }
+}
+
+function withoutEnvironment(labels: readonly string[]): readonly string[] {
+  return labels.filter((label) => label !== 'environment');
+}

@@ -1,0 +1,147 @@
+import type { JournalRecord } from '../../../reconciler/model/watch.ts';
+import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+import { changeCount, planAttention } from '../../../reconciler/model/summary.ts';
+import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { counted } from '../../../reconciler/model/wording.ts';
+import { escaped, visible } from '../../../reconciler/render/visible.ts';
+import { notCompared } from '../../../reconciler/render/wording.ts';
+
+export type LogFormat = 'text' | 'json';
+
+/** What is logged of a record: no value of a setting is in it, masked or not. */
+interface Entry {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** A record of the journal as a line for the log, line break included. Null for what is only kept: a notice that is about to be sent. */
+export function logLine(record: JournalRecord, format: LogFormat): string | null {
+  const entry = entryOf(record);
+  if (entry === null) return null;
+  const { at, kind } = record;
+  const { level, message, details } = entry;
+  const environment = 'environment' in record ? record.environment : null;
+  if (format === 'json') {
+    const named = environment === null ? {} : { environment };
+    return `${escaped(JSON.stringify({ at, level, kind, ...named, message, ...details }))}\n`;
+  }
+  const about = environment === null ? '' : `${environment}: `;
+  return `${at} ${level.padEnd(5)} ${visible(`${about}${message}`)}\n`;
+}
+
+function entryOf(record: JournalRecord): Entry | null {
+  switch (record.kind) {
+    case 'started':
+    case 'stopped': {
+      const { kind, version, reason } = record;
+      const why = reason === undefined ? '' : `: ${reason}`;
+      return info(`setpoint ${version} ${kind} watching${why}`, { version, reason });
+    }
+    case 'files': {
+      const { commit, environments, problem } = record;
+      const details = { commit, environments, problem };
+      if (problem === null)
+        return info(`read the files: ${counted(environments, 'environment')}`, details);
+      const message = `the settings files cannot be used; the last good ones stay in force: ${problem}`;
+      return { level: 'warn', message, details };
+    }
+    case 'state':
+      return stateEntry(record);
+    case 'writing': {
+      const { paths, commit } = record;
+      return info(`writing ${counted(paths.length, 'path')}`, { paths, commit });
+    }
+    case 'write': {
+      const { by, commit, actor, url, outcome } = record;
+      const { status, error } = outcome;
+      const changed = outcome.changes.filter(({ result }) => result !== 'not-sent');
+      const ended = status === 'applied' || status === 'in-sync' || status === 'not-empty';
+      const failed = error === null ? '' : `: ${error.message}`;
+      return {
+        level: ended ? 'info' : 'error',
+        message: `${by === 'watch' ? 'wrote' : 'apply wrote'} ${counted(changed.length, 'change')}: ${status}${failed}`,
+        details: {
+          by,
+          status,
+          changes: changed.length,
+          error: error?.code ?? null,
+          commit,
+          actor,
+          url,
+        },
+      };
+    }
+    case 'suspended': {
+      const { reason, until } = record;
+      const end = until === null ? 'until it is resumed' : `until ${until}`;
+      return info(`suspended ${end}: ${reason}`, { reason, until });
+    }
+    case 'resumed':
+      return info('resumed', {});
+    case 'clock-set': {
+      const seconds = Math.round(record.by / 1000);
+      return info(`the clock was set by ${seconds} s`, { seconds });
+    }
+    case 'healing-stopped': {
+      const { path, reason } = record;
+      return {
+        level: 'error',
+        message: `healing stopped at ${path}: ${reason}`,
+        details: { path, reason },
+      };
+    }
+    case 'notice': {
+      const { event, receiver, result } = record;
+      if (result === 'begun') return null;
+      const details = { event, receiver, result };
+      if (result === 'sent') return info(`told ${receiver}: ${event}`, details);
+      return { level: 'warn', message: `could not tell ${receiver}: ${event}`, details };
+    }
+  }
+}
+
+const LEVELS: Readonly<Record<WatchStatus, Entry['level']>> = {
+  'in-sync': 'info',
+  suspended: 'info',
+  'not-read': 'info',
+  unknown: 'warn',
+  pending: 'info',
+  drift: 'warn',
+  conflict: 'warn',
+  refused: 'warn',
+  error: 'error',
+};
+
+function stateEntry({
+  status,
+  before,
+  commit,
+  plan,
+}: JournalRecord & { readonly kind: 'state' }): Entry {
+  const details = { status, before, commit, ...found(plan) };
+  const what = plan === null ? '' : inWords(plan);
+  return { level: LEVELS[status], message: `${status}, was ${before}${what}`, details };
+}
+
+function found(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
+  if (plan === null) return {};
+  const { changes, unknown, rules, error } = planAttention(plan);
+  return { changes, unknown, rules, error: error?.code ?? null };
+}
+
+function inWords(plan: EnvironmentPlan): string {
+  const attention = planAttention(plan);
+  if (attention.error !== null) return `: ${attention.error.message}`;
+  const changes = changeCount(attention);
+  const parts = [
+    ...(changes === 0 ? [] : [counted(changes, 'change')]),
+    ...(attention.unknown === 0 ? [] : [notCompared(attention.unknown)]),
+    ...(attention.rules.length === 0 ? [] : [`refused by ${attention.rules.join(', ')}`]),
+  ];
+  return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
+}
+
+function info(message: string, details: Entry['details']): Entry {
+  return { level: 'info', message, details };
+}

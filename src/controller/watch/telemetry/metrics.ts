@@ -1,0 +1,232 @@
+import { setImmediate } from 'node:timers/promises';
+import { Counter, Gauge, Registry, type OpenMetricsContentType } from 'prom-client';
+import {
+  problemSamples,
+  statusSamples,
+  TARGET_METRICS,
+  targetSamples,
+  TOTAL_METRICS,
+  WATCH_METRICS,
+  type Measured,
+  type Metric,
+  type Sample,
+  type TargetMetric,
+} from '../../../reconciler/model/metrics.ts';
+import { countActions } from '../../../reconciler/model/action.ts';
+import { metricText, sampleLines } from '../../../reconciler/render/prometheus.ts';
+import { VERSION } from '../../../reconciler/model/version.ts';
+import type { WatchState } from '../../../reconciler/model/watch.ts';
+import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+import { count } from './counters.ts';
+import type { NoticeCounts } from './notice-counts.ts';
+import type { Watching } from '../watching.ts';
+
+export interface MetricsOptions {
+  /** Whether each environment has metrics of its own. Some ten lines each: without them, only the totals are left. */
+  readonly perEnvironment: boolean;
+  /** What receivers were told and not told; null if nobody is told anything. */
+  readonly notices?: NoticeCounts | null;
+}
+
+export interface Metrics {
+  /** All of them as they are now, in OpenMetrics, with the content type. */
+  readonly text: () => Promise<{ readonly type: string; readonly text: string }>;
+  /** Stops counting. */
+  readonly close: () => void;
+}
+
+/** The metrics of a running controller. What they say of environments is read when they are asked for, and not kept. */
+export function metricsOf(
+  watching: Watching,
+  { perEnvironment, notices }: MetricsOptions,
+): Metrics {
+  const registry: Registry<OpenMetricsContentType> = new Registry();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  for (const [name, metric, samples] of gaugesOf(watching))
+    registry.registerMetric(new Computed(name, metric, samples));
+  registry.registerMetric(processorTime());
+  registry.registerMetric(requestsOf(watching));
+  registry.registerMetric(noticesOf(notices ?? null));
+  const end = count(watching, registry, perEnvironment);
+  return {
+    text: async () => {
+      const parts: string[] = [];
+      if (perEnvironment) for await (const part of targetTexts(watching)) parts.push(part);
+      parts.push(await registry.metrics());
+      return { type: registry.contentType, text: parts.join('') };
+    },
+    close: end,
+  };
+}
+
+/** Environments after which others have their turn. */
+const AT_ONCE = 500;
+
+/** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
+async function* targetTexts(watching: Pick<Watching, 'states'>): AsyncGenerator<string> {
+  const all = watching.states().map(measured);
+  for (const [name, metric] of Object.entries(TARGET_METRICS)) {
+    yield metricText(name, metric, []);
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const some = all.slice(from, from + AT_ONCE);
+      yield some.map((one) => sampleLines(name, targetSamples(name as TargetMetric, one))).join('');
+      if (all.length > AT_ONCE) await setImmediate();
+    }
+  }
+}
+
+/** A gauge whose lines are made each time that they are written. */
+class Computed extends Gauge {
+  readonly #samples: () => readonly Sample[];
+
+  constructor(name: string, { help, labels }: Metric, samples: () => readonly Sample[]) {
+    super({ name, help, labelNames: [...labels], registers: [] });
+    this.#samples = samples;
+  }
+
+  override async get(): ReturnType<Gauge['get']> {
+    const described = await super.get();
+    return { ...described, values: this.#samples().map((sample) => ({ ...sample })) };
+  }
+}
+
+type Computable = readonly [name: string, metric: Metric, samples: () => readonly Sample[]];
+
+function gaugesOf(watching: Watching): readonly Computable[] {
+  const started = Date.now() / 1000 - process.uptime();
+  const value = (name: keyof typeof ALONE, of: () => number | null): Computable => [
+    name,
+    ALONE[name],
+    () => {
+      const found = of();
+      return found === null ? [] : [{ labels: {}, value: found }];
+    },
+  ];
+  return [
+    info('setpoint_build_info', TOTAL_METRICS.setpoint_build_info, () => ({ version: VERSION })),
+    [
+      'setpoint_targets',
+      TOTAL_METRICS.setpoint_targets,
+      () => statusSamples(countsOf(watching.states())),
+    ],
+    value('setpoint_oldest_look_timestamp_seconds', () => oldestLook(watching.states())),
+    value('setpoint_queue_depth', () => watching.health.queued),
+    info('setpoint_shard_info', WATCH_METRICS.setpoint_shard_info, () => {
+      const { shard } = watching.health;
+      return shard === null ? null : { index: String(shard.index), count: String(shard.count) };
+    }),
+    value('setpoint_loop_turned_timestamp_seconds', () => watching.health.turnedAt / 1000),
+    value('setpoint_files_problem', () => Number(watching.health.filesProblem !== null)),
+    [
+      'setpoint_controller_problem',
+      WATCH_METRICS.setpoint_controller_problem,
+      () => problemSamples(watching.conditions.list(), watching.conditions.receivers),
+    ],
+    value('process_resident_memory_bytes', () => process.memoryUsage.rss()),
+    value('process_start_time_seconds', () => started),
+  ];
+}
+
+/** Requests as the controller counts them. */
+function requestsOf(watching: Pick<Watching, 'requests'>): Counter {
+  return countedElsewhere('setpoint_requests_total', (counter) => {
+    for (const { method, status, count: requests } of watching.requests)
+      counter.inc({ method, code: status === null ? 'error' : String(status) }, requests);
+  });
+}
+
+/** Notices as they are counted where they are sent: each receiver has both results from the start, so that the first failure is an increase. */
+function noticesOf(counts: NoticeCounts | null): Counter {
+  return countedElsewhere('setpoint_notices_total', (counter) => {
+    for (const { receiver, result, count: notices } of counts?.list() ?? [])
+      counter.inc({ receiver, result }, notices);
+  });
+}
+
+/** A counter that takes its numbers from where they are counted, at each scrape. */
+function countedElsewhere(
+  name: 'setpoint_requests_total' | 'setpoint_notices_total',
+  count: (counter: Counter) => void,
+): Counter {
+  const { help, labels } = WATCH_METRICS[name];
+  return new Counter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [],
+    collect(this: Counter) {
+      this.reset();
+      count(this);
+    },
+  });
+}
+
+/** Processor time as the system counts it. */
+function processorTime(): Counter {
+  const name = 'process_cpu_seconds_total';
+  return new Counter({
+    name,
+    help: WATCH_METRICS[name].help,
+    registers: [],
+    collect(this: Counter) {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+}
+
+const ALONE = { ...TOTAL_METRICS, ...WATCH_METRICS };
+
+function info(
+  name: string,
+  metric: Metric,
+  labels: () => Readonly<Record<string, string>> | null,
+): Computable {
+  return [
+    name,
+    metric,
+    () => {
+      const found = labels();
+      return found === null ? [] : [{ labels: found, value: 1 }];
+    },
+  ];
+}
+
+function countsOf(states: readonly WatchState[]): ReadonlyMap<WatchStatus, number> {
+  const counts = new Map<WatchStatus, number>();
+  for (const { status } of states) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+/** In seconds since 1970; null if none was read yet. */
+function oldestLook(states: readonly WatchState[]): number | null {
+  const looks = states.flatMap(({ lastRead }) => (lastRead === null ? [] : [Date.parse(lastRead)]));
+  return looks.length === 0 ? null : looks.reduce((one, other) => Math.min(one, other)) / 1000;
+}
+
+function measured(state: WatchState): Measured {
+  const { name, status, settings, dialect, release, plan, heldBy } = state;
+  const found = plan === null && state.found === 'in-sync';
+  return {
+    name,
+    status,
+    mode: settings.mode,
+    dialect,
+    release,
+    changes: plan === null ? null : countActions(plan.changes),
+    unknowns: plan === null ? (found ? 0 : null) : plan.unknown.length,
+    failures: state.failures,
+    lastLook: time(state.lastRead),
+    lastInSync: time(state.lastInSync),
+    lastApply: time(state.lastApply),
+    nextLook: time(state.nextRead),
+    healingStopped: state.stopped !== null,
+    healFailures: state.healFailed?.count ?? 0,
+    leader: heldBy === null,
+  };
+}
+
+function time(at: string | null): number | null {
+  return at === null ? null : Date.parse(at);
+}

@@ -1,0 +1,193 @@
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
+import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
+import { formatPath } from '../../reconciler/model/path.ts';
+import type { EnvironmentPlan, ErrorReport, PlanDocument } from '../../reconciler/model/plan.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { Moment } from '../../reconciler/model/watch.ts';
+import type { Target } from '../../reconciler/desired/target.ts';
+import type { PlanRequest } from '../../reconciler/operations/options.ts';
+import {
+  approvalOf,
+  applyLoaded,
+  planLoaded,
+  type AgreementWith,
+  type LoadedPlan,
+  type Sharing,
+} from '../../reconciler/operations/session.ts';
+import type { Agreements } from './agreements.ts';
+import { digestOf, type Environment } from './environment.ts';
+import { competing, isStanding, mayHeal, refusedTooOften } from './healing.ts';
+import type { Lock } from './locks/locks.ts';
+import type { Records } from './journal/records.ts';
+
+/** What reading and healing an environment needs. */
+export interface TurnTools {
+  readonly request: PlanRequest;
+  readonly networks: Sharing['networks'];
+  /** The values that are masked in whatever is kept or shown. */
+  readonly values: () => Sharing['values'];
+  readonly agreements: Agreements;
+  readonly clock: Clock;
+  /** The time of now. */
+  readonly moment: () => Moment;
+  /** The plan that healing must not go beyond. */
+  readonly approved: PlanDocument | undefined;
+  /** Aborts when the controller stops: a write in flight is finished. */
+  readonly signal: AbortSignal;
+  /** Aborts when the controller must not even wait for a write in flight. */
+  readonly abandon: AbortSignal;
+  /** Checks again whether an environment is suspended. Throws if the file of suspensions cannot be read. */
+  readonly lookAgain: (environment: Environment) => Promise<void>;
+}
+
+/** An environment as the files declare it, and where they and the service were the same when they last were. */
+export interface Declared {
+  readonly target: Target;
+  readonly agreement: AgreementWith | null;
+  readonly commit: string | null;
+}
+
+/** What a write needs in addition: the lock, the journal, and whether the environment is still watched. */
+export interface WriteTools extends TurnTools {
+  readonly lock: Lock;
+  readonly records: Records;
+  readonly isGone: () => boolean;
+}
+
+/** Reads an environment as it is now. Errors are in the plan. */
+export async function readEnvironment(
+  { target, agreement }: Declared,
+  { request, networks, values, agreements, signal }: TurnTools,
+): Promise<LoadedPlan> {
+  return planLoaded(
+    target,
+    { ...request, digests: false, signal },
+    { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
+  );
+}
+
+/** Why something was not done. */
+export type Problem = Pick<ErrorReport, 'code' | 'message'>;
+
+/** The result of an attempt to heal. `again`: the environment should be read again soon. */
+export type Healed =
+  | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Problem | null }
+  | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
+
+/** Heals what the last read found, if healing is allowed now. `repeated`: the read before had found the same. */
+export async function heal(
+  environment: Environment,
+  declared: Declared,
+  repeated: boolean,
+  tools: WriteTools,
+): Promise<Healed> {
+  const { clock, records } = tools;
+  const not = mayHeal(environment, repeated, clock.now());
+  if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
+  const now = clock.now();
+  const other = competing(environment, now);
+  if (other !== null) {
+    await records.now({ kind: 'healing-stopped', environment: environment.name, ...other }, now);
+    environment.stopped = { at: new Date(now).toISOString(), ...other };
+    return { kind: 'not-healed', again: false, problem: null };
+  }
+  if (refusedTooOften(environment, now)) return { kind: 'not-healed', again: false, problem: null };
+  const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
+  const outcome = await write(environment, declared, environment.digest, {
+    ...tools,
+    stillMay,
+    actor: null,
+  });
+  if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
+  const { code } = outcome.error;
+  if (isStanding(outcome.error)) environment.tried({ error: outcome.error }, clock.now());
+  // Somebody else wrote or changed the service in between: read it first.
+  const isOther = code === 'declined' || code === 'contended';
+  return {
+    kind: 'not-healed',
+    again: isOther,
+    problem: isOther || code === 'interrupted' ? null : outcome.error,
+  };
+}
+
+/**
+ * Applies what the file declares, if the plan right before the write has this digest. Right before each request that writes, it checks that
+ * the environment may still be written and that the lock is still held. The journal gets a record before the write and one of how it ended.
+ * Throws if the first record cannot be written; then nothing was sent.
+ */
+export async function write(
+  environment: Environment,
+  declared: Declared,
+  digest: string,
+  tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
+): Promise<EnvironmentOutcome> {
+  const { name } = environment;
+  const { commit, agreement } = declared;
+  const { request, networks, values, agreements, clock, approved, lock, records } = tools;
+  let planned: EnvironmentPlan | null = null;
+  let begun = false;
+  let problem: SetpointError | null = null;
+  const begin = async (): Promise<SetpointError | null> => {
+    await tools.lookAgain(environment);
+    if (environment.suspended !== null || tools.isGone() || !tools.stillMay())
+      return new SetpointError('declined', `${name} may not be written any more.`);
+    if (!(await lock.stillHeld())) return lostLock(lock);
+    const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
+    const now = tools.moment();
+    const { at, up } = now;
+    await records.now({ kind: 'writing', environment: name, up, paths, commit }, Date.parse(at));
+    environment.wrote(paths, now);
+    begun = true;
+    return null;
+  };
+  const beforeWrite = async (): Promise<SetpointError | null> => {
+    try {
+      const not = begun ? null : await begin();
+      if (not !== null) return not;
+    } catch (thrown) {
+      problem = asSetpointError(thrown);
+      return problem;
+    }
+    if (tools.abandon.aborted) return new SetpointError('interrupted', 'Stopped before the write.');
+    return (await lock.stillHeld()) ? null : lostLock(lock);
+  };
+  const outcome = await applyLoaded(
+    declared.target,
+    {
+      ...request,
+      approved: approvalOf(approved, name),
+      onPlan: async (plan) => {
+        planned = plan;
+      },
+      confirm: async () =>
+        planned !== null && digestOf(planned, environment.settings.strict) === digest,
+      beforeWrite,
+      signal: AbortSignal.any([tools.signal, lock.lost]),
+      abandon: AbortSignal.any([tools.abandon, lock.lost]),
+    },
+    { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
+  );
+  if (begun) {
+    environment.written(outcome, clock.now());
+    records.add(
+      {
+        kind: 'write',
+        environment: name,
+        by: 'watch',
+        commit,
+        actor: tools.actor,
+        url: null,
+        outcome,
+      },
+      clock.now(),
+    );
+    await records.flush();
+  }
+  if (problem !== null) throw problem;
+  return outcome;
+}
+
+function lostLock({ name, lost }: Lock): SetpointError {
+  if (lost.aborted) return asSetpointError(lost.reason);
+  return new SetpointError('lock-lost', `The lock of ${name} was given up.`);
+}

@@ -1,0 +1,32 @@
+import type { PlanDocument } from '../../reconciler/model/plan.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
+import type { PlanRequest } from '../../reconciler/operations/options.ts';
+import type { ControllerNote } from './controller.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Locks } from './locks/locks.ts';
+import type { CurrentFiles, Source } from './source.ts';
+import type { SuspensionFile } from './suspension-file.ts';
+
+export interface WatchOptions {
+  /** How environments are read; its files and names are those of `files`. */
+  readonly request: PlanRequest;
+  readonly source: Source;
+  readonly files: CurrentFiles;
+  readonly journal: Journal;
+  readonly suspensions: SuspensionFile;
+  readonly locks: Locks;
+  readonly clock: Clock;
+  /** Which start of the machine this is; the monotonic clock counts from it. Null if it does not tell. */
+  readonly boot: () => Promise<string | null>;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+  /** Milliseconds between two reads of an environment that does not say. */
+  readonly interval: number;
+  /** How many environments are read or healed at a time. */
+  readonly parallel: number;
+  readonly approved?: PlanDocument | undefined;
+  /** Gives up what is being written; the signal of the request lets it finish. */
+  readonly abandon: AbortSignal;
+  /** What is wrong with the controller itself, and what is right again. */
+  readonly report: (line: ControllerNote) => void;
+}

@@ -1,0 +1,71 @@
+import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
+import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
+import type { Conditions } from './conditions.ts';
+
+/** What a page, its actions, the metrics and the notices need of a running controller. Everything that it gives is masked. */
+export interface Watching {
+  /** Every environment, in the order of the files. */
+  states(): readonly WatchState[];
+  state(name: string): WatchState | undefined;
+  readonly health: Health;
+  /** What is wrong with the controller itself. */
+  readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers' | 'areSilencing'>;
+  /** Requests to services since the controller started. */
+  readonly requests: readonly RequestCount[];
+  /** Calls `listener` after each read and each other change of an environment; what it returns ends that. */
+  subscribe(listener: Listener): () => void;
+  /**
+   * The last 200 records of the journal about an environment, the latest first. Asked again it reads what was added since. There are none while it cannot
+   * be read, which is a condition.
+   */
+  history(name: string): Promise<readonly JournalRecord[]>;
+  /** Reads an environment at its next turn, before others. Throws a SetpointError if it is not known. */
+  readNow(name: string): Promise<void>;
+  /** A plan as it is now, nothing written. */
+  planNow(name: string): Promise<EnvironmentPlan>;
+  /**
+   * Applies the file now, as far as guards, policy and an approved plan allow; also in mode detect. Nothing is written if the plan is not the
+   * one of `digest` (that of the state when a person saw it) any more. Resolves to a sentence.
+   */
+  applyNow(name: string, digest: string): Promise<string>;
+  suspend(name: string, reason: string, until: string | null): Promise<void>;
+  /** False if it is neither suspended nor stopped. */
+  resume(name: string): Promise<boolean>;
+}
+
+export type Listener = (state: WatchState, event: ReadEnd | JournalRecord) => void;
+
+/** A read that ended. `seconds` is how long it took; `result` is `done`, or the code of its error. */
+export interface ReadEnd {
+  readonly kind: 'read';
+  readonly seconds: number;
+  readonly result: string;
+}
+
+/** Requests of a method that had the same answer: a status, or null if none came. */
+export interface RequestCount {
+  readonly method: string;
+  readonly status: number | null;
+  readonly count: number;
+}
+
+/** How the controller itself is. Times are milliseconds since 1970. */
+export interface Health {
+  readonly startedAt: number;
+  /** When the loop last turned. */
+  readonly turnedAt: number;
+  /** The loop turns at least this often, in milliseconds. */
+  readonly turnsEvery: number;
+  /** Whether every environment was read once, or failed. */
+  readonly ready: boolean;
+  /** Environments that are due and wait for their turn. */
+  readonly queued: number;
+  /** Environments that are being read or written, and other work that has begun. */
+  readonly working: number;
+  readonly commit: string | null;
+  /** Where a browser shows a commit, if its id is appended; null if that is not known. */
+  readonly commits: string | null;
+  /** Why the settings files cannot be used; null if they can. */
+  readonly filesProblem: string | null;
+  readonly shard: { readonly index: number; readonly count: number } | null;
+}

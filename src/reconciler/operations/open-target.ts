@@ -1,0 +1,217 @@
+import { dirname, resolve } from 'node:path';
+import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
+import type { CollectionObserver } from '../model/collection.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
+import type { ErrorReport } from '../model/plan.ts';
+import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
+import { factsAt, placesWithin } from '../model/path-facts.ts';
+import type { DesiredField, ObservedState, ServerSettings } from '../model/state.ts';
+import { VERSION } from '../model/version.ts';
+import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import { readText } from '../host/read-text.ts';
+import { writePlace } from '../host/write-place.ts';
+import { declaredPointers } from '../plan/active-profile.ts';
+import { interruption } from '../reconcile/interruption.ts';
+import { collectionObserver } from '../service/collections/collection.ts';
+import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
+import type { TimeLimits } from '../service/retry.ts';
+import { sandboxObserver } from '../service/v1/sandboxes.ts';
+import { knowing } from '../service/locked.ts';
+import { settingsObserver } from '../service/settings.ts';
+import type { Startup } from '../service/startup.ts';
+import { DEFAULT_TIMEOUT, type Options } from './options.ts';
+import type { Prepared } from './prepare.ts';
+import { assertAnswers } from './files-read.ts';
+import type { Running } from './redacting.ts';
+
+/** A connection to the service of an environment, and what reads it. */
+export interface OpenTarget {
+  readonly connection: Connection;
+  readonly observers: {
+    readonly settings: Observer;
+    readonly sandboxes: SandboxObserver;
+    readonly collections: CollectionObserver;
+  };
+  /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
+  readonly comparing: Observer;
+  /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
+  readonly limits: TimeLimits;
+  /** Does work that does not count towards that time: asking a person, reading the sandboxes. */
+  readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Waits for a service that is starting, if that was requested, for work that does not read the settings first. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a target for some work, and closes it however that ends. `asksSecrets`: it is asked of every secret whether it is stored. */
+export async function withTarget<T>(
+  prepared: Prepared,
+  options: Running<Options>,
+  work: (target: OpenTarget) => Promise<T>,
+  asksSecrets = false,
+): Promise<T> {
+  const open = await openTarget(prepared, options, asksSecrets);
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
+/** Reads from a target; if that fails, `failed` makes the environment's part of the document. */
+export async function observeTarget<T>(
+  prepared: Prepared,
+  options: Running<Options>,
+  on: {
+    readonly open: (target: OpenTarget) => Promise<T>;
+    readonly failed: (error: ErrorReport) => T;
+  },
+): Promise<T> {
+  try {
+    return await withTarget(prepared, options, on.open);
+  } catch (thrown) {
+    return on.failed(errorReport(interruption(options.signal) ?? asSetpointError(thrown)));
+  }
+}
+
+/** Reads the settings of a target, with all secrets that are stored. Throws a SetpointError if that fails. */
+export async function observeSettings(
+  prepared: Prepared,
+  options: Running<Options>,
+): Promise<ObservedState> {
+  try {
+    const observe = ({ observers }: OpenTarget) => observers.settings.observe(options.signal);
+    return await withTarget(prepared, options, observe, true);
+  } catch (thrown) {
+    throw interruption(options.signal) ?? asSetpointError(thrown);
+  }
+}
+
+const CA_LIMIT = 1024 * 1024;
+const BARE_STORE = '.setpoint/embedded.json';
+
+/** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
+/** Whether a native value is a secret, or a map that may have some. */
+function holdsSecret({ field: { isNative, secret, path } }: DesiredField): boolean {
+  return isNative && (secret || [path, ...placesWithin(path)].some((one) => factsAt(one).secret));
+}
+
+async function openTarget(
+  { target, server, desired }: Prepared,
+  options: Running<Options>,
+  asksSecrets: boolean,
+): Promise<OpenTarget> {
+  if (server instanceof SetpointError) throw server;
+  const clock = options.clock ?? SYSTEM_CLOCK;
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
+  const folder = dirname(target.file);
+  const store = embeddedStore(server, folder);
+  const embedded =
+    store === null ? null : await startEmbedded(store, embeddedAddress(server.url)?.dialect);
+  const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
+    timeout,
+    clock,
+    userAgent: `setpoint/${VERSION}`,
+    networks: options.networks,
+    asksSecrets: asksSecrets || desired.fields.some(holdsSecret),
+    ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile), options),
+    proxy: options.proxy,
+    ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
+  });
+  const limits = { deadline: clock.monotonic() + TARGET_REQUESTS * timeout };
+  const aside = async <T>(work: () => Promise<T>): Promise<T> => {
+    const begun = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      limits.deadline += clock.monotonic() - begun;
+    }
+  };
+  const sandboxes = sandboxObserver(connection);
+  const collections = collectionObserver(connection, limits);
+  const startup = startupOf(target.name, options);
+  const { tracer } = options;
+  const read = <T>(what: Parameters<Tracer['read']>[0], work: () => Promise<T>): Promise<T> =>
+    tracer.read(what, target.name, work);
+  const traced = (observer: Observer): Observer => ({
+    observe: (signal) => read('settings', () => observer.observe(signal)),
+  });
+  const pointers = declaredPointers(desired);
+  const settings = traced(
+    knowing(desired.lock, settingsObserver(connection, limits, { startup, pointers })),
+  );
+  return {
+    connection,
+    limits,
+    aside,
+    ready: async () => {
+      if (startup !== null) await settings.observe(options.signal);
+    },
+    comparing: traced(
+      knowing(
+        desired.lock,
+        settingsObserver(connection, limits, {
+          startup,
+          pointers,
+          reveals: server.compareSecrets,
+        }),
+      ),
+    ),
+    observers: {
+      settings,
+      sandboxes: {
+        sandboxes: (signal, within) =>
+          read('sandboxes', () => aside(() => sandboxes.sandboxes(signal, within))),
+        specs: (signal) => read('specs', () => aside(() => sandboxes.specs(signal))),
+        conversations: (signal) =>
+          read('conversations', () => aside(() => sandboxes.conversations(signal))),
+      },
+      collections: {
+        list: (name, ...of) => read(name, () => collections.list(name, ...of)),
+      },
+    },
+    close: async () => {
+      await connection.close();
+      await embedded?.close();
+    },
+  };
+}
+
+function startupOf(target: string, { waitReady, onStarting }: Options): Startup | null {
+  if (waitReady === undefined) return null;
+  const onWait = (problem: string | null): void => onStarting?.(target, problem);
+  return { wait: waitReady, left: waitReady, onWait };
+}
+
+/** The file of an `embedded:` address, relative to the folder of the settings; null for any other address. */
+export function embeddedStore({ url }: Pick<ServerSettings, 'url'>, folder: string): string | null {
+  const address = embeddedAddress(url);
+  if (address === null) return null;
+  return writePlace(resolve(folder, address.path === '' ? BARE_STORE : address.path), folder);
+}
+
+async function startEmbedded(
+  data: string,
+  dialect: EmbeddedDialect = 'settings-v0',
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { startEmulator } = await import('../../emulator/start.ts');
+  try {
+    return await startEmulator({ data, dialect });
+  } catch (thrown) {
+    throw new SetpointError(
+      'unreachable',
+      `The embedded service could not start with the store ${data}.`,
+      {
+        hint: 'Check that the path can be written, and that the file is a store of the embedded service.',
+        cause: thrown,
+      },
+    );
+  }
+}
+
+function certificates(path: string, options: Options): string {
+  assertAnswers(path, options);
+  const read = readText(path, CA_LIMIT);
+  if ('text' in read && read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text;
+  throw new SetpointError('file-unreadable', `${path} holds no certificates in PEM form.`);
+}
