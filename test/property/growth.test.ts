@@ -21,6 +21,7 @@ import { growth, LINEAR } from '../fixture/growth.ts';
 import { problems, read, source, target, withSettings } from '../unit/desired/reading.ts';
 import { loaded, RECORDED } from '../fixture/store-server.ts';
 import { itEach, LONG } from '../fixture/long.ts';
+import { settingsPart } from '../../src/reconciler/plan/settings-part.ts';
 
 const WHOLE = loaded({ language: 'en', llm_api_key: 'k' }, RECORDED);
 
@@ -80,7 +81,7 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
   'a plan': (state) => planSettings(desired, state, NOTHING_KNOWN),
   'a plan with a base': (state) => {
     const settings = planSettings(desired, state, NOTHING_KNOWN);
-    return classified({ settings, parts: [] }, desired, desired, state, NOTHING_KNOWN);
+    return classified([settingsPart(settings)], desired, desired, state, NOTHING_KNOWN);
   },
   'what a write touched': (state) => [
     touchedBetween(state, state, desired),

@@ -9,7 +9,8 @@ import type { DesiredState, ObservedState } from '../../src/reconciler/model/sta
 import { planSummary } from '../../src/reconciler/model/summary.ts';
 import { planSettings } from '../../src/reconciler/plan/plan-settings.ts';
 import { environmentPlan } from '../../src/reconciler/plan/plan-document.ts';
-import { planEnvironment } from '../../src/reconciler/plan/plan-environment.ts';
+import { environmentPlanned } from '../unit/plan/declared.ts';
+import { changesOf, unknownOf } from '../../src/reconciler/model/plan.ts';
 import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';
 import { apply } from '../../src/reconciler/operations/apply.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
@@ -206,16 +207,14 @@ itHolds('planSummary counts what its environments hold', 40, (numRuns) => {
   fc.assert(
     fc.property(storedRecord, storedRecord, (one, other) => {
       const terms = { ...OPTIONS, desired: asDesired(observed(one)), base: null, allowed: [] };
-      const planned = planEnvironment(terms, observed(other), []);
+      const planned = environmentPlanned(terms, observed(other));
       const about = { name: 'x', origin: null, observed_at: null, digests: null };
       const environment = environmentPlan(planned, about, []);
       const summary = planSummary([environment]);
       const actions = ACTIONS.map((action) => summary[action]);
-      expect(actions.reduce((sum, count) => sum + count, 0)).toBe(
-        planned.plan.settings.changes.length,
-      );
+      expect(actions.reduce((sum, count) => sum + count, 0)).toBe(changesOf(planned.plan).length);
       expect(summary.environments.total).toBe(1);
-      expect(summary.unknown).toBe(planned.plan.settings.unknown.length);
+      expect(summary.unknown).toBe(unknownOf(planned.plan).length);
     }),
     { numRuns },
   );

@@ -83,8 +83,8 @@ export interface SettingsWrite {
   readonly observed: ObservedState;
 }
 
-/** What a plan has of the settings, and of each resource beside them. */
-interface Part {
+/** What is found of a resource by comparing what is declared of it with what the service has. */
+interface Compared {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
   readonly warnings: readonly Warning[];
@@ -92,14 +92,12 @@ interface Part {
   readonly unmanaged: readonly Path[];
   /** Secrets that were written from here, and that the service does not have any more. */
   readonly gone: readonly Path[];
+  /** What its write would lose. */
+  readonly unpreservable: readonly Unpreservable[];
 }
 
-/**
- * The plan of the settings. `write` is null if there is nothing to write; `unpreservable` is empty unless a write
- * would lose something.
- */
-export interface SettingsPlan extends Part {
-  readonly unpreservable: readonly Unpreservable[];
+/** The plan of the settings. `write` is null if there is nothing to write. */
+export interface SettingsPlan extends Compared {
   readonly write: SettingsWrite | null;
 }
 
@@ -108,8 +106,8 @@ export interface Unmet extends Warning {
   readonly hint: string;
 }
 
-/** The plan of what a resource beside the settings declares. `work` is what the resource itself makes the changes from. */
-export interface PartPlan<Work = unknown> extends Part {
+/** The plan of what a file declares of one resource. `work` is what the resource itself makes the changes from. */
+export interface PartPlan<Work = unknown> extends Compared {
   readonly resource: Resource;
   readonly unmet: readonly Unmet[];
   readonly work: Work;
@@ -117,32 +115,29 @@ export interface PartPlan<Work = unknown> extends Part {
 
 /**
  * The plan: a value, computed by pure functions from the desired and the observed state, and the only thing that an apply
- * can execute: the settings first, then each resource that the file declares, in the order of writing.
+ * can execute: a part for each resource, in the order of writing.
  */
-export interface Plan {
-  readonly settings: SettingsPlan;
-  readonly parts: readonly PartPlan[];
-}
+export type Plan = readonly PartPlan[];
 
 /** Every change of a plan in the order in which they are made. */
 export function changesOf(plan: Plan): Change[] {
-  return allOf(plan).flatMap(({ changes }) => changes);
+  return plan.flatMap(({ changes }) => changes);
 }
 
 export function unmanagedOf(plan: Plan): Path[] {
-  return allOf(plan).flatMap(({ unmanaged }) => unmanaged);
+  return plan.flatMap(({ unmanaged }) => unmanaged);
 }
 
 /** Everything that could not be compared. */
 export function unknownOf(plan: Plan): Unknown[] {
-  return allOf(plan).flatMap(({ unknown }) => unknown);
+  return plan.flatMap(({ unknown }) => unknown);
+}
+
+export function warningsOf(plan: Plan): Warning[] {
+  return plan.flatMap(partWarnings);
 }
 
 /** What is declared and not to be had, before what a part only warns of. */
-export function warningsOf({ settings, parts }: Plan): Warning[] {
-  return [...settings.warnings, ...parts.flatMap(partWarnings)];
-}
-
 export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warnings'>): Warning[] {
   const unavailable = unmet.map(({ code, message, hint, path }) => ({
     code,
@@ -152,12 +147,8 @@ export function partWarnings({ unmet, warnings }: Pick<PartPlan, 'unmet' | 'warn
   return [...unavailable, ...warnings];
 }
 
-export function unmetOf({ parts }: Plan): Unmet[] {
-  return parts.flatMap(({ unmet }) => unmet);
-}
-
-function allOf({ settings, parts }: Plan): readonly Part[] {
-  return [settings, ...parts];
+export function unmetOf(plan: Plan): Unmet[] {
+  return plan.flatMap(({ unmet }) => unmet);
 }
 
 /** Who ran something, on which commit, and the url of the run; null if the pipeline does not report it. */

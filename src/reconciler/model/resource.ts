@@ -2,18 +2,26 @@ import type { Change, PartPlan } from './plan.ts';
 import type { DesiredState } from './state.ts';
 
 /**
- * A kind of thing that a settings file declares by items beside the settings: sandboxes, secrets. Approvals, agreements and `--base` treat
- * all of them alike, by what this says of them.
+ * A kind of thing that a settings file declares: settings, secrets, sandboxes. Approvals, agreements and `--base` treat all of them
+ * alike, by what this says of them.
  */
 export interface Resource {
   /** As its changes name it. */
   readonly name: string;
-  /** What the file declares, by item. Forms of JSON without a value of a reference: digests are made of them. */
-  readonly declared: (desired: DesiredState, quick: Quick) => ReadonlyMap<string, unknown>;
-  /** The item that a change is about. */
-  readonly itemOf: (change: Pick<Change, 'path'>) => string;
+  /** The block of a settings file that declares it. */
+  readonly block: string;
+  /** What is agreed on with a service, item by item; null of the settings, which are agreed on place by place. */
+  readonly items: Items | null;
   /** What an approval of each change is about besides what the change shows, in the order of the part's changes. */
   readonly terms: (part: PartPlan, desired: DesiredState, quick: Quick) => readonly unknown[];
+}
+
+/** What a file declares of a resource by item. */
+export interface Items {
+  /** Forms of JSON without a value of a reference: digests are made of them. */
+  readonly declared: (desired: DesiredState, quick: Quick) => ReadonlyMap<string, unknown>;
+  /** The item that a change is about. */
+  readonly of: (change: Pick<Change, 'path'>) => string;
 }
 
 /** The digest of a literal of the file. */

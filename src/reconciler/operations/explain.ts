@@ -138,9 +138,9 @@ function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
 }
 
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const resources = RESOURCES.filter(({ block }) => block === filePath[0]);
+  const resources = RESOURCES.filter(({ block }) => block === 'settings' || block === filePath[0]);
   const { plan, observed: settings } = await observeAndPlan({ ...input, resources });
-  const isWhole = filePath.length === 1 && resources.length === 0;
+  const isWhole = filePath.length === 1 && resources.length === 1;
   const isAbout = (other: { readonly path: Path }): boolean =>
     isWhole || isWithin(other.path, path) || isWithin(path, other.path);
   return {

@@ -14,6 +14,7 @@ import {
 } from './agreed-places.ts';
 import { formOf } from './declared-form.ts';
 import { classSinceAgreed, itemsAgreed, type AgreedItems } from './item-class.ts';
+import { settingsIn } from './settings-part.ts';
 import { classedBy, declarations, type Since } from './three-way.ts';
 
 /**
@@ -75,7 +76,7 @@ export function agreementAfter(
   const before = former !== null && isWith(former, address) ? former.agreement : null;
   const candidates = candidatesOf(desired, observed);
   const shown = shownBy(observed);
-  const { changes, unknown } = plan.settings;
+  const { changes, unknown } = settingsIn(plan);
   const changed = changes.map(({ path }) => path);
   const isEqual = ({ called, isCompared }: Declared): boolean =>
     isCompared && called.every((path) => changed.every((one) => !isWithin(one, path)));
@@ -153,10 +154,10 @@ export function sinceAgreement(
       const { class: firstClass, changes: firstChanges } = agreement.first ?? NOTHING;
       const first = new Set(firstChanges);
       const itemClass = classSinceAgreed(agreement.items, desired, { quick, digest });
-      return classedBy(plan, (change, resource) => {
+      return classedBy(plan, (change, { items }) => {
         const { path } = change;
         if (first.has(digest(nameOf(change)))) return firstClass;
-        if (resource !== null) return itemClass(resource, change);
+        if (items !== null) return itemClass(items, change);
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.
         if (leftAbove(path, agreement, digest).length > 0) return 'pending';

@@ -3,30 +3,21 @@ import type { Digests } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isList, isRecord, WireNumber, type Value } from '../model/value.ts';
-import { declarations } from './three-way.ts';
 
 /**
  * The digest of what the file declares for each change, in their order: literals that documents mask among it, and every reference as it is
  * written, in its place. No value of a reference and nothing that only the service has goes into one.
  */
 export function declaredDigests(
-  { settings, parts }: Plan,
+  plan: Plan,
   desired: DesiredState,
   { quick }: Pick<Digests, 'quick'>,
 ): string[] {
   const digest = (form: unknown): string => quick(JSON.stringify(form));
-  const declaredAt = declarations(desired);
-  return [
-    ...settings.changes.map(({ path }) =>
-      digest(['settings', path, formOf(declaredAt(path) ?? null, quick)]),
-    ),
-    ...parts.flatMap((part) => {
-      const terms = part.resource.terms(part, desired, quick);
-      return part.changes.map(({ resource, path }, index) =>
-        digest([resource, path, terms[index]]),
-      );
-    }),
-  ];
+  return plan.flatMap((part) => {
+    const terms = part.resource.terms(part, desired, quick);
+    return part.changes.map(({ resource, path }, index) => digest([resource, path, terms[index]]));
+  });
 }
 
 /** The digest of one literal of the file. */

@@ -11,6 +11,7 @@ import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints } from './moved-endpoints.ts';
 import { resetAgent } from './reset-agent.ts';
+import { besideSettings, settingsIn } from './settings-part.ts';
 import { touchedBy } from './touched.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
@@ -34,15 +35,15 @@ interface Judged {
 const FINDINGS: Readonly<Record<Rule, (judged: Judged, rule: Rule) => readonly RuleFinding[]>> = {
   'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
   'clear-secret': lifted(({ plan, observed }) => [
-    ...clearedSecrets(plan.settings, observed),
+    ...clearedSecrets(settingsIn(plan), observed),
     ...removedItems(plan),
   ]),
-  'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(plan.settings, observed)),
+  'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(settingsIn(plan), observed)),
   'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
   'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
   'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
   'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
-  'reset-agent': lifted(({ plan, observed }) => resetAgent(plan.settings, observed)),
+  'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsIn(plan), observed)),
   'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
   'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
 };
@@ -73,12 +74,11 @@ function lifted(
 }
 
 /** The items of collections that a plan removes although they hold a secret. */
-function removedItems({ parts }: Plan): Finding[] {
-  return parts.flatMap(({ changes }) =>
-    changes
-      .filter(({ action, sensitive }) => action === 'remove' && sensitive)
-      .map(({ path }) => ({ message: `The plan removes ${formatPath(path)}.`, path })),
-  );
+function removedItems(plan: Plan): Finding[] {
+  return besideSettings(plan)
+    .flatMap(({ changes }) => changes)
+    .filter(({ action, sensitive }) => action === 'remove' && sensitive)
+    .map(({ path }) => ({ message: `The plan removes ${formatPath(path)}.`, path }));
 }
 
 /**
@@ -86,12 +86,15 @@ function removedItems({ parts }: Plan): Finding[] {
  * service whose secrets somebody has cleared, and a write could be the end of them.
  */
 function secretsGone(
-  { settings, parts }: Plan,
+  plan: Plan,
   { dialect, secrets, values, bare = [], saved = false }: ObservedState,
   guards: GuardSettings,
 ): RuleFinding[] {
   const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
-  const had = [...(hasAny ? [] : [...settings.gone, ...bare]), ...parts.flatMap((one) => one.gone)];
+  const had = [
+    ...(hasAny ? [] : [...settingsIn(plan).gone, ...bare]),
+    ...besideSettings(plan).flatMap(({ gone }) => gone),
+  ];
   const { undecryptable } = dialect;
   if (undecryptable === undefined || saved || had.length === 0) return [];
   const names = had.map(formatPath).join(', ');
@@ -110,8 +113,9 @@ function secretsGone(
 /** `mcp_config: null` is one change, and counts as the entries that it removes. */
 function tooMany(plan: Plan, { maxChanges }: GuardSettings): Finding[] {
   const listed = changesOf(plan).length;
-  const whole = plan.settings.changes.filter(isWholeClear).length;
-  const removed = removedEntries(plan.settings).length;
+  const settings = settingsIn(plan);
+  const whole = settings.changes.filter(isWholeClear).length;
+  const removed = removedEntries(settings).length;
   const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
   if (maxChanges === null || count <= maxChanges) return [];
   const entries = count === listed ? '' : `, counting ${removed} removed mcp entries`;
@@ -124,8 +128,9 @@ function isWholeClear({ path, action }: Change): boolean {
 }
 
 /** What a write would lose. The plan warns of it, and some of it stops every write, whatever `guards` is. */
-function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
-  return settings.unpreservable.map(({ path, stops, remedy }) => ({
+function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
+  const losses = plan.flatMap(({ unpreservable }) => unpreservable);
+  return losses.map(({ path, stops, remedy }) => ({
     rule: 'lose-unreadable',
     message: `This write clears ${formatPath(path)}, which the service does not show.`,
     hint: `${remedy}; or apply with --allow lose-unreadable and lose it.`,
@@ -136,8 +141,8 @@ function losing({ settings }: Plan, guards: GuardSettings): RuleFinding[] {
 }
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
-function runsCode({ settings }: Plan, observed: ObservedState): Finding[] {
-  return settings.changes.flatMap((change) =>
+function runsCode(plan: Plan, observed: ObservedState): Finding[] {
+  return settingsIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).flatMap(({ path, facts: { runs }, after }): Finding[] => {
       const verb = verbOf(change);
       if (runs === null || verb === null || !isRun(runs, after)) return [];
@@ -172,8 +177,8 @@ function isValue(value: Value, expected: Value): boolean {
   return value instanceof Secret ? value.sameAs(expected) : value === expected;
 }
 
-function disabledSafety({ settings }: Plan, observed: ObservedState): Finding[] {
-  return settings.changes.flatMap((change) =>
+function disabledSafety(plan: Plan, observed: ObservedState): Finding[] {
+  return settingsIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)
         ? [{ message: `The plan ${safety.lowered(formatPath(path))}.`, path }]
@@ -201,8 +206,8 @@ function overwrittenDrift(plan: Plan): Finding[] {
     }));
 }
 
-function emptyStore({ settings }: Plan, observed: ObservedState): Finding[] {
-  if (settings.changes.length === 0) return [];
+function emptyStore(plan: Plan, observed: ObservedState): Finding[] {
+  if (settingsIn(plan).changes.length === 0) return [];
   if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
   if (observed.untouched !== true) return [];
   const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';

@@ -1,6 +1,6 @@
 import type { Change, ChangeClass, PartPlan, Plan } from '../model/plan.ts';
 import { onceFor } from '../model/once.ts';
-import type { Quick, Resource } from '../model/resource.ts';
+import type { Items, Quick } from '../model/resource.ts';
 import type { DesiredState } from '../model/state.ts';
 
 /** The digests of what was declared when file and service were last the same: by resource, and by the digest of an item. */
@@ -14,26 +14,29 @@ interface Digesting {
 
 /** What is agreed on of the items of each resource: of those that are as declared what is declared now, of others what was. */
 export function itemsAgreed(
-  { parts }: Plan,
+  plan: Plan,
   desired: DesiredState,
   before: { readonly items?: AgreedItems } | null,
   digesting: Digesting,
 ): AgreedItems {
-  const agreedIn = (part: PartPlan) => {
-    const { name } = part.resource;
-    return [name, partAgreed(part, desired, before && (before.items?.[name] ?? {}), digesting)];
-  };
-  return Object.fromEntries(parts.map(agreedIn)) as AgreedItems;
+  const agreed = plan.flatMap((part) => {
+    const { name, items } = part.resource;
+    if (items === null) return [];
+    const earlier = before && (before.items?.[name] ?? {});
+    return [[name, partAgreed(part, items, desired, earlier, digesting)] as const];
+  });
+  return Object.fromEntries(agreed);
 }
 
 function partAgreed(
-  { resource, changes, unknown }: PartPlan,
+  { changes, unknown }: PartPlan,
+  items: Items,
   desired: DesiredState,
   before: Readonly<Record<string, string>> | null,
   { quick, digest }: Digesting,
 ): Readonly<Record<string, string>> {
-  const differing = new Set([...changes, ...unknown].map(resource.itemOf));
-  const agreed = [...resource.declared(desired, quick)].map(([item, form]) => {
+  const differing = new Set([...changes, ...unknown].map(items.of));
+  const agreed = [...items.declared(desired, quick)].map(([item, form]) => {
     const key = digest(item);
     return [key, before !== null && differing.has(item) ? before[key] : digest(form)] as const;
   });
@@ -43,7 +46,7 @@ function partAgreed(
 }
 
 /** What has changed of the item of a change: what a file declares is found out once for each resource. */
-type ItemClass = (resource: Resource, change: Change) => ChangeClass;
+type ItemClass = (items: Items, change: Change) => ChangeClass;
 
 /** Since an agreement: if the file declares an item as it did then, the service has changed. */
 export function classSinceAgreed(
@@ -51,23 +54,22 @@ export function classSinceAgreed(
   desired: DesiredState,
   { quick, digest }: Digesting,
 ): ItemClass {
-  const declaredOf = onceFor((resource: Resource) => resource.declared(desired, quick));
-  return (resource, change) => {
-    const item = resource.itemOf(change);
-    const declared = digest(declaredOf(resource).get(item) ?? null);
-    return agreed?.[resource.name]?.[digest(item)] === declared ? 'drift' : 'pending';
+  const declaredOf = onceFor((items: Items) => items.declared(desired, quick));
+  return (items, change) => {
+    const item = items.of(change);
+    const declared = digest(declaredOf(items).get(item) ?? null);
+    return agreed?.[change.resource]?.[digest(item)] === declared ? 'drift' : 'pending';
   };
 }
 
 /** The same since an earlier file. */
 export function classSinceFile(desired: DesiredState, base: DesiredState): ItemClass {
   const declaredIn = (state: DesiredState) =>
-    onceFor((resource: Resource) => resource.declared(state, asWritten));
+    onceFor((items: Items) => items.declared(state, asWritten));
   const [now, then] = [declaredIn(desired), declaredIn(base)];
-  return (resource, change) => {
-    const item = resource.itemOf(change);
-    const isSame =
-      JSON.stringify(now(resource).get(item)) === JSON.stringify(then(resource).get(item));
+  return (items, change) => {
+    const item = items.of(change);
+    const isSame = JSON.stringify(now(items).get(item)) === JSON.stringify(then(items).get(item));
     return isSame ? 'drift' : 'pending';
   };
 }

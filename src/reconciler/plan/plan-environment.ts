@@ -1,19 +1,12 @@
 import type { Refusal, Rule } from '../model/guard.ts';
 import { samePath } from '../model/path.ts';
-import {
-  warningsOf,
-  type PartPlan,
-  type Plan,
-  type SettingsPlan,
-  type Warning,
-} from '../model/plan.ts';
+import { warningsOf, type Plan, type Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
-import { requireFit, requireWritable } from './fit.ts';
+import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
-import { planSettings } from './plan-settings.ts';
 import type { Rotation } from './plan-secrets.ts';
-import { plannedAlike, remember } from './planned-alike.ts';
+import { settingsIn } from './settings-part.ts';
 import { classified, type Since } from './three-way.ts';
 
 /** What an environment is planned by, apart from what the service has. */
@@ -38,49 +31,23 @@ export interface Planned<O extends ObservedState | null = ObservedState> {
   readonly refusals: readonly Refusal[];
 }
 
-export const NO_SETTINGS: SettingsPlan = {
-  changes: [],
-  unknown: [],
-  warnings: [],
-  unmanaged: [],
-  unpreservable: [],
-  gone: [],
-  write: null,
-};
-
 /**
- * Plans the observed settings, adds the plans of the other resources, and has the guards judge all of it. Pure. Throws a SetpointError if
- * the service cannot hold what the file declares.
+ * Joins the plans of all resources to that of an environment: says who made each change, and has the guards judge all of it. Pure. Throws a
+ * SetpointError if the write of the plan must not be sent.
  */
 export function planEnvironment<O extends ObservedState | null>(
   terms: PlanTerms,
   observed: O,
-  parts: readonly PartPlan[],
+  parts: Plan,
 ): Planned<O> {
-  if (observed === null) {
-    const plan = { settings: NO_SETTINGS, parts };
-    return { plan, observed, warnings: warningsOf(plan), refusals: [] };
-  }
-  const known = plannedAlike(terms, observed, parts);
-  if (known !== null) return { ...known, observed };
-  const planned = planObserved(terms, observed, parts);
-  remember(terms, planned);
-  return { ...planned, observed };
-}
-
-function planObserved(
-  terms: PlanTerms,
-  observed: ObservedState,
-  parts: readonly PartPlan[],
-): Planned {
+  if (observed === null)
+    return { plan: parts, observed, warnings: warningsOf(parts), refusals: [] };
   const { desired, base, allowed } = terms;
-  requireFit(desired, observed);
-  const found = { settings: planSettings(desired, observed, terms), parts };
-  const plan = classifiedBy(base, found, terms, observed);
+  const plan = classifiedBy(base, parts, terms, observed);
   const guarded = { plan, observed, guards: desired.guards };
   const refusals = refusalsOf(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.
-  if (refusals.length === 0) requireWritable(plan.settings.write);
+  if (refusals.length === 0) requireWritable(settingsIn(plan).write);
   const isRefused = ({ code, path }: Warning): boolean =>
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));

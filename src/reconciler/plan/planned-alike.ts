@@ -2,51 +2,47 @@ import type { PartPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import { sameValue, type Value } from '../model/value.ts';
-import type { Planned, PlanTerms } from './plan-environment.ts';
+import { requireFit } from './fit.ts';
+import type { PlanTerms } from './plan-environment.ts';
+import { planSettings } from './plan-settings.ts';
+import { settingsPart } from './settings-part.ts';
 
 /** Plans that are kept for an observation. */
 const MOST = 4;
 
-/** What a plan was made of besides the observation. */
-type Made = Pick<PlanTerms, 'desired' | 'rotation' | 'allowed'>;
+/** What a plan of the settings was made of besides the observation. */
+type Made = Pick<PlanTerms, 'desired' | 'rotation'>;
 
-const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, Planned])[]>();
+const KNOWN = new WeakMap<ObservedState, readonly (readonly [Made, PartPlan])[]>();
 
 /**
- * The plan of an environment that was observed as the same object as an earlier one, and declares the same; null if none is known.
- * Environments of a fleet often differ in their address alone. See `remember` for which plans are known.
+ * The settings' part of the plan of an environment. Environments of a fleet often differ in their address alone: one that was observed as
+ * the same object as an earlier one, and declares the same, has the same part. Throws a SetpointError if the service cannot hold what the
+ * file declares.
  */
-export function plannedAlike(
-  terms: PlanTerms,
-  observed: ObservedState,
-  parts: readonly PartPlan[],
-): Planned | null {
-  if (parts.length > 0) return null;
+export function plannedSettings(terms: PlanTerms, observed: ObservedState): PartPlan {
   const known = KNOWN.get(observed)?.find(([earlier]) => isMadeOf(earlier, terms));
-  return known === undefined ? null : known[1];
+  if (known !== undefined) return known[1];
+  requireFit(terms.desired, observed);
+  const part = settingsPart(planSettings(terms.desired, observed, terms));
+  remember(terms, observed, part);
+  return part;
 }
 
-/** Keeps a plan for plannedAlike, unless it holds something of its own environment: a change has the place where it is declared. */
-export function remember(terms: PlanTerms, planned: Planned): void {
-  const { plan, observed } = planned;
-  const { desired, rotation, allowed } = terms;
-  // Without changes there is nothing that an earlier file classifies.
-  if (plan.settings.changes.length > 0 || plan.parts.length > 0) return;
-  if (!desired.fields.every((field) => isUnknownHere(field, terms))) return;
+/** Keeps a part unless it holds something of its own environment: a change has the place where it is declared. */
+function remember(terms: PlanTerms, observed: ObservedState, part: PartPlan): void {
+  const { desired, rotation } = terms;
+  if (part.changes.length > 0 || !desired.fields.every((field) => isUnknownHere(field, terms)))
+    return;
   const known = KNOWN.get(observed) ?? [];
-  KNOWN.set(
-    observed,
-    [[{ desired, rotation, allowed }, planned] as const, ...known].slice(0, MOST),
-  );
+  KNOWN.set(observed, [[{ desired, rotation }, part] as const, ...known].slice(0, MOST));
 }
 
 function isMadeOf(earlier: Made, terms: PlanTerms): boolean {
   const [one, other] = [earlier.desired, terms.desired];
   return (
     earlier.rotation === terms.rotation &&
-    earlier.allowed === terms.allowed &&
     one.unmanaged === other.unmanaged &&
-    one.guards === other.guards &&
     one.lock === other.lock &&
     one.fields.length === other.fields.length &&
     other.fields.every((field, index) => isAlike(one.fields[index], field, terms))

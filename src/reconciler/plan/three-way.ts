@@ -1,7 +1,7 @@
 import { isMcpList } from '../model/mcp.ts';
 import { ACTIVE_PROFILE } from '../model/native-parts.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
-import type { Change, ChangeClass, Plan } from '../model/plan.ts';
+import { changesOf, type Change, type ChangeClass, type Plan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
@@ -26,8 +26,8 @@ export function classified(
   const changed = new Set(sinceBase.changes.map(({ path }) => pathKey(path)));
   const [now, then] = [declarations(desired), declarations(base)];
   const itemClass = classSinceFile(desired, base);
-  const classOf = (change: Change, resource: Resource | null): ChangeClass => {
-    if (resource !== null) return itemClass(resource, change);
+  const classOf = (change: Change, { items }: Resource): ChangeClass => {
+    if (items !== null) return itemClass(items, change);
     // What was unmanaged is managed now: the file has changed.
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
@@ -47,23 +47,19 @@ export interface Since {
 /** A plan whose changes have these classes; null if it is not known who made one. */
 export function classedBy(
   plan: Plan,
-  classOf: (change: Change, resource: Resource | null) => ChangeClass | null,
+  classOf: (change: Change, resource: Resource) => ChangeClass | null,
 ): Plan {
-  const { changes } = plan.settings;
-  const profile = changes.find(({ path }) => samePath(path, ACTIVE_PROFILE));
-  const classed = (change: Change, resource: Resource | null): Change => {
+  const profile = changesOf(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
+  const classed = (change: Change, resource: Resource): Change => {
     // What a profile brings has changed where the profile has.
     const cause = change.reason === BROUGHT ? (profile ?? change) : change;
     const found = change.action === 'rotate' ? 'pending' : classOf(cause, resource);
     return found === null ? change : { ...change, class: found };
   };
-  return {
-    settings: { ...plan.settings, changes: changes.map((change) => classed(change, null)) },
-    parts: plan.parts.map((part) => ({
-      ...part,
-      changes: part.changes.map((change) => classed(change, part.resource)),
-    })),
-  };
+  return plan.map((part) => ({
+    ...part,
+    changes: part.changes.map((change) => classed(change, part.resource)),
+  }));
 }
 
 function isDeclared({ fields, unmanaged }: DesiredState, path: Path): boolean {

@@ -24,7 +24,7 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
     readonly sandboxes: SandboxObserver<null>;
     readonly collections: CollectionObserver;
   };
-  /** What is planned and written besides the settings, in this order. Default: all that there are. */
+  /** What is planned and written, in this order. Default: all that there are. */
   readonly resources?: readonly ManagedResource[];
   readonly clock: Clock;
   /** How long to wait for sandboxes, in milliseconds; 0 does not wait. */
@@ -85,15 +85,16 @@ export interface Reconciled extends Omit<ResourceEnd, 'status'>, Spoken {
   readonly refusals: readonly Refusal[];
 }
 
-/** A resource beside the settings, and how it is planned and written. */
+/** A resource, and how it is read, planned and written. */
 export interface ManagedResource extends Resource {
-  /** The block of a settings file that declares it. */
-  readonly block: string;
-  /** Plans it by what the service has. Null if the file declares nothing of it: then the service is asked nothing. */
-  readonly plan: (
+  /**
+   * Reads it; the result plans what was read, and throws if the service cannot hold what is declared. Null if the file declares nothing of
+   * it: then the service is asked nothing. `settings` are those that the service has; null if they were not observed.
+   */
+  readonly read: (
     input: PlanInput<ObservedState | null>,
     settings: ObservedState | null,
-  ) => Promise<PartPlan | null>;
+  ) => Promise<(() => PartPlan) | null>;
   /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */
   readonly write: (
     input: ReconcileInput,

@@ -1,7 +1,8 @@
-import type { PartPlan } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
-import type { PlanInput } from './contract.ts';
+import { plannedSettings } from '../plan/planned-alike.ts';
+import { withSettings } from '../plan/settings-part.ts';
+import type { ManagedResource, PlanInput } from './contract.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
@@ -13,16 +14,16 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<Planned<O>> {
   const observed = await input.observers.settings.observe(input.signal);
-  const parts: PartPlan[] = [];
-  for (const resource of input.resources ?? RESOURCES) {
-    const part = await resource.plan(input, observed);
-    if (part !== null) parts.push(part);
-  }
+  const read: Awaited<ReturnType<ManagedResource['read']>>[] = [];
+  for (const resource of input.resources ?? RESOURCES)
+    read.push(await resource.read(input, observed));
+  const parts = read.flatMap((plan) => (plan === null ? [] : [plan()]));
   return planEnvironment(input, observed, parts);
 }
 
 /** The same with the settings observed anew; the other resources are observed again when their turn comes. */
 export async function planAgain(input: PlanInput, { plan }: Planned): Promise<Planned> {
   const observed = await input.observers.settings.observe(input.signal);
-  return planEnvironment(input, observed, plan.parts);
+  const again = withSettings(plan, () => plannedSettings(input, observed));
+  return planEnvironment(input, observed, again);
 }

@@ -11,16 +11,15 @@ import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
 import { isEmptyStore } from '../plan/empty-store.ts';
 import { refusalError } from '../plan/guard.ts';
-import { NO_SETTINGS, type Planned } from '../plan/plan-environment.ts';
+import type { Planned } from '../plan/plan-environment.ts';
 import { sameChanges } from '../plan/same-changes.ts';
-import type { Reconciled, ReconcileInput } from './contract.ts';
+import { settingsIn } from '../plan/settings-part.ts';
+import type { Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
 import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';
 import { observeAndPlan, planAgain } from './observe-and-plan.ts';
 import { RESOURCES } from './resources.ts';
-import { writeSettings } from './settings/write.ts';
 
-const EMPTY_PLAN: Plan = { settings: NO_SETTINGS, parts: [] };
 const ATTEMPTS = 3;
 
 /**
@@ -58,7 +57,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
         const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
         return ended('failed', interruption(input.signal) ?? declined);
       }
-      if (planned.plan.settings.changes.length === 0) return await writeAll(input, planned);
+      if (settingsIn(planned.plan).changes.length === 0) return await writeAll(input, planned);
       next = await planAgain(input, planned);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
@@ -98,16 +97,17 @@ function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Plann
 function writesTheSame(one: Planned, other: Planned): boolean {
   return (
     one.observed.stored === other.observed.stored &&
-    sameChanges(one.plan.settings, other.plan.settings)
+    sameChanges(settingsIn(one.plan), settingsIn(other.plan))
   );
 }
 
-/** Writes the settings and then one resource after the other, until one fails, and joins their ends. */
+/** Writes one resource after the other, until one fails, and joins their ends. */
 async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconciled> {
   const { plan, observed } = planned;
-  let end = await writeSettings(input, plan.settings, observed);
-  for (const part of plan.parts) {
-    const resource = (input.resources ?? RESOURCES).find((one) => one === part.resource);
+  let end: ResourceEnd = untouched([], []);
+  for (const part of plan) {
+    const { name } = part.resource;
+    const resource = (input.resources ?? RESOURCES).find((one) => one.name === name);
     const own =
       end.error === null && resource !== undefined
         ? await resource.write(input, part, observed)
@@ -140,7 +140,7 @@ function unverified(
   planned: Planned | null,
   error: SetpointError | null,
 ): Reconciled {
-  const plan = planned?.plan ?? EMPTY_PLAN;
+  const plan: Plan = planned?.plan ?? [];
   return {
     status,
     plan,

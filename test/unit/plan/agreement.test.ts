@@ -291,7 +291,7 @@ describe('an agreement with a service at another address', () => {
     const state = observed(recordOf(Object.entries(THEIRS)));
     const plan = planOf([], planSettings(FR, state, NOTHING_KNOWN));
     const since = sinceAgreement({ address: kept, agreement }, address, DIGESTS);
-    expect(classesOf(since.classify(plan, FR, state).settings.changes)).toEqual({
+    expect(classesOf(changesOf(since.classify(plan, FR, state)))).toEqual({
       language: 'conflict',
       agent: 'drift',
     });

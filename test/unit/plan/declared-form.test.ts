@@ -9,6 +9,7 @@ import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-s
 import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
 import type { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 import { observedOf } from '../../fixture/observed.ts';
+import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 const CANARY = 'canary-5be0d1';
 const SETTINGS = `version: 1
@@ -57,7 +58,7 @@ describe('no digest is made of a value of a reference, or of what only the servi
   const digestsOf = (secret: string, digests = noted()) => {
     const desired = desiredWith(secret);
     const settings = planSettings(desired, observed({ llm_api_key_set: true }), NOTHING_KNOWN);
-    const made = declaredDigests({ settings, parts: [] }, desired, digests);
+    const made = declaredDigests([settingsPart(settings)], desired, digests);
     return { digests: made, texts: digests.texts };
   };
 
@@ -133,7 +134,7 @@ settings:
     if (target === undefined) throw new Error('The file has a target.');
     const desired = resolveSettings(target, { variable: () => '', file: () => ({ problem: '' }) });
     const settings = planSettings(desired, observed({}), NOTHING_KNOWN);
-    return declaredDigests({ settings, parts: [] }, desired, digests);
+    return declaredDigests([settingsPart(settings)], desired, digests);
   });
   expect(one).toHaveLength(2);
   expect(same).toEqual(one);

@@ -1,12 +1,18 @@
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
-import type { SettingsPlan } from '../../../src/reconciler/model/plan.ts';
-import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import type { Plan, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
+import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
+import {
+  planEnvironment,
+  type Planned,
+  type PlanTerms,
+} from '../../../src/reconciler/plan/plan-environment.ts';
 import {
   NOTHING_KNOWN,
   planSettings,
   type PlanOptions,
 } from '../../../src/reconciler/plan/plan-settings.ts';
+import { plannedSettings } from '../../../src/reconciler/plan/planned-alike.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 /** What a file declares whose settings block has these lines; references are variables, and those not given are missing. */
@@ -41,4 +47,13 @@ export function planned(
   more: Partial<PlanOptions> = {},
 ): SettingsPlan {
   return planSettings(desired, observedOf(record), { ...NOTHING_KNOWN, ...more });
+}
+
+/** The plan of an environment that declares its settings and, at most, these other parts. */
+export function environmentPlanned(
+  terms: PlanTerms,
+  observed: ObservedState,
+  others: Plan = [],
+): Planned {
+  return planEnvironment(terms, observed, [plannedSettings(terms, observed), ...others]);
 }

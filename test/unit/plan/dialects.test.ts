@@ -12,7 +12,7 @@ import type {
 } from '../../../src/reconciler/model/state.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
 import { misfit } from '../../../src/reconciler/plan/fit.ts';
-import { planEnvironment } from '../../../src/reconciler/plan/plan-environment.ts';
+import { environmentPlanned } from './declared.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
@@ -116,7 +116,7 @@ describe('a field that null does not clear, nor anything else', () => {
 describe('a service of a later release than setpoint knows', () => {
   const terms = { ...NOTHING_KNOWN, base: null, allowed: [] };
   const planned = (observed: ObservedState) =>
-    planEnvironment({ ...terms, desired: desired({ language: 'en' }) }, observed, []).warnings;
+    environmentPlanned({ ...terms, desired: desired({ language: 'en' }) }, observed).warnings;
 
   it('is said in every plan, also if nothing differs', () => {
     const observed = observedOf(STORED);

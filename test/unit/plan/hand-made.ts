@@ -8,6 +8,7 @@ import { observedState } from '../../../src/reconciler/service/settings-v0/read.
 import { writeOf } from '../../fixture/observed.ts';
 import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resource.ts';
 import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 /** A change of the settings under a path, from nothing to nothing unless it is given. */
 export function change(path: Path, more: Partial<Change> = {}): Change {
@@ -46,10 +47,7 @@ export function planOf(
   more: Partial<SettingsPlan> = {},
   steps: readonly SandboxStep[] = [],
 ): Plan {
-  return {
-    settings: settingsPlan(changes, more),
-    parts: [sandboxPart({ ...NO_SANDBOXES, steps })],
-  };
+  return [settingsPart(settingsPlan(changes, more)), sandboxPart({ ...NO_SANDBOXES, steps })];
 }
 
 /** A sandbox that is to be resumed. */

@@ -11,7 +11,7 @@ import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resourc
 import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
 import { observedState } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
-import { declared, planned } from './declared.ts';
+import { declared, environmentPlanned, planned } from './declared.ts';
 import { change, planOf, step } from './hand-made.ts';
 
 const MASK = new Secret('**********');
@@ -210,7 +210,7 @@ describe('an environment', () => {
     const busy = { code: 'sandbox-busy', message: 'm', path: [] } as const;
     const parts = [sandboxPart({ ...NO_SANDBOXES, warnings: [busy] })];
     expect(planEnvironment(terms, null, parts)).toMatchObject({
-      plan: { settings: { changes: [], write: null }, parts },
+      plan: parts,
       observed: null,
       warnings: [{ code: 'sandbox-busy' }],
       refusals: [],
@@ -223,7 +223,7 @@ describe('an environment', () => {
     const warned = (on: readonly 'lose-unreadable'[]) => {
       const guards = { ...desired.guards, on: new Set(on) };
       const terms = { ...NOTHING_KNOWN, desired: { ...desired, guards }, base: null, allowed: [] };
-      const found = planEnvironment(terms, record, []);
+      const found = environmentPlanned(terms, record);
       const paths = (all: readonly { path: readonly string[] }[]) =>
         all.map(({ path }) => path.join('.'));
       return { warnings: paths(found.warnings), refusals: paths(found.refusals) };

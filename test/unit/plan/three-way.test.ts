@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
-import type { Change, Plan } from '../../../src/reconciler/model/plan.ts';
+import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import type { Digests } from '../../../src/reconciler/model/ports.ts';
 import {
   agreementAfter,
@@ -18,6 +18,7 @@ import { source, target, withSettings } from '../desired/reading.ts';
 import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
 import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
+import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 /** A file with these lines under settings, and more blocks below. */
 function file(lines: readonly string[], rest = ''): DesiredState {
@@ -32,9 +33,8 @@ function classes(
 ): Record<string, string | undefined> {
   const state = observed(recordOf(Object.entries(stored)));
   const settings = planSettings(now, state, NOTHING_KNOWN);
-  const plan = { settings, parts: [sandboxPart(NO_SANDBOXES)] };
-  const { settings: found } = classified(plan, now, base, state, NOTHING_KNOWN);
-  return classesOf(found.changes);
+  const plan = [settingsPart(settings), sandboxPart(NO_SANDBOXES)];
+  return classesOf(changesOf(classified(plan, now, base, state, NOTHING_KNOWN)));
 }
 
 function classesOf(changes: readonly Change[]): Record<string, string | undefined> {
@@ -53,12 +53,12 @@ function since(
   const agreement = agreedOn(base, before, digests);
   const state = observed(recordOf(Object.entries(stored)));
   const kept = JSON.parse(JSON.stringify({ address: 'a', agreement })) as AgreementWith;
-  const { settings: found } = sinceAgreement(kept, 'a', digestsUnder(digests.salt)).classify(
+  const found = sinceAgreement(kept, 'a', digestsUnder(digests.salt)).classify(
     planned(now, state),
     now,
     state,
   );
-  return classesOf(found.changes);
+  return classesOf(changesOf(found));
 }
 
 function planned(desired: DesiredState, state: ObservedState): Plan {
@@ -105,8 +105,8 @@ describe('of a field', () => {
     const unseen = (name: string) => file([`git_user_name: "\${env:${name}}"`]);
     const state = observed(recordOf([['git_user_name', 'theirs']]));
     const classOf = (base: DesiredState, now: DesiredState) =>
-      classified(planOf([change(['git_user_name'])]), now, base, state, NOTHING_KNOWN).settings
-        .changes[0]?.class;
+      changesOf(classified(planOf([change(['git_user_name'])]), now, base, state, NOTHING_KNOWN))[0]
+        ?.class;
     expect(classOf(unseen('NONE'), unseen('NONE'))).toBe('drift');
     expect(classOf(unseen('NONE'), unseen('OTHER'))).toBe('pending');
     expect(classOf(unseen('NONE'), unseen('A'))).toBe('pending');
@@ -118,9 +118,7 @@ describe('of a field', () => {
     const now = file(['llm_api_key: "${env:A}"']);
     const plan = planOf([change(['llm_api_key'], { action: 'rotate' })]);
     const state = observed({ llm_api_key_set: true });
-    expect(classified(plan, now, now, state, NOTHING_KNOWN).settings.changes[0]?.class).toBe(
-      'pending',
-    );
+    expect(changesOf(classified(plan, now, now, state, NOTHING_KNOWN))[0]?.class).toBe('pending');
   });
 });
 
@@ -292,7 +290,7 @@ describe('of the sandboxes', () => {
       declared(base),
       observed({}),
       NOTHING_KNOWN,
-    ).parts.flatMap(({ changes }) => changes.map((one) => [one.path[0], one.class]));
+    ).flatMap(({ changes }) => changes.map((one) => [one.path[0], one.class]));
 
   it('drift, unless the file has changed; its position does not count', () => {
     const one = 'sandboxes: [{ id: box-1, state: running }]\n';
@@ -414,7 +412,7 @@ describe('since file and service were last the same, of which only digests are k
       const agreement = agreedOn(file(['language: en'], base), observed({}), digests);
       return sinceAgreement({ address: 'a', agreement }, 'a', digests)
         .classify(planOf([], {}, [step('box-1')]), file(['language: en'], now), observed({}))
-        .parts.flatMap(({ changes }) => changes.map((one) => one.class));
+        .flatMap(({ changes }) => changes.map((one) => one.class));
     };
     expect(classOf(one, one)).toEqual(['drift']);
     expect(classOf(one, `guards: { max_changes: 3 }\n${one}`)).toEqual(['drift']);

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Change, PartPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import {
+  changesOf,
+  type Change,
+  type PartPlan,
+  type PlanDocument,
+} from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { Redactor, SharedValues } from '../../../src/reconciler/model/redactor.ts';
 import { redacted } from '../../../src/reconciler/model/redacted.ts';
@@ -17,6 +22,7 @@ import type {
 import { sameResult, untouched } from '../../../src/reconciler/reconcile/ends.ts';
 import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
+import { SETTINGS_RESOURCE } from '../../../src/reconciler/reconcile/settings/resource.ts';
 import { PLAIN } from '../../../src/reconciler/render/style.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
@@ -28,10 +34,12 @@ function lamps(wanted: Readonly<Record<string, string>>, service: Map<string, st
   const LAMPS: ManagedResource = {
     name: 'lamp',
     block: 'lamps',
-    declared: () => new Map(Object.entries(wanted)),
-    itemOf: ({ path: [, name = ''] }) => name,
+    items: {
+      declared: () => new Map(Object.entries(wanted)),
+      of: ({ path: [, name = ''] }) => name,
+    },
     terms: ({ changes }) => changes.map(({ path }) => wanted[path[1] ?? '']),
-    plan: async () => part(),
+    read: async () => part,
     write: async (_, { changes }) => {
       for (const { path, after } of changes)
         service.set(path[1] ?? '', JSON.stringify(after).slice(1, -1));
@@ -56,6 +64,7 @@ function lamps(wanted: Readonly<Record<string, string>>, service: Map<string, st
     unmet: wanted['broken'] === undefined ? [] : [BROKEN],
     unmanaged: [...service.keys()].flatMap((name) => (name in wanted ? [] : [['lamps', name]])),
     gone: [],
+    unpreservable: [],
     work: null,
   });
   return LAMPS;
@@ -76,7 +85,7 @@ function inputOf(
   more: Partial<ReconcileInput> = {},
   desired: DesiredState = NO_FIELDS,
 ): ReconcileInput {
-  const resources = [lamps(wanted, service)];
+  const resources = [SETTINGS_RESOURCE, lamps(wanted, service)];
   return scripted(desired, { shows: [{}], more: { resources, ...more } }).input;
 }
 
@@ -131,11 +140,12 @@ it('is left alone if the settings could not be written, and keeps what is unknow
   const resource = lamps({ hall: 'on' }, service);
   const unknown = [{ path: ['lamps', 'porch'], reason: 'dark', ref: null }];
   const resources: readonly ManagedResource[] = [
+    SETTINGS_RESOURCE,
     {
       ...resource,
-      plan: async (...of) => {
-        const part = await resource.plan(...of);
-        return part === null ? null : { ...part, unknown };
+      read: async (...of) => {
+        const plan = await resource.read(...of);
+        return plan === null ? null : () => ({ ...plan(), unknown });
       },
     },
   ];
@@ -187,7 +197,7 @@ it('drifts if the service has changed, and is pending if the file has', async ()
     const agreement = agreed.agreement;
     const since = sinceAgreement({ address: 'a', agreement }, 'a', DIGESTS);
     const found = since.classify(plan, NO_FIELDS, observed);
-    return found.parts.flatMap(({ changes }) => changes.map((change) => change.class));
+    return changesOf(found).map((change) => change.class);
   };
   const first = await observeAndPlan(inputOf({ hall: 'on' }, service));
   const compared = { desired: NO_FIELDS, address: 'a', ...first };
@@ -197,5 +207,5 @@ it('drifts if the service has changed, and is pending if the file has', async ()
   expect(await classesOf({ hall: 'on' })).toEqual(['drift']);
   const { plan, observed } = await observeAndPlan(inputOf({ hall: 'on' }, service));
   const withBase = classified(plan, NO_FIELDS, NO_FIELDS, observed, NOTHING_KNOWN);
-  expect(withBase.parts[0]?.changes).toMatchObject([{ class: 'drift' }]);
+  expect(changesOf(withBase)).toMatchObject([{ class: 'drift' }]);
 });

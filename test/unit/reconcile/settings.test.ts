@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { changesOf } from '../../../src/reconciler/model/plan.ts';
+import type { Planned } from '../../../src/reconciler/plan/plan-environment.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
@@ -81,12 +83,8 @@ describe('what is sent', () => {
 
   it('is announced and approved anew if the service has changed meanwhile', async () => {
     const seen: unknown[] = [];
-    const announce = async ({
-      plan,
-    }: {
-      plan: { settings: { changes: readonly { before: unknown }[] } };
-    }) => {
-      seen.push(plan.settings.changes[0]?.before);
+    const announce = async ({ plan }: Planned) => {
+      seen.push(changesOf(plan)[0]?.before);
     };
     const { end, count } = await run({ shows: [EN, DE, DE, FR], more: { announce } });
     expect(seen).toEqual(['en', 'de']);
@@ -121,7 +119,7 @@ describe('what is sent', () => {
       status: 'failed',
       dialect: null,
       error: { code: 'unreachable' },
-      plan: { settings: { changes: [] } },
+      plan: [],
     });
   });
 });

@@ -6,6 +6,7 @@ import type { DesiredState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared-form.ts';
 import { planCollection, type CollectionNames } from '../../plan/plan-collection.ts';
 import type { ManagedResource, PlanInput } from '../contract.ts';
+import { itemOf } from './send.ts';
 import { writeCollection } from './write.ts';
 
 /** A collection of the service, and what messages call its items. */
@@ -21,24 +22,22 @@ export interface CollectionKind extends CollectionNames {
 export function collection(kind: CollectionKind): ManagedResource {
   const { resource: name, block } = kind;
   const itemsIn = ({ items }: DesiredState): readonly DesiredItem[] => items.get(block) ?? [];
-  const itemOf: ManagedResource['itemOf'] = ({ path: [, item = ''] }) => item;
   const declared = (desired: DesiredState, quick: Quick) =>
     new Map(itemsIn(desired).map((item) => [item.name, itemForm(item, quick)]));
   const resource: ManagedResource = {
     name,
     block,
-    declared,
-    itemOf,
+    items: { declared, of: itemOf },
     terms: ({ changes }, desired, quick) => {
       const forms = declared(desired, quick);
       return changes.map((change) => forms.get(itemOf(change)) ?? null);
     },
-    plan: async (input, settings) => {
+    read: async (input, settings) => {
       const desired = itemsIn(input.desired);
       if (desired.length === 0 || settings === null) return null;
       const listing = await input.observers.collections.list(block, settings, input.signal);
       if (listing === null) throw lacking(kind, input.desired);
-      return partOf(resource, kind, desired, listing, input);
+      return () => partOf(resource, kind, desired, listing, input);
     },
     write: (input, part, settings) => {
       const desired = itemsIn(input.desired);
@@ -57,7 +56,7 @@ function partOf(
   { rotation, fingerprints }: Pick<PlanInput, 'rotation' | 'fingerprints'>,
 ): PartPlan<null> {
   const plan = planCollection(kind, desired, listing, { rotation, fingerprints });
-  return { resource, ...plan, warnings: [], unmet: [], work: null };
+  return { resource, ...plan, warnings: [], unmet: [], unpreservable: [], work: null };
 }
 
 /** What is declared of an item, references as they are written. */

@@ -29,6 +29,11 @@ export interface Writing {
 
 const SENDS = 2;
 
+/** The name of the item that a change is about. */
+export function itemOf({ path: [, name = ''] }: Pick<Change, 'path'>): string {
+  return name;
+}
+
 /** What the service has of the collection now. */
 export function listed({ kind, input, settings }: Writing): Promise<Listing> {
   const listing = input.observers.collections.list(kind.block, settings);
@@ -48,11 +53,9 @@ export async function sendItem(
   changes: readonly Change[],
   results: Map<Change, Result>,
 ): Promise<SetpointError | null> {
-  const { input, part, desired } = writing;
+  const { input, desired } = writing;
   const [first] = changes;
-  const item = desired.find(
-    ({ name }) => first !== undefined && name === part.resource.itemOf(first),
-  );
+  const item = desired.find(({ name }) => first !== undefined && name === itemOf(first));
   if (first === undefined || item === undefined) return null;
   const requests = requestsFor(item, changes, listing);
   const stored = requests.some(({ kind }) => kind !== 'describe');

@@ -8,7 +8,7 @@ import type { ResourceEnd } from '../contract.ts';
 import { inPart, sameResult, untouched } from '../ends.ts';
 import { interruption } from '../interruption.ts';
 import type { CollectionKind } from './collection.ts';
-import { listed, sendItem, type Writing } from './send.ts';
+import { itemOf, listed, sendItem, type Writing } from './send.ts';
 
 /** A list may lag behind a write: it is read again after these pauses, in milliseconds. */
 const PAUSES = [500, 1000, 2000];
@@ -46,7 +46,7 @@ function neededItems(approved: PartPlan, now: PartPlan): readonly (readonly Chan
     now.changes.some((change) => change.action === action && samePath(change.path, path));
   const items = new Map<string, Change[]>();
   for (const change of approved.changes.filter(isNeeded)) {
-    const item = approved.resource.itemOf(change);
+    const item = itemOf(change);
     items.set(item, [...(items.get(item) ?? []), change]);
   }
   const isRemoval = ([change]: readonly Change[]): number => (change?.action === 'remove' ? 1 : 0);

@@ -12,17 +12,20 @@ import { writeSandboxes } from './write.ts';
 export const SANDBOXES: ManagedResource = {
   name: 'sandbox',
   block: 'sandboxes',
-  declared: ({ sandboxes }) =>
-    new Map([[ALL, sandboxes.map((item) => ({ ...item, source: null }))]]),
-  itemOf: () => ALL,
+  items: {
+    declared: ({ sandboxes }) =>
+      new Map([[ALL, sandboxes.map((item) => ({ ...item, source: null }))]]),
+    of: () => ALL,
+  },
   // What a change does not show, and an approval is about: whether a conversation may be cut off.
   terms: (part) => planIn(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
-  plan: async (input, settings) => {
+  read: async (input, settings) => {
     const { desired } = input;
     if (desired.sandboxes.length === 0) return null;
     // A service without sandboxes is not asked for any.
     if (settings !== null) requireFit(desired, settings);
-    return sandboxPart(await planned(input, settings, desired));
+    const plan = await planned(input, settings, desired);
+    return () => sandboxPart(plan);
   },
   write: (input, part) => writeSandboxes(input, planIn(part)),
 };
@@ -59,6 +62,7 @@ export function sandboxPart(plan: SandboxPlan): PartPlan<SandboxPlan> {
     warnings,
     unmanaged: [],
     gone: [],
+    unpreservable: [],
     unmet,
     work: plan,
   };
