@@ -209,8 +209,7 @@ async function commandLine() {
 /** The help of setpoint and of each command, so that asking for it loads nothing. */
 function help() {
   let text = '';
-  const io = { stdout: { write: (part) => (text += part) }, env: {} };
-  const program = buildProgram(io, () => {});
+  const program = buildProgram({ write: (part) => (text += part) });
   const helpOf = (command) => {
     text = '';
     command.outputHelp();
@@ -244,12 +243,7 @@ const files = {
   ...help(),
   'src/reconciler/desired/schema-validator.gen.ts': await validator(),
   ...emulatorData(root),
-  ...referencePages(
-    root,
-    schema,
-    buildProgram({ stdout: { write: () => {} }, env: {} }, () => {}),
-    ERRORS,
-  ),
+  ...referencePages(root, schema, buildProgram({ write: () => {} }), ERRORS),
 };
 const stale = Object.entries(files).filter(
   ([path, text]) =>

@@ -8,11 +8,8 @@ import { blocksIn, fileIn, PAGES, ROOT, textOfPage } from './pages.ts';
 /** Flags of other programs, and examples of flags, that the documentation names. */
 const FOREIGN = new Set(['--env-file', '--read-only', '--flag', '--token', '--save-dev']);
 
-const io = { stdout: { write: () => true }, env: {} } as unknown as Parameters<
-  typeof buildProgram
->[0];
 const commands = new Map(
-  buildProgram(io, () => {}).commands.map((command) => [
+  buildProgram({ write: () => true }, async () => {}).commands.map((command) => [
     command.name(),
     new Set(
       command.options.flatMap(({ long, short }) =>

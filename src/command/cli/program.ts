@@ -9,7 +9,6 @@ import {
 } from './command-table.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
 import type { Io } from './io.ts';
-import { startCommand } from './start-command.ts';
 
 const EXAMPLES = `Examples:
   $ setpoint validate
@@ -17,11 +16,11 @@ const EXAMPLES = `Examples:
   $ setpoint apply -e production --yes
   $ setpoint drift -o json`;
 
-/**
- * The command line, made from the table of commands. `end` receives the exit code of the command that ran. If `only` names a
- * command, the others are left out.
- */
-export function buildProgram(io: Io, end: (code: number) => void, only?: string): Command {
+/** Takes a command line that is valid: the flags are those of the command, by their names and defaults in the table. */
+export type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
+
+/** The command line, made from the table of commands. If `only` names a command, the others are left out. */
+export function buildProgram(out: Io['stdout'], take: TakeLine, only?: string): Command {
   const program = new Command('setpoint')
     .description(
       "Keeps the settings and sandboxes of an agent platform's service equal to a committed settings.yaml.",
@@ -30,21 +29,16 @@ export function buildProgram(io: Io, end: (code: number) => void, only?: string)
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'Show the help of a command')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: () => {} })
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => {} })
     .addHelpText(
       'after',
       `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
     );
-  for (const name of isCommand(only) ? [only] : COMMAND_NAMES) addCommand(program, name, io, end);
+  for (const name of isCommand(only) ? [only] : COMMAND_NAMES) addCommand(program, name, take);
   return program;
 }
 
-function addCommand(
-  program: Command,
-  name: CommandName,
-  io: Io,
-  end: (code: number) => void,
-): void {
+function addCommand(program: Command, name: CommandName, take: TakeLine): void {
   const { argument, summary, example, flags, exits } = commandEntry(name);
   const command = program
     .command(argument === undefined ? name : `${name} ${argument.form}`)
@@ -52,9 +46,7 @@ function addCommand(
     .description(`${summary}.`)
     .helpCommand(false)
     .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
-    .action(async () => {
-      end(await startCommand(name, command.opts<never>(), command.args, io));
-    });
+    .action(() => take(name, command.opts<never>(), command.args));
   for (const flag of flags) command.addOption(optionOf(name, flag));
 }
 
