@@ -2,7 +2,7 @@ import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts'
 import { usageError } from '../../reconciler/model/error.ts';
 import { escaped, visible } from '../../reconciler/render/visible.ts';
 import { logLine, type LogFormat } from '../../controller/watch/telemetry/log.ts';
-import type { ControllerNote } from '../../controller/watch/controller.ts';
+import type { ControllerNote } from '../../controller/watch/conditions.ts';
 import type { ReadEnd } from '../../controller/watch/watching.ts';
 import type { FlagValues } from './flag-table.ts';
 import { write, type Io } from './io.ts';

@@ -1,7 +1,7 @@
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { Watching } from '../watch/watching.ts';
-import { digestOf } from '../watch/environment.ts';
+import { digestOf } from '../watch/environment-state.ts';
 
 /** A plan that is shown. `digest` is what an apply of it is asked for with; null if an apply would do nothing, or refuse. */
 export interface ShownPlan {

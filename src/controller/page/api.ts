@@ -99,7 +99,7 @@ export function wholeReport(state: WatchState, history: readonly JournalRecord[]
     readonly history: readonly JournalRecord[];
   } = {
     plan: state.plan,
-    reads: state.reads,
+    reads: [...state.reads],
     heals: state.heals.map(({ at, paths }) => ({ at, paths })),
     history,
   };

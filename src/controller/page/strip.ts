@@ -9,8 +9,8 @@ const STEP = 3;
 const HEIGHT = 24;
 
 /** The last reads, the latest at the right: a bar for each, the higher the worse. Its label has the same in words. */
-export function stripHtml(reads: readonly ReadMark[]): Markup {
-  const marks = reads.slice(-MOST);
+export function stripHtml(reads: Iterable<ReadMark>): Markup {
+  const marks = [...reads].slice(-MOST);
   if (marks.length === 0) return markup`<span class="soft">no reads yet</span>`;
   return markup`<svg class="strip" viewBox="0 0 ${MOST * STEP} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${stripText(marks)}"><path class="ground" d="M0 ${HEIGHT - 1}h${MOST * STEP}"/>${runsOf(
     marks,

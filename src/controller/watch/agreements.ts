@@ -1,8 +1,9 @@
+import type { Agreement, AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Digests } from '../../reconciler/model/ports.ts';
-import type { Agreement, AgreementWith, LoadedPlan } from '../../reconciler/operations/session.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import type { LoadedPlan } from '../../reconciler/operations/session.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { digestsUnder } from '../../reconciler/host/digests.ts';
-import type { Environment } from './environment.ts';
 
 /** Agreements of files and services, one object for all that are the same: environments of a fleet often declare the same. */
 export class Agreements {
@@ -37,46 +38,46 @@ export class Agreements {
 export interface AgreementTools {
   readonly agreements: Agreements;
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be. */
-  readonly keepAgreement: (environment: Environment, agreed: AgreementWith) => Promise<void>;
+  readonly keepAgreement: (environment: string, agreed: AgreementWith) => Promise<void>;
 }
 
 /** What the file and the service of one environment agree on, on its way into the journal. */
 export class AgreementOf {
-  readonly #environment: Environment;
   readonly #tools: AgreementTools;
   /** What was declared when it was last looked at. */
   #declared: Target | null = null;
   /** The one that the journal has. */
-  #kept: AgreementWith | null = null;
+  #kept: AgreementWith | null;
 
-  constructor(environment: Environment, tools: AgreementTools) {
-    this.#environment = environment;
+  constructor({ agreed }: WatchState, tools: AgreementTools) {
     this.#tools = tools;
-    this.restored();
+    this.#kept = agreed;
   }
 
   /** Takes that the environment is as the journal says. */
-  restored(): void {
+  restored({ agreed }: WatchState): void {
     this.#declared = null;
-    this.#kept = this.#environment.agreed;
+    this.#kept = agreed;
   }
 
-  /** Takes what a read compared. `isNew`: the one before had found something else. */
-  take(agreed: LoadedPlan['agreed'], declared: Target, isNew: boolean): void {
-    if (agreed === null || (!isNew && declared === this.#declared)) return;
-    const environment = this.#environment;
-    const { agreements } = this.#tools;
+  /** What a read compared, if that is another one than the one of the state. `isNew`: the read before had found something else. */
+  after(
+    { agreed: before }: WatchState,
+    agreed: LoadedPlan['agreed'],
+    declared: Target,
+    isNew: boolean,
+  ): AgreementWith | null {
+    if (agreed === null || (!isNew && declared === this.#declared)) return null;
     const { address, agreement } = agreed();
-    const now = { address, agreement: agreements.of(agreement) };
-    if (JSON.stringify(now) !== JSON.stringify(environment.agreed)) environment.agreed = now;
+    const now = { address, agreement: this.#tools.agreements.of(agreement) };
     this.#declared = declared;
+    return JSON.stringify(now) === JSON.stringify(before) ? null : now;
   }
 
-  /** Keeps it, unless another controller does. Throws output-failed if it cannot be. */
-  async keep(): Promise<void> {
-    const { agreed, heldBy } = this.#environment;
+  /** Keeps that of the state, unless another controller does. Throws output-failed if it cannot be. */
+  async keep({ name, agreed, heldBy }: WatchState): Promise<void> {
     if (agreed === null || agreed === this.#kept || heldBy !== null) return;
-    await this.#tools.keepAgreement(this.#environment, agreed);
+    await this.#tools.keepAgreement(name, agreed);
     this.#kept = agreed;
   }
 }

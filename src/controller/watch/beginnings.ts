@@ -1,14 +1,7 @@
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
-
-/** When something that differs was first found, and the read before that: it came about in between. Times are ISO 8601, UTC. */
-export interface Beginning {
-  /** What differs; a read that fails, and all of a state that names nothing, are known by its status. */
-  readonly of: string;
-  readonly since: string;
-  readonly after: string | null;
-}
+import type { Beginning } from '../../reconciler/model/watch.ts';
 
 type Found = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
 

@@ -3,7 +3,13 @@ import {
   type Condition,
   type ConditionKind,
 } from '../../reconciler/model/condition.ts';
-import type { ControllerNote } from './controller.ts';
+
+/** What a controller says of itself while it runs. */
+export interface ControllerNote {
+  readonly severity: 'info' | 'warning';
+  readonly message: string;
+  readonly environment?: string;
+}
 
 /** The part of what could not be found out even once, so that there is nothing earlier to go on with. */
 export const NONE_YET = 'none yet';

@@ -24,12 +24,6 @@ import type { WatchOptions } from './watch-options.ts';
 import { RequestCounts } from './telemetry/request-counts.ts';
 import type { Health, Listener, RequestCount, Watching } from './watching.ts';
 
-export interface ControllerNote {
-  readonly severity: 'info' | 'warning';
-  readonly message: string;
-  readonly environment?: string;
-}
-
 /** The loop turns at least this often, in milliseconds. */
 const TURN = 5_000;
 
@@ -86,13 +80,14 @@ export class Controller implements Watching {
       signal: this.#stop.signal,
       abandon: options.abandon,
       commit: () => files.commit,
-      keep: (environment, event, at) => this.#keeper.keep(environment, event, at),
-      keepAgreement: (environment, agreed) => this.#keeper.keepAgreement(environment, agreed),
+      append: (event, at) => this.#keeper.append(event, at),
+      tell: (state, record) => this.#keeper.tell(state, record),
+      keepAgreement: (name, agreed) => this.#keeper.keepAgreement(name, agreed),
       agreements: new Agreements(SHARED_AGREEMENTS),
       recall: (name) => this.#keeper.recall(name, this.#recall),
       isAsStarted: async () => this.#isRestored && (await options.journal.isOwn()),
-      lookAgain: (environment) => this.#suspensions.lookAgain(environment),
-      ended: (environment, read) => this.#keeper.tell(environment, read),
+      lookAgain: (records) => this.#suspensions.lookAgain(records),
+      ended: (state, read) => this.#keeper.tell(state, read),
       heldBy: (holder) => this.#keeper.noteHolder(holder),
       lockProblem: lockProblems(this.conditions),
       warn: (message, environment) => this.#keeper.warn(message, environment),
@@ -148,11 +143,11 @@ export class Controller implements Watching {
   }
 
   states(): readonly WatchState[] {
-    return this.#roster.environments();
+    return this.#roster.states();
   }
 
   state(name: string): WatchState | undefined {
-    return this.#roster.find(name)?.environment;
+    return this.#roster.find(name)?.state;
   }
 
   get health(): Health {
@@ -225,12 +220,12 @@ export class Controller implements Watching {
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    await this.#suspensions.suspend(this.#roster.named(name).environment, reason, until);
+    await this.#suspensions.suspend(this.#roster.named(name).records, reason, until);
     this.#pause.end();
   }
 
   async resume(name: string): Promise<boolean> {
-    const isResumed = await this.#suspensions.resume(this.#roster.named(name).environment);
+    const isResumed = await this.#suspensions.resume(this.#roster.named(name).records);
     this.#pause.end();
     return isResumed;
   }
@@ -273,8 +268,8 @@ export class Controller implements Watching {
     }
   }
 
-  #traced<T>({ environment }: Watched, work: () => Promise<T>): Promise<T> {
-    return this.#tracer.turn(environment, this.#options.files.commit, work);
+  #traced<T>(watched: Watched, work: () => Promise<T>): Promise<T> {
+    return this.#tracer.turn(() => watched.state, this.#options.files.commit, work);
   }
 
   /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */

@@ -1,11 +1,11 @@
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
-import type { Remembered } from './environment.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
 import { isRefused, type Lock, type Locks } from './locks/locks.ts';
 
 export interface HoldingTools {
   readonly locks: Locks;
   /** What the journal says of an environment by now. */
-  readonly recall: (name: string) => Promise<Remembered>;
+  readonly recall: (name: string) => Promise<WatchState>;
   /** Whether nobody else has added anything to the journal since the controller began. */
   readonly isAsStarted: () => Promise<boolean>;
 }
@@ -24,14 +24,14 @@ export interface Held {
 export class Holding {
   readonly #name: string;
   readonly #tools: HoldingTools;
-  readonly #restored: (known: Remembered) => void;
+  readonly #restored: (known: WatchState) => void;
   #lock: Lock | null = null;
   #hasFailed = false;
   /** Whether somebody else may have written the environment since its state was restored; null if only since the start. */
   #stale: boolean | null = null;
 
   /** `restored` is told what the journal says, each time that it was read again. */
-  constructor(name: string, tools: HoldingTools, restored: (known: Remembered) => void) {
+  constructor(name: string, tools: HoldingTools, restored: (known: WatchState) => void) {
     this.#name = name;
     this.#tools = tools;
     this.#restored = restored;

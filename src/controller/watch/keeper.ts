@@ -1,11 +1,14 @@
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
-import type { JournalEvent, JournalRecord, NoticeEvent } from '../../reconciler/model/watch.ts';
-import type { AgreementWith } from '../../reconciler/operations/session.ts';
-import type { Conditions } from './conditions.ts';
-import type { ControllerNote } from './controller.ts';
+import type {
+  JournalEvent,
+  JournalRecord,
+  NoticeEvent,
+  WatchState,
+} from '../../reconciler/model/watch.ts';
+import type { AgreementWith } from '../../reconciler/model/agreement.ts';
+import type { Conditions, ControllerNote } from './conditions.ts';
 import type { Departed } from './departed.ts';
-import type { Environment, Remembered } from './environment.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Reading } from './journal/journal-reader.ts';
 import type { Recall } from './journal/recall.ts';
@@ -60,15 +63,8 @@ export class Keeper {
     return () => this.#listeners.delete(listener);
   }
 
-  tell(environment: Environment, event: ReadEnd | JournalRecord): void {
-    for (const listener of this.#listeners) listener(environment, event);
-  }
-
-  /** Writes an event of an environment, and passes it on once it is on the disk. Throws output-failed if it cannot be written. */
-  async keep(environment: Environment, event: JournalEvent, at: number): Promise<JournalRecord> {
-    const record = await this.#appended(event, at);
-    this.tell(environment, record);
-    return record;
+  tell(state: WatchState, event: ReadEnd | JournalRecord): void {
+    for (const listener of this.#listeners) listener(state, event);
   }
 
   /** Its notices, of the environments that are watched, and of those that are not any more. */
@@ -90,7 +86,7 @@ export class Keeper {
     const watched = roster.find(event.environment);
     const kept =
       watched === undefined
-        ? departed.keep(event, (one) => this.#appended(one))
+        ? departed.keep(event, (one) => this.append(one))
         : watched.keepNotice(event);
     const ended = kept.then(
       (record) => this.told.take(record),
@@ -103,7 +99,7 @@ export class Keeper {
   }
 
   /** What others have kept of an environment by now, after another controller had its lock. Throws output-failed if that cannot be read. */
-  async recall(name: string, journal: Recall): Promise<Remembered> {
+  async recall(name: string, journal: Recall): Promise<WatchState> {
     await Promise.all(this.#notices);
     try {
       const memory = await journal.now();
@@ -118,7 +114,7 @@ export class Keeper {
   }
 
   /** Keeps what the file and the service of an environment agree on. Throws output-failed if it cannot be kept. */
-  async keepAgreement({ name }: Environment, agreed: AgreementWith): Promise<void> {
+  async keepAgreement(name: string, agreed: AgreementWith): Promise<void> {
     await this.#kept(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
       await this.#journal.agree(name, agreed);
@@ -127,7 +123,7 @@ export class Keeper {
 
   /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */
   async note(event: JournalEvent): Promise<void> {
-    await this.#appended(event).catch(() => {});
+    await this.append(event).catch(() => {});
   }
 
   /** Writes that the files were read again, and whether they can be used. */
@@ -189,7 +185,8 @@ export class Keeper {
     this.#report({ severity: 'info', message });
   }
 
-  #appended(event: JournalEvent, at?: number): Promise<JournalRecord> {
+  /** Writes an event, of now unless said otherwise; resolves once it is on the disk. Throws output-failed if it cannot be written. */
+  append(event: JournalEvent, at?: number): Promise<JournalRecord> {
     return this.#kept(async () => {
       if (this.#notBegun !== null) throw this.#notBegun;
       return this.#journal.append(event, at);

@@ -1,19 +1,11 @@
 import { usageError } from '../../reconciler/model/error.ts';
-import type { Suspension, WatchSettings } from '../../reconciler/model/watch.ts';
+import type { Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { Agenda } from './agenda.ts';
-import { Environment, type Remembered } from './environment.ts';
-import type { Restored } from './journal/memory.ts';
+import { fold, notReadState, restored } from './environment-state.ts';
+import type { Memory } from './journal/memory.ts';
 import { settingsOf, untilFirstRead } from './schedule.ts';
 import { Watched, type WatchTools } from './watched.ts';
-
-const UNWATCHED: WatchSettings = {
-  mode: 'detect',
-  interval: null,
-  windows: null,
-  maxHealsPerHour: 0,
-  strict: false,
-};
 
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
@@ -26,13 +18,13 @@ export class Roster {
   readonly #tools: WatchTools;
   #watched: ReadonlyMap<string, Watched> = new Map();
   readonly #agenda = new Agenda<Watched>();
-  #remembered = new Map<string, Remembered>();
+  #remembered = new Map<string, WatchState>();
 
   constructor(tools: WatchTools) {
     this.#tools = tools;
   }
 
-  restore({ environments }: Pick<Restored, 'environments'>): void {
+  restore({ environments }: Pick<Memory, 'environments'>): void {
     this.#remembered = new Map(environments);
   }
 
@@ -52,15 +44,14 @@ export class Roster {
     }
     this.#watched = next;
     this.#agenda.reset(next.values());
-    const gone = [...before.values()].filter(({ environment: { name } }) => !next.has(name));
+    const gone = [...before.values()].filter(({ name }) => !next.has(name));
     // They may come back.
-    for (const { environment } of gone)
-      this.#remembered.set(environment.name, environment.remembered);
+    for (const { name, state } of gone) this.#remembered.set(name, state);
     return gone;
   }
 
-  environments(): readonly Environment[] {
-    return [...this.#watched.values()].map(({ environment }) => environment);
+  states(): readonly WatchState[] {
+    return [...this.#watched.values()].map(({ state }) => state);
   }
 
   find(name: string): Watched | undefined {
@@ -68,13 +59,8 @@ export class Roster {
   }
 
   /** What is known of one that is not watched. */
-  leftBehind(name: string): Environment {
-    const { moment } = this.#tools;
-    const now = moment();
-    const environment = new Environment(name, UNWATCHED, now.at);
-    const known = this.#remembered.get(name);
-    if (known !== undefined) environment.restore(known, now);
-    return environment;
+  leftBehind(name: string): WatchState {
+    return this.#withRemembered(notReadState(name, this.#tools.moment().at));
   }
 
   /** Throws a usage error if there is none. */
@@ -88,8 +74,8 @@ export class Roster {
   }
 
   suspend(of: (name: string) => Suspension | null): void {
-    for (const { environment } of this.#watched.values())
-      environment.suspended = of(environment.name);
+    for (const { name, records } of this.#watched.values())
+      records.know({ kind: 'set', suspended: of(name) });
   }
 
   /** Tries again to take locks that could not be taken, or were lost, until one still cannot be. */
@@ -109,10 +95,9 @@ export class Roster {
   /** Lets healing go on. */
   resume(names: readonly string[]): void {
     for (const name of names) {
-      this.find(name)?.environment.resume();
+      this.find(name)?.records.know({ kind: 'resumed' });
       const gone = this.#remembered.get(name);
-      if (gone !== undefined)
-        this.#remembered.set(name, { ...gone, stopped: null, healFailed: null, heals: [] });
+      if (gone !== undefined) this.#remembered.set(name, fold(gone, { kind: 'resumed' }));
     }
   }
 
@@ -140,17 +125,18 @@ export class Roster {
 
   /** Who is due first, of those that are watched and do nothing. */
   #waiting(): Watched | undefined {
-    return this.#agenda.first(
-      (one) => !one.busy && this.#watched.get(one.environment.name) === one,
-    );
+    return this.#agenda.first((one) => !one.busy && this.#watched.get(one.name) === one);
   }
 
   #newWatched(target: Target, due: number): Watched {
     const { moment, interval } = this.#tools;
-    const now = moment();
-    const environment = new Environment(target.name, settingsOf(target, interval), now.at);
-    const known = this.#remembered.get(target.name);
-    if (known !== undefined) environment.restore(known, now);
-    return new Watched(environment, target, due, this.#tools, (one) => this.#agenda.add(one));
+    const fresh = notReadState(target.name, moment().at, settingsOf(target, interval));
+    const state = this.#withRemembered(fresh);
+    return new Watched(state, target, due, this.#tools, (one) => this.#agenda.add(one));
+  }
+
+  #withRemembered(state: WatchState): WatchState {
+    const known = this.#remembered.get(state.name);
+    return known === undefined ? state : restored(state, known, this.#tools.moment());
   }
 }

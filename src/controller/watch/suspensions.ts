@@ -1,7 +1,7 @@
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { JournalRecord, Suspension } from '../../reconciler/model/watch.ts';
 import { NONE_YET, type Conditions } from './conditions.ts';
-import type { Environment } from './environment.ts';
+import type { EnvironmentRecords } from './environment-records.ts';
 import type { Keeper } from './keeper.ts';
 import type { Roster } from './roster.ts';
 import type { WatchOptions } from './watch-options.ts';
@@ -30,28 +30,26 @@ export class Suspensions {
     this.#assumed = { at, reason: 'It cannot be read who is suspended.', until: null };
   }
 
-  async suspend(environment: Environment, reason: string, until: string | null): Promise<void> {
-    const { name } = environment;
+  async suspend(records: EnvironmentRecords, reason: string, until: string | null): Promise<void> {
+    const { name } = records.state;
     const { suspensions, clock } = this.#options;
     const now = clock.now();
     await suspensions.change([name], { at: new Date(now).toISOString(), reason, until }, now);
-    environment.suspended = this.#of(name);
+    records.know({ kind: 'set', suspended: this.#of(name) });
     this.#known = this.#inFile();
-    const event = { kind: 'suspended', environment: name, reason, until } as const;
-    await this.#keeper.keep(environment, event, now);
+    await records.now({ kind: 'suspended', environment: name, reason, until }, now);
   }
 
   /** False if it is neither suspended nor stopped; then nothing is written. */
-  async resume(environment: Environment): Promise<boolean> {
-    const { name } = environment;
-    await this.lookAgain(environment);
-    if (environment.suspended === null && environment.stopped === null) return false;
+  async resume(records: EnvironmentRecords): Promise<boolean> {
+    await this.lookAgain(records);
+    const { name, suspended, stopped } = records.state;
+    if (suspended === null && stopped === null) return false;
     const now = this.#options.clock.now();
-    await this.#keeper.keep(environment, { kind: 'resumed', environment: name }, now);
+    await records.now({ kind: 'resumed', environment: name }, now);
     await this.#options.suspensions.change([name], null, now);
     this.#known = this.#inFile();
-    environment.suspended = null;
-    environment.resume();
+    records.know({ kind: 'set', suspended: null });
     return true;
   }
 
@@ -84,11 +82,11 @@ export class Suspensions {
   }
 
   /** Reads the file again for an environment that is about to be written. Throws if it cannot be read. */
-  async lookAgain(environment: Environment): Promise<void> {
+  async lookAgain(records: EnvironmentRecords): Promise<void> {
     const { suspensions } = this.#options;
     const resumed = await suspensions.refresh();
     this.#roster.resume(resumed);
-    environment.suspended = this.#of(environment.name);
+    records.know({ kind: 'set', suspended: this.#of(records.state.name) });
     this.#tell(resumed);
   }
 
@@ -107,8 +105,8 @@ export class Suspensions {
   }
 
   #pass(record: JournalRecord & { readonly environment: string }): void {
-    const environment = this.#roster.find(record.environment)?.environment;
-    if (environment !== undefined) this.#keeper.tell(environment, record);
+    const state = this.#roster.find(record.environment)?.state;
+    if (state !== undefined) this.#keeper.tell(state, record);
   }
 
   #inFile(): ReadonlyMap<string, string> {

@@ -3,6 +3,7 @@ import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan, ErrorReport, PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
+import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Moment } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { PlanRequest } from '../../reconciler/operations/options.ts';
@@ -10,15 +11,14 @@ import {
   approvalOf,
   applyLoaded,
   planLoaded,
-  type AgreementWith,
   type LoadedPlan,
   type Sharing,
 } from '../../reconciler/operations/session.ts';
 import type { Agreements } from './agreements.ts';
-import { digestOf, type Environment } from './environment.ts';
+import type { EnvironmentRecords } from './environment-records.ts';
+import { digestOf } from './environment-state.ts';
 import { competing, isStanding, mayHeal, refusedTooOften } from './healing.ts';
 import type { Lock } from './locks/locks.ts';
-import type { Records } from './journal/records.ts';
 
 /** What reading and healing an environment needs. */
 export interface TurnTools {
@@ -37,7 +37,7 @@ export interface TurnTools {
   /** Aborts when the controller must not even wait for a write in flight. */
   readonly abandon: AbortSignal;
   /** Checks again whether an environment is suspended. Throws if the file of suspensions cannot be read. */
-  readonly lookAgain: (environment: Environment) => Promise<void>;
+  readonly lookAgain: (records: EnvironmentRecords) => Promise<void>;
 }
 
 /** An environment as the files declare it, and where they and the service were the same when they last were. */
@@ -47,10 +47,10 @@ export interface Declared {
   readonly commit: string | null;
 }
 
-/** What a write needs in addition: the lock, the journal, and whether the environment is still watched. */
+/** What a write needs in addition: the state and its records, the lock, and whether the environment is still watched. */
 export interface WriteTools extends TurnTools {
   readonly lock: Lock;
-  readonly records: Records;
+  readonly records: EnvironmentRecords;
   readonly isGone: () => boolean;
 }
 
@@ -76,37 +76,32 @@ export type Healed =
 
 /** Heals what the last read found, if healing is allowed now. `repeated`: the read before had found the same. */
 export async function heal(
-  environment: Environment,
   declared: Declared,
   repeated: boolean,
   tools: WriteTools,
 ): Promise<Healed> {
   const { clock, records } = tools;
-  const not = mayHeal(environment, repeated, clock.now());
+  const { state } = records;
+  const not = mayHeal(state, repeated, clock.now());
   if (not !== null) return { kind: 'not-healed', again: not.again, problem: null };
   const now = clock.now();
-  const other = competing(environment, now);
+  const other = competing(state, now);
   if (other !== null) {
-    await records.now({ kind: 'healing-stopped', environment: environment.name, ...other }, now);
-    environment.stopped = { at: new Date(now).toISOString(), ...other };
+    await records.now({ kind: 'healing-stopped', environment: state.name, ...other }, now);
     return { kind: 'not-healed', again: false, problem: null };
   }
-  if (refusedTooOften(environment, now)) return { kind: 'not-healed', again: false, problem: null };
-  const stillMay = (): boolean => mayHeal(environment, repeated, clock.now()) === null;
-  const outcome = await write(environment, declared, environment.digest, {
-    ...tools,
-    stillMay,
-    actor: null,
-  });
+  if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
+  const stillMay = (): boolean => mayHeal(records.state, repeated, clock.now()) === null;
+  const outcome = await write(declared, state.digest, { ...tools, stillMay, actor: null });
   if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
-  const { code } = outcome.error;
-  if (isStanding(outcome.error)) environment.tried({ error: outcome.error }, clock.now());
+  const { error } = outcome;
+  if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
   // Somebody else wrote or changed the service in between: read it first.
-  const isOther = code === 'declined' || code === 'contended';
+  const isOther = error.code === 'declined' || error.code === 'contended';
   return {
     kind: 'not-healed',
     again: isOther,
-    problem: isOther || code === 'interrupted' ? null : outcome.error,
+    problem: isOther || error.code === 'interrupted' ? null : error,
   };
 }
 
@@ -116,27 +111,24 @@ export async function heal(
  * Throws if the first record cannot be written; then nothing was sent.
  */
 export async function write(
-  environment: Environment,
   declared: Declared,
   digest: string,
   tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
 ): Promise<EnvironmentOutcome> {
-  const { name } = environment;
   const { commit, agreement } = declared;
   const { request, networks, values, agreements, clock, approved, lock, records } = tools;
+  const { name } = records.state;
   let planned: EnvironmentPlan | null = null;
   let begun = false;
   let problem: SetpointError | null = null;
   const begin = async (): Promise<SetpointError | null> => {
-    await tools.lookAgain(environment);
-    if (environment.suspended !== null || tools.isGone() || !tools.stillMay())
+    await tools.lookAgain(records);
+    if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
       return new SetpointError('declined', `${name} may not be written any more.`);
     if (!(await lock.stillHeld())) return lostLock(lock);
     const paths = (planned?.changes ?? []).map(({ path }) => formatPath(path));
-    const now = tools.moment();
-    const { at, up } = now;
+    const { at, up } = tools.moment();
     await records.now({ kind: 'writing', environment: name, up, paths, commit }, Date.parse(at));
-    environment.wrote(paths, now);
     begun = true;
     return null;
   };
@@ -160,7 +152,7 @@ export async function write(
         planned = plan;
       },
       confirm: async () =>
-        planned !== null && digestOf(planned, environment.settings.strict) === digest,
+        planned !== null && digestOf(planned, records.state.settings.strict) === digest,
       beforeWrite,
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
@@ -168,7 +160,6 @@ export async function write(
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
   if (begun) {
-    environment.written(outcome, clock.now());
     records.add(
       {
         kind: 'write',

@@ -152,7 +152,7 @@ export class Upkeep {
     this.#suspensions.mark();
     for (const one of left)
       await one.leave().catch((thrown: unknown) => {
-        this.#keeper.warn(asSetpointError(thrown).message, one.environment.name);
+        this.#keeper.warn(asSetpointError(thrown).message, one.name);
       });
   }
 }

@@ -1,7 +1,7 @@
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { PlanRequest } from '../../reconciler/operations/options.ts';
-import type { ControllerNote } from './controller.ts';
+import type { ControllerNote } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Locks } from './locks/locks.ts';
 import type { CurrentFiles, Source } from './source.ts';

@@ -1,12 +1,12 @@
 import { asSetpointError, SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import type { JournalEvent, JournalRecord, NoticeEvent } from '../../reconciler/model/watch.ts';
+import type { JournalRecord, NoticeEvent, WatchState } from '../../reconciler/model/watch.ts';
 import { labelsOf } from '../../reconciler/desired/blocks/labels.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
-import { CLOCK_SET, type Environment, type Remembered } from './environment.ts';
+import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-records.ts';
+import { newlyFound } from './environment-state.ts';
 import { Holding, type HoldingTools } from './holding.ts';
-import { Records } from './journal/records.ts';
 import { whyUnusable, type NoteLockProblem } from './lock-problems.ts';
 import type { Lock } from './locks/locks.ts';
 import { APART, CONFIRM, settingsOf, untilNextRead } from './schedule.ts';
@@ -21,33 +21,27 @@ import {
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
-export interface WatchTools extends TurnTools, AgreementTools, HoldingTools {
+export interface WatchTools extends TurnTools, AgreementTools, HoldingTools, RecordTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
   /** A number from 0 to 1. */
   readonly random: () => number;
   /** The commit of the files that are in force. */
   readonly commit: () => string | null;
-  /** Keeps an event; resolves once it is on the disk. Throws output-failed if it cannot be. */
-  readonly keep: (
-    environment: Environment,
-    event: JournalEvent,
-    at: number,
-  ) => Promise<JournalRecord>;
-  readonly ended: (environment: Environment, read: ReadEnd) => void;
+  readonly ended: (state: WatchState, read: ReadEnd) => void;
   /** Told of who holds a lock that could not be taken. */
   readonly heldBy: (holder: string) => void;
   readonly lockProblem: NoteLockProblem;
   readonly warn: (message: string, environment: string) => void;
 }
 
-/** Watches one environment: when it is read next, its lock, and records that are not in the journal yet. */
+/** Watches one environment: when it is read next, its lock, and its records. */
 export class Watched {
-  readonly environment: Environment;
+  readonly name: string;
+  readonly records: EnvironmentRecords;
   busy = false;
   readonly #tools: WatchTools;
   readonly #waits: (watched: Watched) => void;
-  readonly #records: Records;
   #target: Target;
   readonly #agreement: AgreementOf;
   readonly #holding: Holding;
@@ -61,21 +55,25 @@ export class Watched {
 
   /** `waits` is told whenever it is due at another time, or waits for its turn again. */
   constructor(
-    environment: Environment,
+    state: WatchState,
     target: Target,
     due: number,
     tools: WatchTools,
     waits: (watched: Watched) => void,
   ) {
-    this.environment = environment;
+    this.name = state.name;
+    this.records = new EnvironmentRecords(state, tools);
     this.#due = due;
     this.#waits = waits;
     this.#target = target;
     this.#tools = tools;
     this.#ahead = tools.clock.now() - tools.clock.monotonic();
-    this.#agreement = new AgreementOf(environment, tools);
-    this.#records = new Records((event, at) => tools.keep(environment, event, at));
-    this.#holding = new Holding(environment.name, tools, (known) => this.#restored(known));
+    this.#agreement = new AgreementOf(state, tools);
+    this.#holding = new Holding(state.name, tools, (known) => this.#restored(known));
+  }
+
+  get state(): WatchState {
+    return this.records.state;
   }
 
   /** When it is read next, on the monotonic clock. */
@@ -91,14 +89,16 @@ export class Watched {
   /** Takes what the files declare now. */
   declare(target: Target): void {
     this.#target = target;
-    const { environment } = this;
-    environment.settings = settingsOf(target, this.#tools.interval, this.#tools.request.strict);
-    environment.labels = Object.fromEntries(labelsOf(target.labels));
+    const settings = settingsOf(target, this.#tools.interval, this.#tools.request.strict);
+    this.records.know({
+      kind: 'set',
+      settings,
+      labels: Object.fromEntries(labelsOf(target.labels)),
+    });
   }
 
   /** Reads the environment, heals it if that is allowed, and sets when it is read next. Never throws: an error is in its state, or a warning. */
   async turn(): Promise<void> {
-    const { environment } = this;
     const { clock, interval, random, signal } = this.#tools;
     let soon = false;
     this.busy = true;
@@ -112,12 +112,11 @@ export class Watched {
     } catch (thrown) {
       this.#warn(asSetpointError(thrown));
     }
-    const every = environment.settings.interval ?? interval;
-    const wait = soon
-      ? Math.min(every, CONFIRM)
-      : untilNextRead(every, environment.failures, random());
+    const { settings, failures } = this.state;
+    const every = settings.interval ?? interval;
+    const wait = soon ? Math.min(every, CONFIRM) : untilNextRead(every, failures, random());
     this.due = clock.monotonic() + wait;
-    environment.readNext(wait, clock);
+    this.records.readNext(wait, clock);
     await this.#end();
   }
 
@@ -128,8 +127,7 @@ export class Watched {
 
   /** Applies the plan that a person saw, by its digest. Resolves to the result, in a sentence. Throws if it cannot begin. */
   async apply(digest: string): Promise<string> {
-    const { environment } = this;
-    const { name } = environment;
+    const { name } = this;
     if (this.busy) throw usageError(`${name} is being read.`, 'Try again in a moment.');
     this.busy = true;
     try {
@@ -137,11 +135,11 @@ export class Watched {
       if (problem !== null) throw problem;
       if (lock === null)
         throw usageError(
-          `${name} is written by ${environment.heldBy ?? 'another controller'}.`,
+          `${name} is written by ${this.state.heldBy ?? 'another controller'}.`,
           'Apply it there.',
         );
       const tools = this.#writeTools(lock);
-      const outcome = await write(environment, this.#declared(), digest, {
+      const outcome = await write(this.#declared(), digest, {
         ...tools,
         stillMay: () => true,
         actor: 'somebody on the page',
@@ -157,12 +155,12 @@ export class Watched {
   async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
     if (event.result === 'begun' && !this.#holding.isSure)
       throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
-    return this.#records.now(event, this.#tools.clock.now());
+    return this.records.now(event, this.#tools.clock.now());
   }
 
   /** Whether what was found is on the disk, and this controller tells of it. */
   get isRecorded(): boolean {
-    return this.#holding.isSure && this.#records.areKept;
+    return this.#holding.isSure && this.records.areKept;
   }
 
   /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
@@ -172,7 +170,7 @@ export class Watched {
   }
 
   async #giveUp(): Promise<void> {
-    this.#tools.lockProblem(this.environment.name, null);
+    this.#tools.lockProblem(this.name, null);
     await this.#holding.release();
   }
 
@@ -183,11 +181,10 @@ export class Watched {
   }
 
   /** Takes what the journal says by now: somebody else may have written the environment. */
-  #restored(known: Remembered): void {
+  #restored(known: WatchState): void {
     const { clock, moment } = this.#tools;
-    this.environment.restore(known, moment());
-    this.#agreement.restored();
-    this.#records.dropStates();
+    this.records.restore(known, moment());
+    this.#agreement.restored(this.state);
     this.#foundAt = null;
     // Whoever held the lock has moved the times of heals with the clock.
     this.#ahead = clock.now() - clock.monotonic();
@@ -195,17 +192,18 @@ export class Watched {
 
   async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
     const found = await this.#holding.take();
-    if (found.problem === null) this.environment.heldBy = found.heldBy;
-    if (found.heldBy !== null) this.#tools.heldBy(found.heldBy);
+    const { heldBy } = found;
+    if (found.problem === null) this.records.know({ kind: 'set', heldBy });
+    if (heldBy !== null) this.#tools.heldBy(heldBy);
     // That the journal cannot be read is a condition of its own.
     const isOfLocks = found.problem !== null && found.problem.code !== 'output-failed';
-    this.#tools.lockProblem(this.environment.name, isOfLocks ? found.problem.message : null);
+    this.#tools.lockProblem(this.name, isOfLocks ? found.problem.message : null);
     return [found.lock, found.problem];
   }
 
   /** Reads the environment. True if a read some time before had found the same. */
   async #read(): Promise<boolean> {
-    const { environment } = this;
+    const { records } = this;
     const { clock, signal, ended } = this.#tools;
     const declared = this.#declared();
     const began = clock.monotonic();
@@ -213,22 +211,25 @@ export class Watched {
     // A read that a stop interrupted says nothing about the service.
     if (signal.aborted && plan.status === 'error') return false;
     const [now, passing] = [clock.now(), clock.monotonic()];
-    const event = environment.read(plan, now, declared.commit);
-    this.#agreement.take(agreed, declared.target, event !== null);
+    const { commit, target } = declared;
+    const event = newlyFound(this.state, plan, commit);
+    records.know({ kind: 'read', at: now, plan, commit });
+    if (event !== null) records.add(event, now);
+    const other = this.#agreement.after(this.state, agreed, target, event !== null);
+    if (other !== null) records.know({ kind: 'agreed', ...other });
     const seconds = (passing - began) / 1000;
-    ended(environment, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
-    if (event !== null && environment.heldBy === null) this.#records.add(event, now);
+    ended(this.state, { kind: 'read', seconds, result: plan.error?.code ?? 'done' });
     if (event !== null || this.#foundAt === null) this.#foundAt = passing;
     return passing - this.#foundAt >= APART;
   }
 
   /** Heals what the last read found. True if the environment should be read again soon. */
   async #heal(lock: Lock, repeated: boolean): Promise<boolean> {
-    const healed = await heal(this.environment, this.#declared(), repeated, this.#writeTools(lock));
+    const healed = await heal(this.#declared(), repeated, this.#writeTools(lock));
     if (healed.kind === 'not-healed') {
       const unusable = whyUnusable(lock);
       // What was the matter may still be, until it was tried again.
-      if (unusable !== null) this.#tools.lockProblem(this.environment.name, unusable);
+      if (unusable !== null) this.#tools.lockProblem(this.name, unusable);
       else if (healed.problem !== null || !healed.again) this.#warn(healed.problem);
       return healed.again;
     }
@@ -240,13 +241,13 @@ export class Watched {
 
   /** Writes what is not in the journal yet. Throws output-failed if it cannot be written. */
   async #flush(): Promise<void> {
-    await this.#records.flush();
-    await this.#agreement.keep();
+    await this.records.flush();
+    await this.#agreement.keep(this.state);
   }
 
   /** Checks whether the clock was set, unless the environment is busy. Never throws: the check is made again before a heal. */
   async lookAtClock(): Promise<void> {
-    if (this.busy || !this.#holding.isHolder || this.environment.heals.length === 0) return;
+    if (this.busy || !this.#holding.isHolder || this.state.heals.length === 0) return;
     this.busy = true;
     await this.#mindClock().catch(() => {});
     await this.#end();
@@ -263,26 +264,24 @@ export class Watched {
 
   /** If the clock was set, moves the times of heals with it: their age counts. */
   async #mindClock(): Promise<void> {
-    const { environment } = this;
     const { clock } = this.#tools;
     const now = clock.now();
     const ahead = now - clock.monotonic();
     const by = Math.round(ahead - this.#ahead);
     if (Math.abs(by) < CLOCK_SET) return;
-    if (environment.heals.length > 0)
-      await this.#records.now({ kind: 'clock-set', environment: environment.name, by }, now);
-    environment.clockSet(by);
+    if (this.state.heals.length > 0)
+      await this.records.now({ kind: 'clock-set', environment: this.name, by }, now);
     this.#ahead = ahead;
   }
 
   #writeTools(lock: Lock) {
-    return { ...this.#tools, lock, records: this.#records, isGone: () => this.#gone };
+    return { ...this.#tools, lock, records: this.records, isGone: () => this.#gone };
   }
 
   #declared(): Declared {
     return {
       target: this.#target,
-      agreement: this.environment.agreed,
+      agreement: this.state.agreed,
       commit: this.#tools.commit(),
     };
   }
@@ -293,7 +292,7 @@ export class Watched {
     if (problem?.code === 'output-failed' || problem?.code === 'lock-failed') return;
     const message = problem?.message ?? null;
     const isNews = message !== null && message !== this.#warned;
-    if (isNews) this.#tools.warn(message, this.environment.name);
+    if (isNews) this.#tools.warn(message, this.name);
     this.#warned = message;
   }
 }

@@ -62,18 +62,18 @@ export const SPANS: Tracer = {
   command: (name, env, work, exitOf) =>
     name === 'watch' ? work() : command(name, env, work, exitOf),
   turn: (state, commit, work) => {
-    const read = state.lastRead;
+    const { name, settings, lastRead } = state();
     const begun = {
-      ...pipeline('watch', state.settings.mode === 'heal'),
-      'deployment.environment.name': state.name,
-      'setpoint.watch.mode': state.settings.mode,
+      ...pipeline('watch', settings.mode === 'heal'),
+      'deployment.environment.name': name,
+      'setpoint.watch.mode': settings.mode,
       ...revisionOf(commit),
     };
     return inRun(begun, context.active(), work, (run) => {
-      const { found: status, dialect, plan } = state;
+      const { found: status, dialect, plan, lastRead: read } = state();
       // A turn that was stopped has found nothing.
       const part = { status, dialect, changes: plan?.changes ?? [], error: plan?.error ?? null };
-      if (state.lastRead !== read) run.attributes = partAttributes(part);
+      if (read !== lastRead) run.attributes = partAttributes(part);
       return worstOf(run);
     });
   },

@@ -5,6 +5,7 @@ import type { SettingsWrite } from './plan.ts';
 import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
 import type { Secret } from './secret.ts';
+import type { WatchState } from './watch.ts';
 
 /** Reads the settings: of a service, or of a snapshot. A command that only reads gets no actuator. */
 export interface Observer<O extends ObservedState | null = ObservedState> {
@@ -141,17 +142,6 @@ export interface TracedPart {
   readonly error: { readonly code: string } | null;
 }
 
-/** What is told of an environment under watch; it changes while a turn goes on. */
-export interface TracedState {
-  readonly name: string;
-  readonly settings: { readonly mode: string };
-  readonly found: string;
-  readonly dialect: string | null;
-  readonly plan: Pick<TracedPart, 'changes' | 'error'> | null;
-  /** Another time than before a turn if the turn has read the environment. */
-  readonly lastRead: string | null;
-}
-
 /** Tells an SDK of OpenTelemetry what is done and how long it takes, with the requests that are sent meanwhile. Each calls `work` once. */
 export interface Tracer {
   /** The run of a command, below the span that the variables name. `exitOf` says with which code it ends. */
@@ -161,8 +151,8 @@ export interface Tracer {
     work: () => Promise<T>,
     exitOf: (ended: T) => number,
   ): Promise<T>;
-  /** What a controller does about one environment at a time, by the files of a commit. */
-  turn<T>(state: TracedState, commit: string | null, work: () => Promise<T>): Promise<T>;
+  /** What a controller does about one environment at a time, by the files of a commit. `state` is asked before it and after. */
+  turn<T>(state: () => WatchState, commit: string | null, work: () => Promise<T>): Promise<T>;
   /** One environment of a plan or an apply. */
   environment<T extends TracedPart>(
     task: 'plan' | 'apply',

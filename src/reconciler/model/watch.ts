@@ -1,3 +1,4 @@
+import type { AgreementWith } from './agreement.ts';
 import type { EnvironmentOutcome } from './outcome.ts';
 import type { Path } from './path.ts';
 import type { EnvironmentPlan, ErrorReport, Tool } from './plan.ts';
@@ -89,7 +90,10 @@ export interface ReadMark {
   readonly status: WatchStatus;
 }
 
-/** What a controller knows of one environment. Everything in it is masked. Times are ISO 8601, UTC. */
+/**
+ * All that is known of one environment: what the records of its journal and the reads of this process say. Everything that is shown of it is
+ * masked. Times are ISO 8601, UTC.
+ */
 export interface WatchState {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -105,29 +109,41 @@ export interface WatchState {
   readonly after: string | null;
   /** What the last read found; null if it is in sync and all was compared, or not read. */
   readonly plan: EnvironmentPlan | null;
+  /** When what differs began, each by itself. */
+  readonly began: readonly Beginning[];
   readonly origin: string | null;
   readonly dialect: string | null;
   readonly release: string | null;
+  /** The commit of the files that were last compared. */
+  readonly commit: string | null;
   readonly lastRead: string | null;
   readonly lastInSync: string | null;
   readonly lastApply: string | null;
   readonly nextRead: string | null;
   /** Reads in a row that failed. */
   readonly failures: number;
-  /** The last reads, at most 100, the latest last. */
-  readonly reads: readonly ReadMark[];
+  /** The last reads of this process, at most 100, the latest last. */
+  readonly reads: Iterable<ReadMark>;
   readonly suspended: Suspension | null;
   /** Of the last hour. */
   readonly heals: readonly Heal[];
   readonly stopped: HealingStopped | null;
-  /** What was put right last by a write of this process; null if nothing was. */
+  /** What was put right last; null if nothing was, or a file of the journal has begun since. */
   readonly putBack: PutBack | null;
   /** Null if the last heal succeeded, or nothing is to be healed. */
   readonly healFailed: HealFailed | null;
   /** Who holds the lock if this controller does not; null if it does, or does not know yet. */
   readonly heldBy: string | null;
-  /** The commit of the files that were last compared. */
-  readonly commit: string | null;
+  /** Where file and service were the same when they last were; null if nothing is known. Nobody is shown it. */
+  readonly agreed: AgreementWith | null;
+}
+
+/** When something that differs was first found, and the read before that: it came about in between. */
+export interface Beginning {
+  /** What differs; a read that fails, and all of a state that names nothing, are known by its status. */
+  readonly of: string;
+  readonly since: string;
+  readonly after: string | null;
 }
 
 /** What the journal keeps: one line of JSON each. `v` is the version of its form, `at` ISO 8601, UTC. */

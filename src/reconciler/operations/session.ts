@@ -3,7 +3,8 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import { SharedValues } from '../model/redactor.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests } from '../model/ports.ts';
-import { agreementAfter, type AgreementWith } from '../plan/agreement.ts';
+import { agreementAfter } from '../plan/agreement.ts';
+import type { AgreementWith } from '../model/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
 import { apply, type ApplyRequest } from './apply.ts';
 import { filesRead } from './files-read.ts';
@@ -21,8 +22,6 @@ export interface LoadedSession {
   readonly declared: ReadonlySet<string>;
   readonly values: SharedValues;
 }
-
-export type { Agreement, AgreementWith } from '../plan/agreement.ts';
 
 /**
  * Reads the files of a session and judges all environments of them: names, keys, policy. Throws a SetpointError if they cannot be used;

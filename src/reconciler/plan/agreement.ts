@@ -1,4 +1,5 @@
 import { isWithin, type Path } from '../model/path.ts';
+import type { Agreed, Agreement, AgreementWith, FirstFound } from '../model/agreement.ts';
 import { changesOf, type Change, type Plan } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
@@ -13,47 +14,9 @@ import {
   type Place,
 } from './agreed-places.ts';
 import { formOf } from './declared-form.ts';
-import { classSinceAgreed, itemsAgreed, type AgreedItems } from './item-class.ts';
+import { classSinceAgreed, itemsAgreed } from './item-class.ts';
 import { settingsIn } from './settings-part.ts';
 import { classedBy, declarations, type Since } from './three-way.ts';
-
-/**
- * What a file declared and its service showed at each path when the two were last the same there, as digests under a salt. It tells which of
- * them has changed since. Of a reference it holds the digest of how it is written, and of what the service shows in its place only whether
- * something is there.
- */
-export interface Agreement {
-  readonly salt: string;
-  /** By the digest of a path. */
-  readonly places: Readonly<Record<string, Agreed>>;
-  /** The digests of the paths that were unmanaged. */
-  readonly unmanaged: readonly string[];
-  /** Absent if a version before kept it. */
-  readonly items?: AgreedItems;
-  /** What has differed since the service was first read; absent if nothing has. */
-  readonly first?: FirstFound;
-}
-
-/**
- * What differed when a service was first read, by the digest of each change, and whose doing that is: an edit of the file that gave
- * another address, or, null, it is not known.
- */
-interface FirstFound {
-  readonly class: 'pending' | null;
-  readonly changes: readonly string[];
-}
-
-/**
- * The digests of what was declared and shown at a path. If a secret was declared in it, `plain` is where in it something else was: only
- * there what is shown counts.
- */
-type Agreed = readonly [declared: string, shown: string, plain?: readonly string[]];
-
-/** An agreement, and the digest of the address of the service that it is with; null if a version before kept it, which did not say. */
-export interface AgreementWith {
-  readonly address: string | null;
-  readonly agreement: Agreement;
-}
 
 /** What a read found. */
 export interface Compared {

@@ -1,10 +1,8 @@
+import type { AgreedItems } from '../model/agreement.ts';
 import type { Change, ChangeClass, PartPlan, Plan } from '../model/plan.ts';
 import { onceFor } from '../model/once.ts';
 import type { Items, Quick } from '../model/resource.ts';
 import type { DesiredState } from '../model/state.ts';
-
-/** The digests of what was declared when file and service were last the same: by resource, and by the digest of an item. */
-export type AgreedItems = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What digests are made with: `quick` of literals, `digest` of forms of JSON. */
 interface Digesting {

@@ -4,12 +4,8 @@ import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
-import {
-  agreementAfter,
-  sinceAgreement,
-  type Agreement,
-  type AgreementWith,
-} from '../../../src/reconciler/plan/agreement.ts';
+import type { Agreement, AgreementWith } from '../../../src/reconciler/model/agreement.ts';
+import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
 import { observed, planOf, step } from './hand-made.ts';

@@ -3,12 +3,8 @@ import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { changesOf, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
 import type { Digests } from '../../../src/reconciler/model/ports.ts';
-import {
-  agreementAfter,
-  sinceAgreement,
-  type Agreement,
-  type AgreementWith,
-} from '../../../src/reconciler/plan/agreement.ts';
+import type { Agreement, AgreementWith } from '../../../src/reconciler/model/agreement.ts';
+import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  beginningsAfter,
-  firstOf,
-  type Beginning,
-} from '../../../src/controller/watch/beginnings.ts';
+import { beginningsAfter, firstOf } from '../../../src/controller/watch/beginnings.ts';
+import type { Beginning } from '../../../src/reconciler/model/watch.ts';
 import { change } from '../../fixture/documents.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute)).toISOString();

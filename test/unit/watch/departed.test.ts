@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord, NoticeEvent } from '../../../src/reconciler/model/watch.ts';
 import { Departed } from '../../../src/controller/watch/departed.ts';
-import { Environment } from '../../../src/controller/watch/environment.ts';
+import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import type { Lock, LockRefused } from '../../../src/controller/watch/locks/locks.ts';
 import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
-import { ago, watchState } from '../../fixture/watching.ts';
+import { ago } from '../../fixture/watching.ts';
 
 const NAME = 'production';
 const OPENED = noticed('opened', 'sent');
@@ -20,7 +20,7 @@ function recorded(event: NoticeEvent): JournalRecord {
 
 /** A controller that watches nothing: a test says what is declared, who holds the lock, and what others have told. */
 function made(others: readonly NoticeEvent[] = [OPENED]) {
-  const left = new Environment(NAME, watchState().settings, ago(9));
+  const left = notReadState(NAME, ago(9));
   const world = {
     now: 0,
     watched: new Set<string>(),

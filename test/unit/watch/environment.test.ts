@@ -1,21 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { WatchSettings } from '../../../src/reconciler/model/watch.ts';
 import { watchStatusOf } from '../../../src/reconciler/model/verdict.ts';
-import { digestOf, Environment } from '../../../src/controller/watch/environment.ts';
+import { EnvironmentRecords } from '../../../src/controller/watch/environment-records.ts';
+import { digestOf, notReadState } from '../../../src/controller/watch/environment-state.ts';
 import { change, environment as plan } from '../../fixture/documents.ts';
+import { StateStory } from '../../fixture/state-story.ts';
 
-const SETTINGS: WatchSettings = {
-  mode: 'detect',
-  interval: 60_000,
-  windows: null,
-  maxHealsPerHour: 3,
-  strict: false,
-};
 const T0 = Date.UTC(2026, 2, 1, 12);
 const iso = (at: number) => new Date(at).toISOString();
 
-function fresh(): Environment {
-  return new Environment('production', SETTINGS, new Date(T0).toISOString());
+function fresh(): StateStory {
+  return new StateStory(T0);
 }
 
 const failed = (message: string, code: 'unreachable' | 'rate-limited' = 'unreachable') =>
@@ -30,7 +24,7 @@ describe('`since` is when the first of the present differences began', () => {
     const one = fresh();
     return plans.map((of, index) => {
       one.read(of, T0 + index, null);
-      return [one.since, one.after];
+      return [one.state.since, one.state.after];
     });
   };
 
@@ -76,12 +70,15 @@ describe('`since` is when the first of the present differences began', () => {
 });
 
 it('the time of the next read moves with a clock that is set, and not with one that drifts', () => {
-  const one = fresh();
+  const one = new EnvironmentRecords(notReadState('production'), {
+    append: () => Promise.reject(new Error('nothing is written')),
+    tell: () => {},
+  });
   let [passed, set] = [0, 0];
   const clock = { now: () => T0 + passed + set, monotonic: () => passed };
-  expect(one.nextRead).toBeNull();
+  expect(one.state.nextRead).toBeNull();
   one.readNext(60_000, clock);
-  const next = () => Date.parse(one.nextRead ?? '') - T0;
+  const next = () => Date.parse(one.state.nextRead ?? '') - T0;
   [passed, set] = [30_000, 900];
   expect(next()).toBe(60_000);
   set = 7_200_000;
@@ -112,14 +109,14 @@ describe('what cannot be compared', () => {
   it('leaves in sync what is as declared in all else, and is kept beside it', () => {
     const state = fresh();
     expect(state.read(one, T0, null)).toMatchObject({ status: 'in-sync', plan: one });
-    expect(state).toMatchObject({
+    expect(state.state).toMatchObject({
       status: 'in-sync',
       plan: one,
       since: iso(T0),
       lastInSync: iso(T0),
     });
     expect(state.read(one, T0 + 1, null)).toBeNull();
-    expect(state.lastInSync).toBe(iso(T0 + 1));
+    expect(state.state.lastInSync).toBe(iso(T0 + 1));
   });
 
   it('is recorded if it is something else, and in sync has been since before', () => {
@@ -127,13 +124,13 @@ describe('what cannot be compared', () => {
     state.read(plan(), T0, null);
     expect(state.read(two, T0 + 1, null)).toMatchObject({ before: 'in-sync', plan: two });
     expect(state.read(plan(), T0 + 2, null)).toMatchObject({ before: 'in-sync', plan: null });
-    expect([state.since, state.digest]).toEqual([iso(T0), '']);
+    expect([state.state.since, state.state.digest]).toEqual([iso(T0), '']);
   });
 
   it('is a state of its own if the environment is strict, and only if nothing differs', () => {
-    const state = new Environment('production', { ...SETTINGS, strict: true }, iso(T0));
+    const state = new StateStory(T0, { strict: true });
     state.read(one, T0, null);
-    expect([state.status, state.lastInSync]).toEqual(['unknown', null]);
+    expect([state.state.status, state.state.lastInSync]).toEqual(['unknown', null]);
     expect(digestOf(one, true)).not.toBe(digestOf(one));
     expect(
       state.read({ ...one, status: 'differs', changes: [change()] }, T0 + 1, null),
@@ -142,15 +139,12 @@ describe('what cannot be compared', () => {
       before: 'unknown',
     });
     state.read(plan(), T0 + 2, null);
-    expect(state.status).toBe('in-sync');
+    expect(state.state.status).toBe('in-sync');
   });
 
   it('is counted in a heading of the journal of the version before', () => {
     const state = fresh();
-    state.restore(
-      { ...state.remembered, found: 'unknown', digest: 'x', plan: one },
-      { at: iso(T0) },
-    );
+    state.restore({ ...state.state, found: 'unknown', digest: 'x', plan: one }, { at: iso(T0) });
     expect(state.read(one, T0 + 1, null)).toMatchObject({ status: 'in-sync', before: 'unknown' });
   });
 });
@@ -194,38 +188,42 @@ describe('a read', () => {
       commit: 'c2',
     });
     expect(one.read(plan({ changes: [change()] }), T0 + 3, 'c2')).toBeNull();
-    expect(one.since).toBe(new Date(T0 + 2).toISOString());
+    expect(one.state.since).toBe(new Date(T0 + 2).toISOString());
   });
 
   it('counts failures in a row', () => {
     const one = fresh();
     for (let at = 0; at < 3; at += 1) one.read(failed('x'), T0 + at, null);
-    expect(one.failures).toBe(3);
+    expect(one.state.failures).toBe(3);
     one.read(plan(), T0 + 4, null);
-    expect(one.failures).toBe(0);
+    expect(one.state.failures).toBe(0);
   });
 
   it('keeps the origin that was read while the service does not answer', () => {
     const one = fresh();
     one.read(plan(), T0, null);
     one.read({ ...failed('x'), origin: null, dialect: null, release: null }, T0 + 1, null);
-    expect(one).toMatchObject({ origin: 'https://agents.example.com', dialect: 'settings-v0' });
+    expect(one.state).toMatchObject({
+      origin: 'https://agents.example.com',
+      dialect: 'settings-v0',
+    });
   });
 
   it('is one of the last hundred marks, the latest last', () => {
     const one = fresh();
-    expect(one.reads).toEqual([]);
+    const reads = () => [...one.state.reads];
+    expect(reads()).toEqual([]);
     for (let at = 0; at < 250; at += 1)
       one.read(at % 2 === 0 ? plan() : plan({ changes: [change()] }), T0 + at, null);
-    expect(one.reads).toHaveLength(100);
-    expect(one.reads[0]).toEqual({ at: new Date(T0 + 150).toISOString(), status: 'in-sync' });
-    expect(one.reads.at(-1)).toEqual({ at: new Date(T0 + 249).toISOString(), status: 'drift' });
+    expect(reads()).toHaveLength(100);
+    expect(reads()[0]).toEqual({ at: new Date(T0 + 150).toISOString(), status: 'in-sync' });
+    expect(reads().at(-1)).toEqual({ at: new Date(T0 + 249).toISOString(), status: 'drift' });
   });
 });
 
 it('a suspended environment says so, and still what was found', () => {
   const one = fresh();
   one.read(plan({ changes: [change()] }), T0, null);
-  one.suspended = { at: new Date(T0).toISOString(), reason: 'x', until: null };
-  expect([one.status, one.found]).toEqual(['suspended', 'drift']);
+  one.know({ kind: 'set', suspended: { at: iso(T0), reason: 'x', until: null } });
+  expect([one.state.status, one.state.found]).toEqual(['suspended', 'drift']);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchSettings, WatchState } from '../../../src/reconciler/model/watch.ts';
-import { Environment } from '../../../src/controller/watch/environment.ts';
 import {
   competing,
   failedAfter,
@@ -13,14 +12,15 @@ import {
   retold,
 } from '../../../src/controller/watch/healing.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
+import { StateStory } from '../../fixture/state-story.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
 const MINUTE = 60_000;
+const named = { environment: 'production' };
 const at = (time: number) => ({ at: new Date(time).toISOString() });
 
-function drifted(settings: Partial<WatchSettings> = {}): Environment {
-  const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 3, ...settings };
-  const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+function drifted(settings: Partial<WatchSettings> = {}): StateStory {
+  const one = new StateStory(T0, { mode: 'heal', ...settings });
   one.read(plan(), T0 - MINUTE, null);
   one.read(plan({ changes: [change()] }), T0, null);
   return one;
@@ -31,8 +31,8 @@ const reasonOf = (state: WatchState, repeated = true): string | undefined =>
 
 describe('healing', () => {
   it('is done after two reads', () => {
-    expect(mayHeal(drifted(), true, T0)).toBeNull();
-    expect(mayHeal(drifted(), false, T0)).toEqual({
+    expect(mayHeal(drifted().state, true, T0)).toBeNull();
+    expect(mayHeal(drifted().state, false, T0)).toEqual({
       reason: 'Only one read has found this.',
       again: true,
     });
@@ -40,16 +40,16 @@ describe('healing', () => {
 
   it('is not done in mode detect, out of windows, suspended, or once it has stopped', () => {
     const suspended = drifted();
-    suspended.suspended = { at: '', reason: 'x', until: null };
+    suspended.know({ kind: 'set', suspended: { at: '', reason: 'x', until: null } });
     const stopped = drifted();
-    stopped.stopped = { at: '', path: 'language', reason: 'x' };
-    expect(mayHeal(drifted({ mode: 'detect' }), true, T0)).toEqual({
+    stopped.take({ kind: 'healing-stopped', ...named, path: 'language', reason: 'x' }, T0);
+    expect(mayHeal(drifted({ mode: 'detect' }).state, true, T0)).toEqual({
       reason: 'Its mode is detect.',
       again: false,
     });
-    expect(reasonOf(drifted({ windows: [] }))).toBe('No window is open.');
-    expect(reasonOf(suspended)).toBe('It is suspended.');
-    expect(reasonOf(stopped)).toBe('Healing has stopped.');
+    expect(reasonOf(drifted({ windows: [] }).state)).toBe('No window is open.');
+    expect(reasonOf(suspended.state)).toBe('It is suspended.');
+    expect(reasonOf(stopped.state)).toBe('Healing has stopped.');
   });
 
   it.each([
@@ -62,25 +62,25 @@ describe('healing', () => {
     ['refused', false],
     ['error', false],
   ] as const)('of what is %s: %s', (found, heals) => {
-    const one = drifted();
-    one.found = found;
-    expect(reasonOf(one)).toBe(heals ? undefined : 'Nothing is to be healed.');
+    expect(reasonOf({ ...drifted().state, found })).toBe(
+      heals ? undefined : 'Nothing is to be healed.',
+    );
   });
 
   it('stops before one path is healed once more in an hour than it may be', () => {
     const one = drifted();
     for (const minute of [0, 20]) one.wrote(['language'], at(T0 + minute * MINUTE));
     one.wrote(['llm_model'], at(T0 + 30 * MINUTE));
-    expect(competing(one, T0 + 40 * MINUTE)).toBeNull();
+    expect(competing(one.state, T0 + 40 * MINUTE)).toBeNull();
     one.wrote(['language', 'llm_model'], at(T0 + 40 * MINUTE));
-    expect(competing(one, T0 + 50 * MINUTE)).toMatchObject({
+    expect(competing(one.state, T0 + 50 * MINUTE)).toMatchObject({
       path: 'language',
       reason: expect.stringMatching(
         /^It was healed 3 times within an hour, and somebody set it to "fr" again, about every 16 m, the last time between \S+:00Z and \S+:00Z\./,
       ),
     });
     // The first one is an hour ago.
-    expect(competing(one, T0 + 60 * MINUTE)).toBeNull();
+    expect(competing(one.state, T0 + 60 * MINUTE)).toBeNull();
   });
 
   it('that the service refuses is put down to nobody, and tried again as often in an hour', () => {
@@ -92,13 +92,13 @@ describe('healing', () => {
     });
     for (const minute of [0, 10, 20]) {
       one.wrote(['language'], at(T0 + minute * MINUTE));
-      expect(refusedTooOften(one, T0 + minute * MINUTE)).toBe(false);
+      expect(refusedTooOften(one.state, T0 + minute * MINUTE)).toBe(false);
       one.written(refused, T0 + minute * MINUTE);
     }
-    expect(competing(one, T0 + 30 * MINUTE)).toBeNull();
-    expect(refusedTooOften(one, T0 + 30 * MINUTE)).toBe(true);
-    expect(refusedTooOften(one, T0 + 61 * MINUTE)).toBe(false);
-    expect(one.healFailed).toEqual({
+    expect(competing(one.state, T0 + 30 * MINUTE)).toBeNull();
+    expect(refusedTooOften(one.state, T0 + 30 * MINUTE)).toBe(true);
+    expect(refusedTooOften(one.state, T0 + 61 * MINUTE)).toBe(false);
+    expect(one.state.healFailed).toEqual({
       ...at(T0),
       count: 3,
       isRefused: true,
@@ -106,7 +106,7 @@ describe('healing', () => {
       message: 'No.',
     });
     one.read(plan(), T0 + 62 * MINUTE, null);
-    expect(one.healFailed).toBeNull();
+    expect(one.state.healFailed).toBeNull();
   });
 
   it('says the value that somebody sets, and never one that is a secret', () => {
@@ -114,7 +114,7 @@ describe('healing', () => {
     const other = change({ path: ['llm_model'], before: 'theirs' });
     one.read(plan({ changes: [other, change()] }), T0 + MINUTE, null);
     one.wrote(['language'], at(T0));
-    expect(competing(one, T0 + 2 * MINUTE)?.reason).toBe(
+    expect(competing(one.state, T0 + 2 * MINUTE)?.reason).toBe(
       'It was healed 1 time within an hour, and somebody set it to "fr" again, about every 2 m, ' +
         'the last time between 2026-03-01T11:59:00Z and 2026-03-01T12:00:00Z. The service does not say who: ' +
         'look for another pipeline, a person or a start script that writes it.',
@@ -124,34 +124,32 @@ describe('healing', () => {
       T0 + 2 * MINUTE,
       null,
     );
-    const hidden = competing(one, T0 + 3 * MINUTE)?.reason;
+    const hidden = competing(one.state, T0 + 3 * MINUTE)?.reason;
     expect(hidden).toContain('somebody set it to a value that is not shown again');
     expect(hidden).not.toContain('SECRET');
   });
 
   it('knows of no last time that another writer came, if nothing was read before', () => {
-    const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 1 };
-    const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+    const one = new StateStory(T0, { mode: 'heal', maxHealsPerHour: 1 });
     one.read(plan({ changes: [change()] }), T0, null);
     one.wrote(['language'], at(T0));
-    expect(competing(one, T0 + MINUTE)?.reason).toContain('about every 1 m. The service');
+    expect(competing(one.state, T0 + MINUTE)?.reason).toContain('about every 1 m. The service');
   });
 
   it('competes with nobody while no plan is known', () => {
-    const all = { mode: 'heal', interval: MINUTE, windows: null, maxHealsPerHour: 1 };
-    const one = new Environment('production', all as WatchSettings, new Date(T0).toISOString());
+    const one = new StateStory(T0, { mode: 'heal', maxHealsPerHour: 1 });
     one.wrote(['language'], at(T0));
-    expect(competing(one, T0)).toBeNull();
-    expect(refusedTooOften(one, T0)).toBe(false);
+    expect(competing(one.state, T0)).toBeNull();
+    expect(refusedTooOften(one.state, T0)).toBe(false);
   });
 
   it('counts the time that passed, if the clock is set', () => {
     for (const by of [-48, -1, 1, 48].map((hours) => hours * 60 * MINUTE)) {
       const one = drifted();
       for (const minute of [0, 1, 2]) one.wrote(['language'], at(T0 + minute * MINUTE));
-      one.clockSet(by);
-      expect(competing(one, T0 + by + 3 * MINUTE)?.path).toBe('language');
-      expect(competing(one, T0 + by + 61 * MINUTE)).toBeNull();
+      one.take({ kind: 'clock-set', ...named, by }, T0);
+      expect(competing(one.state, T0 + by + 3 * MINUTE)?.path).toBe('language');
+      expect(competing(one.state, T0 + by + 61 * MINUTE)).toBeNull();
     }
   });
 
@@ -167,9 +165,9 @@ describe('healing', () => {
       const next = drifted();
       // The clock was set by two hours between the two.
       const now = T0 + 123 * MINUTE;
-      next.restore(one.remembered, { ...at(now), ...up(boot, 3) });
-      expect([boot, competing(next, now)?.path]).toEqual([boot, expected]);
-      expect(competing(next, now + 58 * MINUTE)).toBeNull();
+      next.restore(one.state, { ...at(now), ...up(boot, 3) });
+      expect([boot, competing(next.state, now)?.path]).toEqual([boot, expected]);
+      expect(competing(next.state, now + 58 * MINUTE)).toBeNull();
     }
   });
 });

@@ -1,27 +1,43 @@
-import type { HealFailed, JournalRecord } from '../../../reconciler/model/watch.ts';
-import type { Agreement } from '../../../reconciler/operations/session.ts';
-import type { Beginning } from '../beginnings.ts';
-import type { Remembered } from '../environment.ts';
+import type { Agreement } from '../../../reconciler/model/agreement.ts';
+import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
 import { asKnown, isKnown } from './journal-forms.ts';
+
+/** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
+export const IN_CHECKPOINT = [
+  'name',
+  'found',
+  'since',
+  'digest',
+  'after',
+  'plan',
+  'began',
+  'origin',
+  'dialect',
+  'release',
+  'commit',
+  'lastRead',
+  'lastInSync',
+  'lastApply',
+  'heals',
+  'stopped',
+  'healFailed',
+] as const satisfies readonly (keyof WatchState)[];
+type InCheckpoint = Pick<WatchState, (typeof IN_CHECKPOINT)[number]>;
+
+/** What earlier versions wrote none of. */
+type Later = 'began' | 'healFailed' | 'origin' | 'dialect' | 'release' | 'commit';
 
 /** What a file of the journal begins with, unless it is the first: what must be known of all environments. */
 export interface Checkpoint {
   readonly v: 1;
   readonly at: string;
   readonly kind: 'checkpoint';
-  /**
-   * `agreed` is the place of one in `agreements`, and `agreedWith` its address. Earlier versions wrote none of `agreedWith`, `began` and
-   * `healFailed`.
-   */
-  readonly environments: readonly (Omit<
-    Remembered,
-    'agreed' | 'began' | 'healFailed' | 'putBack'
-  > & {
-    readonly agreed?: number | null;
-    readonly agreedWith?: string | null;
-    readonly began?: readonly Beginning[];
-    readonly healFailed?: HealFailed | null;
-  })[];
+  /** `agreed` is the place of one in `agreements`, and `agreedWith` its address, which earlier versions did not write. */
+  readonly environments: readonly (Omit<InCheckpoint, Later> &
+    Partial<Pick<InCheckpoint, Later>> & {
+      readonly agreed?: number | null;
+      readonly agreedWith?: string | null;
+    })[];
   readonly agreements?: readonly (Agreement | null)[];
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];

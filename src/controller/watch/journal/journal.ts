@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SetpointError } from '../../../reconciler/model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../../reconciler/model/watch.ts';
 import { createAside, makeFolder, syncFolder } from '../../../reconciler/host/write-aside.ts';
-import type { AgreementWith } from '../../../reconciler/operations/session.ts';
+import type { AgreementWith } from '../../../reconciler/model/agreement.ts';
 import { notWritten } from './journal-error.ts';
 import {
   alone,

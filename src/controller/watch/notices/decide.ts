@@ -94,11 +94,8 @@ function isKnownHere({ heldBy, nextRead, suspended, found }: WatchState): boolea
   return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
 }
 
-/** What is told is what was decided on: the next read may end before it is sent. */
 function dueFor(state: WatchState): Make {
-  const { status, reads, nextRead } = state;
-  const copy = { ...state, status, reads, nextRead };
-  return (event, digest, end) => ({ state: copy, event, digest, end: end ?? null });
+  return (event, digest, end) => ({ state, event, digest, end: end ?? null });
 }
 
 type Make = (event: NoticeKind, digest: string, end?: End) => Due;

@@ -2,7 +2,7 @@ import { asSetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
 import type { NoticeEvent, WatchState } from '../../../reconciler/model/watch.ts';
-import type { ControllerNote } from '../controller.ts';
+import type { ControllerNote } from '../conditions.ts';
 import type { Watching } from '../watching.ts';
 import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NoticeEvent, WatchState } from '../../../../src/reconciler/model/watch.ts';
 import { Secret } from '../../../../src/reconciler/model/secret.ts';
-import { Environment } from '../../../../src/controller/watch/environment.ts';
 import { decide, stateDigest, troubleOf } from '../../../../src/controller/watch/notices/decide.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
 import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
 import { change, environment } from '../../../fixture/documents.ts';
 import { receiver } from '../../../fixture/receivers.ts';
+import { StateStory } from '../../../fixture/state-story.ts';
 import { ago, WATCHED_AT, watchState } from '../../../fixture/watching.ts';
 
 const MINUTE = 60_000;
@@ -226,19 +226,18 @@ describe('an issue of which it is not known whether it was kept', () => {
 });
 
 it('what is told is the state that was decided on, although the next read ends before it is sent', () => {
-  const state = new Environment('production', watchState().settings, ago(1));
-  state.read(environment({ changes: [change()] }), WATCHED_AT, null);
-  state.readNext(MINUTE, { now: () => WATCHED_AT, monotonic: () => 0 });
-  const [found] = decide(receiver(), [state], new ToldStates(), WATCHED_AT);
-  state.readNext(5 * MINUTE, { now: () => WATCHED_AT, monotonic: () => 0 });
-  state.read(environment(), WATCHED_AT + 1, null);
+  const story = new StateStory(WATCHED_AT - MINUTE);
+  story.read(environment({ changes: [change()] }), WATCHED_AT);
+  story.state = { ...story.state, nextRead: ago(-1) };
+  const [found] = decide(receiver(), [story.state], new ToldStates(), WATCHED_AT);
+  story.read(environment(), WATCHED_AT + 1);
   expect(found?.state).toMatchObject({
     name: 'production',
     status: 'drift',
     found: 'drift',
-    reads: [{ at: ago(0), status: 'drift' }],
     nextRead: ago(-1),
   });
+  expect([...(found?.state.reads ?? [])]).toEqual([{ at: ago(0), status: 'drift' }]);
   expect(found).toMatchObject({ event: 'opened', end: null });
 });
 

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { formatPath } from '../../reconciler/model/path.ts';
+import type { EnvironmentPlan, ErrorReport } from '../../reconciler/model/plan.ts';
+import type {
+  JournalRecord,
+  Moment,
+  ReadMark,
+  StateEvent,
+  WatchSettings,
+  WatchState,
+  WriteEvent,
+} from '../../reconciler/model/watch.ts';
+import { WATCH_STATUSES, watchStatusOf, type WatchStatus } from '../../reconciler/model/verdict.ts';
+import { beginningsAfter, firstOf } from './beginnings.ts';
+import { failedAfter, healsAfter, moved, putBackAfter, recent, retold } from './healing.ts';
+import type { AgreedLine } from './journal/journal-lines.ts';
+
+/** What changes what is known of an environment: a line of the journal about it, or something that the journal does not keep. */
+export type Fact =
+  | JournalRecord
+  | Pick<AgreedLine, 'kind' | 'address' | 'agreement'>
+  | { readonly kind: 'resumed' }
+  /** A read has ended at a time, in milliseconds since 1970. */
+  | {
+      readonly kind: 'read';
+      readonly at: number;
+      readonly plan: EnvironmentPlan;
+      readonly commit: string | null;
+    }
+  /** An attempt to heal has ended before anything was sent. */
+  | {
+      readonly kind: 'not-written';
+      readonly at: number;
+      readonly error: Pick<ErrorReport, 'code' | 'message' | 'hint'>;
+    }
+  /** What others decide, as it is now. */
+  | ({ readonly kind: 'set' } & Partial<
+      Pick<WatchState, 'labels' | 'settings' | 'suspended' | 'heldBy'>
+    >);
+
+/** Reads of which it is kept what they found. */
+const MOST_READS = 100;
+
+/** How an environment is watched that the files do not declare. */
+const UNWATCHED: WatchSettings = {
+  mode: 'detect',
+  interval: null,
+  windows: null,
+  maxHealsPerHour: 0,
+  strict: false,
+};
+
+/** The state of an environment of which nothing is known. */
+export function notReadState(
+  name: string,
+  since = new Date(0).toISOString(),
+  settings = UNWATCHED,
+): WatchState {
+  return {
+    name,
+    labels: {},
+    settings,
+    status: 'not-read',
+    found: 'not-read',
+    since,
+    digest: '',
+    after: null,
+    plan: null,
+    began: [],
+    origin: null,
+    dialect: null,
+    release: null,
+    commit: null,
+    lastRead: null,
+    lastInSync: null,
+    lastApply: null,
+    nextRead: null,
+    failures: 0,
+    reads: [],
+    suspended: null,
+    heals: [],
+    stopped: null,
+    putBack: null,
+    healFailed: null,
+    heldBy: null,
+    agreed: null,
+  };
+}
+
+/** The state after something, which is the only way in which a state changes; the same object if nothing does. */
+export function fold(state: WatchState, fact: Fact): WatchState {
+  const change = changeBy(state, fact);
+  if (change === null) return state;
+  const next = { ...state, ...change };
+  return { ...next, status: next.suspended === null ? next.found : 'suspended' };
+}
+
+function changeBy(state: WatchState, fact: Fact): Partial<WatchState> | null {
+  switch (fact.kind) {
+    case 'read':
+      return afterRead(state, fact);
+    case 'state': {
+      const { status: found, plan, at, after, digest, commit } = fact;
+      const began = beginningsAfter(state.began, found, plan, at, after);
+      const first = firstOf(began, found, plan);
+      return { ...seen(found, plan, at), found, digest, plan, commit, began, ...first };
+    }
+    case 'writing': {
+      const { at, up, paths } = fact;
+      return { lastApply: at, heals: [...recent(state.heals, fact), { at, up, paths }] };
+    }
+    case 'write':
+      return afterWrite(state, fact);
+    case 'not-written':
+      return {
+        healFailed: failedAfter(state.healFailed, fact, new Date(fact.at).toISOString()),
+      };
+    case 'clock-set':
+      return { heals: moved(state.heals, fact.by) };
+    case 'healing-stopped': {
+      const { at, path, reason } = fact;
+      return { stopped: { at, path, reason } };
+    }
+    case 'resumed':
+      return { stopped: null, healFailed: null, heals: [] };
+    case 'agreed':
+      return { agreed: { address: fact.address ?? null, agreement: fact.agreement } };
+    case 'set': {
+      const { kind: _kind, ...change } = fact;
+      return change;
+    }
+    case 'suspended':
+    case 'notice':
+    case 'files':
+    case 'started':
+    case 'stopped':
+      return null;
+  }
+}
+
+function afterRead(
+  state: WatchState,
+  { at, plan, commit }: Extract<Fact, { kind: 'read' }>,
+): Partial<WatchState> {
+  const found = watchStatusOf(plan, state.settings.strict);
+  const now = new Date(at).toISOString();
+  return {
+    ...seen(found, plan, now),
+    plan: shownOf(plan, found),
+    commit,
+    failures: found === 'error' ? state.failures + 1 : 0,
+    reads: new ReadMarks([...state.reads, { at: now, status: found }].slice(-MOST_READS)),
+  };
+}
+
+/** What follows from a status that was found, whether the one before was the same or not. */
+function seen(found: WatchStatus, plan: EnvironmentPlan | null, at: string): Partial<WatchState> {
+  return {
+    lastRead: at,
+    ...(found === 'in-sync' ? { lastInSync: at, healFailed: null } : {}),
+    ...(found === 'error' || plan === null
+      ? {}
+      : { origin: plan.origin, dialect: plan.dialect, release: plan.release }),
+  };
+}
+
+function afterWrite(
+  state: WatchState,
+  { by, at, outcome }: WriteEvent & { readonly at: string },
+): Partial<WatchState> {
+  if (by === 'apply') return { lastApply: at };
+  const heals = healsAfter(state.heals, outcome);
+  return {
+    ...(outcome.requests.post > 0 ? { lastApply: at } : {}),
+    heals,
+    putBack: putBackAfter({ ...state, heals }, outcome, at),
+    healFailed: failedAfter(state.healFailed, outcome, at),
+  };
+}
+
+/** What a read found, if that is something else than what is known; the last read of the state is then the one before. */
+export function newlyFound(
+  { name, found: before, digest: known, lastRead: after, settings: { strict } }: WatchState,
+  plan: EnvironmentPlan,
+  commit: string | null,
+): StateEvent | null {
+  const status = watchStatusOf(plan, strict);
+  const digest = digestOf(plan, strict);
+  if (status === before && digest === known) return null;
+  const shown = shownOf(plan, status);
+  return { kind: 'state', environment: name, status, before, digest, after, commit, plan: shown };
+}
+
+/** A state as the journal tells it now: what only this process knows stays, and times of heals are told by the clock of now. */
+export function restored(state: WatchState, known: WatchState, now: Moment): WatchState {
+  const { labels, settings, suspended, heldBy, nextRead, failures, reads } = state;
+  const own = { labels, settings, suspended, heldBy, nextRead, failures, reads };
+  const service = {
+    origin: known.origin ?? state.origin,
+    dialect: known.dialect ?? state.dialect,
+    release: known.release ?? state.release,
+    commit: known.commit ?? state.commit,
+  };
+  return fold(
+    { ...known, ...service, ...own, heals: retold(known.heals, now) },
+    { kind: 'set', suspended },
+  );
+}
+
+/**
+ * Equal for two reads that a person would be told the same about: what differs and how, what could not be compared, which rules refuse
+ * it, and the code of the error. The text of an error is left out, because it may contain a time or an address.
+ */
+export function digestOf(plan: EnvironmentPlan, strict = false): string {
+  const found = watchStatusOf(plan, strict);
+  if (shownOf(plan, found) === null) return '';
+  const { changes, unknown, refusals, error } = plan;
+  const told = {
+    found,
+    changes: changes.map(({ resource, path, action, before, after }) => [
+      resource,
+      formatPath(path),
+      action,
+      before,
+      after,
+    ]),
+    unknown: unknown.map(({ path }) => formatPath(path)),
+    rules: refusals.map(({ rule }) => rule),
+    error: error?.code ?? null,
+  };
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
+}
+
+/** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */
+function shownOf(plan: EnvironmentPlan, found: WatchStatus): EnvironmentPlan | null {
+  return found === 'in-sync' && plan.unknown.length === 0 ? null : plan;
+}
+
+/** Reads, packed: thousands of environments have a hundred each. */
+class ReadMarks implements Iterable<ReadMark> {
+  readonly #times: Float64Array;
+  readonly #statuses: Uint8Array;
+
+  constructor(marks: readonly ReadMark[]) {
+    this.#times = Float64Array.from(marks, ({ at }) => Date.parse(at));
+    this.#statuses = Uint8Array.from(marks, ({ status }) => WATCH_STATUSES.indexOf(status));
+  }
+
+  *[Symbol.iterator](): Generator<ReadMark> {
+    for (const [index, time] of this.#times.entries()) {
+      const status = WATCH_STATUSES[this.#statuses[index] ?? 0] ?? 'not-read';
+      yield { at: new Date(time).toISOString(), status };
+    }
+  }
+}
