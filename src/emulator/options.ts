@@ -1,5 +1,13 @@
-import type { EmulatorDialect } from './dialects.ts';
-import type { ServerMcp } from './settings/server-mcp.ts';
+import type { ServerMcp } from './settings/mcp-config.ts';
+
+/** The dialects of the settings that the service speaks, each as one release does; a test compares them with those of settings.yaml. */
+export const emulatorDialects = ['settings-v0', 'app-server', 'agent-server'] as const;
+
+export type EmulatorDialect = (typeof emulatorDialects)[number];
+
+export function isEmulatorDialect(value: unknown): value is EmulatorDialect {
+  return emulatorDialects.some((dialect) => dialect === value);
+}
 
 export interface EmulatorOptions {
   /** How it speaks of its settings, and so as which kind of server it behaves. Default: settings-v0. */

@@ -1,15 +1,24 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
+import type { Routes, Service } from './call.ts';
+import { collectionRoutes } from './collections/collection.ts';
+import { settingsV0Secrets } from './collections/settings-v0-secrets.ts';
+import { answerRequest, type Door, isLoopback } from './http/answer-request.ts';
 import { sendAnswer, type Answer } from './http/answer.ts';
-import type { Service } from './call.ts';
-import { emulatorDialects, isEmulatorDialect, routesOf } from './dialects.ts';
-import { type EmulatorOptions, readKnobs } from './options.ts';
-import { isLoopback } from './http/access.ts';
+import { readRequiredBody } from './http/body.ts';
 import { listen } from './http/listen.ts';
-import { answerRequest } from './routes.ts';
-import { readServerMcp } from './settings/server-mcp.ts';
-import { sessionKeys } from './sandboxes/sandbox-record.ts';
+import { openVault } from './native/vault.ts';
+import {
+  type EmulatorDialect,
+  emulatorDialects,
+  type EmulatorOptions,
+  isEmulatorDialect,
+  readKnobs,
+} from './options.ts';
+import { readServerMcp } from './settings/mcp-config.ts';
+import { settingsRoutes } from './settings/routes.ts';
 import { openStore } from './store/store.ts';
+import { v1Routes } from './v1/conversations.ts';
 
 export type { EmulatorOptions } from './options.ts';
 
@@ -21,10 +30,11 @@ export interface Emulator {
 }
 
 /**
- * Starts the embedded service: the settings, the sandboxes and the conversations of one user, kept and answered as a real
- * server of its `dialect` does; an Agent Server has settings alone. It runs no agents: what it answers about sandboxes and conversations is made up. It has no rate limit, logs
- * nothing, and runs nothing between requests: it stores what was requested and when, and computes from the time how far that
- * has come. So several services on one store, one after another, act as one; of another dialect, as after an upgrade.
+ * Starts the embedded service: the settings, the custom secrets, the sandboxes and the conversations of one user, kept and answered
+ * as a real server of its `dialect` does; an Agent Server has settings and secrets alone. It runs no agents: what it answers about
+ * sandboxes and conversations is made up. It has no rate limit, logs nothing, and runs nothing between requests: it stores what was requested and when, and computes from
+ * the time how far that has come. So several services on one store, one after another, act as one; of another dialect, as after
+ * an upgrade.
  *
  * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later
  * ones require it too.
@@ -36,8 +46,8 @@ export interface Emulator {
  * not written by this service, if `serverMcp` breaks the rules of mcp entries, if another option has a value that it does
  * not take, and if the port is in use.
  *
- * Source: specification 4 and 5; every case of the contract; behaviour 3 for sandboxes and conversations, behaviour 4 and 5 for the
- * settings of later releases.
+ * Source: specification 4 and 5; every case of the contract; behaviour 3 for sandboxes and conversations, behaviour 4 and 5 for the settings of
+ * later releases.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
@@ -51,23 +61,36 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     throw new Error(`The embedded service's dialect is not one of ${emulatorDialects.join(', ')}.`);
   const knobs = readKnobs(options);
   const now = () => Math.floor((options.now ?? Date.now)());
+  const secret = randomBytes(32);
+  const routes = await routesOf(dialect, apiKey);
   const service: Service = {
-    routes: await routesOf(dialect, apiKey),
     store: await openStore(data),
     serverMcp: serverMcp && readServerMcp(serverMcp),
-    apiKey,
-    allowHosts,
     knobs,
     startedAt: now(),
     now,
-    sessionKey: sessionKeys(),
+    sessionKey: (id) => createHmac('sha256', secret).update(id).digest('base64url'),
     takeEmptyList: countdown(knobs.emptyLists),
   };
   const listening = await listen(port, host, (request, response) => {
-    void respond(request, response, service);
+    void respond(request, response, { service, routes, apiKey, allowHosts });
   });
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${listening.port}`, close: () => listening.close() };
+}
+
+/** Loads the paths of a dialect. `apiKey` is the service's key, with which it keeps secrets out of its store. */
+async function routesOf(dialect: EmulatorDialect, apiKey: string | undefined): Promise<Routes> {
+  if (dialect === 'agent-server') {
+    const { agentServerRoutes } = await import('./agent-server/routes.ts');
+    return agentServerRoutes(apiKey);
+  }
+  if (dialect === 'app-server') {
+    const { appServerRoutes } = await import('./app-server/routes.ts');
+    return [...appServerRoutes(apiKey), ...v1Routes];
+  }
+  const secrets = collectionRoutes(settingsV0Secrets(openVault(apiKey)), readRequiredBody);
+  return [...settingsRoutes, ...secrets, ...v1Routes];
 }
 
 /** A function that is true for its first `times` calls, then false. */
@@ -82,11 +105,11 @@ function countdown(times: number): () => boolean {
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  service: Service,
+  door: Door,
 ): Promise<void> {
   let answer: Answer;
   try {
-    answer = await answerRequest(request, service);
+    answer = await answerRequest(request, door);
   } catch {
     answer = { kind: 'crash' };
   }

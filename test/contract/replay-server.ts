@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { startEmulator, type EmulatorOptions } from '../../src/emulator/start.ts';
-import type { EmulatorDialect } from '../../src/emulator/dialects.ts';
+import type { EmulatorDialect } from '../../src/emulator/options.ts';
 import type { Json } from './recorded-dialect.ts';
 import { send } from './send.ts';
 

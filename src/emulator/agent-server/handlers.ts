@@ -1,10 +1,9 @@
 import type { Call } from '../call.ts';
-import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { failure, readSentBody } from './body.ts';
+import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
+import { type Json, type JsonObject, isJsonObject, memberOf } from '../json.ts';
+import { failure, readSentBody, surrogateIn } from './body.ts';
 import { profileOf } from '../native/profiles.ts';
 import { type Diffs, patched } from './patch.ts';
-import { readDiffs } from './patch-body.ts';
 import {
   answered,
   emptyRecord,
@@ -12,8 +11,10 @@ import {
   type Kind,
   openRecord,
   sealedRecord,
+  readingOf,
 } from './record.ts';
-import { surrogateIn } from './surrogates.ts';
+import { fit } from '../native/fit.ts';
+import { allOf, bad, good, type Verdict } from '../rules.ts';
 
 /** The answer to a value that is refused: which one it is, it does not tell. */
 export const invalid = detail(422, 'Settings validation failed');
@@ -113,4 +114,59 @@ export async function changeOf(
 
 function isAnswer(made: JsonObject | Answer): made is Answer {
   return Object.hasOwn(made, 'kind') && !Object.hasOwn(made, 'agent_settings');
+}
+
+const DIFFS = [
+  ['agent_settings_diff', 'agent'],
+  ['conversation_settings_diff', 'conversation'],
+  ['misc_settings_diff', 'misc'],
+] as const;
+const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_profile'] as const;
+
+const NOTHING = detail(
+  400,
+  'At least one of agent_settings_diff, conversation_settings_diff, misc_settings_diff, active_profile, ' +
+    'active_agent_profile_id, or active_meta_profile must be provided',
+);
+
+export type ReadDiffs =
+  | { readonly kind: 'diffs'; readonly diffs: Diffs }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+/** What a PATCH asks for. Members that it does not know say nothing. Source: contract "PATCH {}". */
+export function readDiffs(kind: Kind, body: Json): ReadDiffs {
+  if (!isJsonObject(body)) {
+    const msg = 'Input should be a valid dictionary or object to extract fields from';
+    return refused([bad('model_attributes_type', ['body'], msg, body)]);
+  }
+  const diffs: Partial<Record<(typeof DIFFS)[number][1], JsonObject>> = {};
+  const pointers: Record<string, Json> = {};
+  const verdicts: Verdict[] = [];
+  for (const [name, part] of DIFFS) {
+    const value = memberOf(body, name) ?? null;
+    if (isJsonObject(value)) diffs[part] = value;
+    else if (value !== null)
+      verdicts.push(bad('dict_type', ['body', name], 'Input should be a valid dictionary', value));
+  }
+  for (const name of POINTERS) {
+    const value = memberOf(body, name);
+    if (value === undefined) continue;
+    pointers[name] = value;
+    const node = kind.snapshot.properties?.[name] ?? {};
+    verdicts.push(fit(readingOf(kind), node, value, ['body', name]));
+  }
+  const whole = refused(verdicts);
+  if (whole.kind === 'refused') return whole;
+  const says = Object.keys(diffs).length + Object.keys(pointers).length;
+  if (says === 0) return { kind: 'refused', answer: NOTHING };
+  const named = memberOf(pointers, 'active_profile') ?? null;
+  const isLlmSaid = diffs.agent !== undefined && memberOf(diffs.agent, 'llm') !== undefined;
+  const applies = typeof named === 'string' && !isLlmSaid ? { applies: named } : {};
+  return { kind: 'diffs', diffs: { ...diffs, pointers, ...applies } };
+}
+
+function refused(verdicts: readonly Verdict[]): ReadDiffs {
+  const whole = allOf([...verdicts, good(null)]);
+  if (whole.kind !== 'bad') return { kind: 'diffs', diffs: { pointers: {} } };
+  return { kind: 'refused', answer: unprocessable(whole.problems) };
 }

@@ -2,12 +2,12 @@ import type { Call } from '../call.ts';
 import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
-import type { Verdict } from '../validation/rule.ts';
+import type { Verdict } from '../rules.ts';
 import { readSentBody } from './body.ts';
 import { change, invalid } from './handlers.ts';
 import { patched } from './patch.ts';
 import { type Kind, readingOf } from './record.ts';
-import { mcpProblem } from '../native/mcp-rules.ts';
+import { mcpProblem } from '../native/class-rules.ts';
 
 /** POST /api/settings/mcp/{key}: one more entry. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
 export async function addEntry(kind: Kind, call: Call): Promise<Answer> {

@@ -10,8 +10,8 @@ import {
   withoutProfile,
   withProfiles,
 } from '../native/profiles.ts';
-import { withSecrets } from '../native/secrets-of.ts';
-import { bad, type Verdict } from '../validation/rule.ts';
+import { withSecrets } from '../native/secret-places.ts';
+import { bad, type Verdict } from '../rules.ts';
 import { readSentBody } from './body.ts';
 import { changeOf, exposureOf, invalid, noProfile } from './handlers.ts';
 import { patched } from './patch.ts';

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit, type Reading } from '../native/fit.ts';
-import { filledIn } from '../native/filled-in.ts';
+import { filledIn } from '../native/class-rules.ts';
 import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
-import { MASK } from '../native/secret-text.ts';
+import { MASK } from '../native/secret-places.ts';
 import type { Snapshot } from '../native/schema.ts';
-import { isSet, withSecrets } from '../native/secrets-of.ts';
+import { isSet, withSecrets } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
 

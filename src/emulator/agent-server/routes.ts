@@ -1,19 +1,10 @@
-import type { Routes } from '../http/route.ts';
-import { openApiPaths } from '../http/route.ts';
-import { snapshotIn } from '../native/data.ts';
+import { type Routes, withOpenApi, type Call } from '../call.ts';
+import { answerIn, schemaAnswer, snapshotIn } from '../native/schema.ts';
 import { openVault } from '../native/vault.ts';
 import { agentServerSecrets } from '../collections/agent-server-secrets.ts';
 import { collectionRoutes } from '../collections/collection.ts';
 import { readSentBody } from './body.ts';
-import { SNAPSHOT } from './data.gen.ts';
-import {
-  getAgentSchema,
-  getAlive,
-  getConversationSchema,
-  getOpenApi,
-  getReady,
-  getServerInfo,
-} from './detection.ts';
+import { SNAPSHOT, AGENT_SCHEMA, CONVERSATION_SCHEMA, SERVER_INFO } from './data.gen.ts';
 import { getSettings, patchSettings } from './handlers.ts';
 import { addEntry, changeEntry, removeEntry } from './mcp.ts';
 import {
@@ -24,8 +15,10 @@ import {
   saveProfile,
 } from './profiles.ts';
 import type { Kind } from './record.ts';
+import { type Answer, json } from '../http/answer.ts';
+import { isJsonObject } from '../json.ts';
 
-/** The paths of an Agent Server's settings. It has no sandboxes. */
+/** The paths of an Agent Server's settings. */
 export function agentServerRoutes(apiKey: string | undefined): Routes {
   const kind: Kind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
   const routes: Routes = [
@@ -38,8 +31,8 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
       '/api/settings',
       { GET: (call) => getSettings(kind, call), PATCH: (call) => patchSettings(kind, call) },
     ],
-    ['/api/settings/agent-schema', { GET: getAgentSchema }],
-    ['/api/settings/conversation-schema', { GET: getConversationSchema }],
+    ['/api/settings/agent-schema', { GET: schemaAnswer(AGENT_SCHEMA) }],
+    ['/api/settings/conversation-schema', { GET: schemaAnswer(CONVERSATION_SCHEMA) }],
     [
       '/api/settings/mcp/{id}',
       {
@@ -60,5 +53,28 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
       },
     ],
   ];
-  return [...routes, ['/openapi.json', { GET: getOpenApi(openApiPaths(routes)) }]];
+  return withOpenApi(INFO, routes);
+}
+
+const INFO = {
+  title: 'OpenHands Agent Server',
+  description: 'OpenHands Agent Server - REST/WebSocket interface for OpenHands AI Agent',
+  version: '1.57.0',
+};
+const PYTHON = '3.12.0';
+
+/** What the server says of itself; no key is needed. Source: contract "detection: no key is needed". */
+async function getServerInfo({ service }: Call): Promise<Answer> {
+  const info = answerIn(SERVER_INFO);
+  const uptime = (service.now() - service.startedAt) / 1000;
+  const now = { uptime, idle_time: uptime, python_version: PYTHON };
+  return json(200, isJsonObject(info) ? { ...info, ...now } : info);
+}
+
+async function getAlive(): Promise<Answer> {
+  return json(200, { status: 'ok' });
+}
+
+async function getReady(): Promise<Answer> {
+  return json(200, { status: 'ready' });
 }

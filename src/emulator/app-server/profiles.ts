@@ -11,12 +11,12 @@ import {
   withoutProfile,
   withProfiles,
 } from '../native/profiles.ts';
-import { MASK } from '../native/secret-text.ts';
-import { withSecrets } from '../native/secrets-of.ts';
-import { allOf, bad, good, type Verdict } from '../validation/rule.ts';
-import { activated, activeOf, withActive, withoutStaleProfile } from './active.ts';
-import { type Kind, readingOf } from './kind.ts';
-import { addressOf } from './providers.ts';
+import { MASK } from '../native/secret-places.ts';
+import { withSecrets } from '../native/secret-places.ts';
+import { allOf, bad, good, type Verdict } from '../rules.ts';
+import { activated, activeOf, withActive, withoutStaleProfile } from './active-llm.ts';
+import { type Kind, readingOf } from './record.ts';
+import { addressOf } from './active-llm.ts';
 import { openRecord, sealedRecord } from './record.ts';
 
 const NAME = '^[A-Za-z0-9._-]{1,64}$';

@@ -1,17 +1,15 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { fit } from '../native/fit.ts';
-import { filledIn } from '../native/filled-in.ts';
-import { settledLlm } from '../native/llm-rules.ts';
-import { mcpProblem } from '../native/mcp-rules.ts';
-import { mergePatch } from '../native/merge.ts';
+import { filledIn } from '../native/class-rules.ts';
+import { settledLlm } from '../native/class-rules.ts';
+import { mcpProblem } from '../native/class-rules.ts';
+import { mergePatch } from '../json.ts';
 import { pythonType, refusalText } from '../native/refusal-text.ts';
-import { MASK } from '../native/secret-text.ts';
-import { allOf, bad, badValue, type Verdict } from '../validation/rule.ts';
-import { type Kind, nodeOf, type Part, PASSWORDS, readingOf, settableNames } from './kind.ts';
-import { withoutStaleProfile } from './active.ts';
-import { marketplaceProblem, scoped } from './marketplaces.ts';
-import { rewrittenServers } from './mcp.ts';
-import { withAddress } from './providers.ts';
+import { MASK } from '../native/secret-places.ts';
+import { allOf, bad, badValue, type Verdict } from '../rules.ts';
+import { type Kind, nodeOf, type Part, readingOf, settableNames } from './record.ts';
+import { marketplaceProblem, rewrittenServers, scoped } from './sent-lists.ts';
+import { withAddress, withoutStaleProfile } from './active-llm.ts';
 
 export type Written =
   | { readonly kind: 'record'; readonly record: JsonObject }
@@ -40,7 +38,7 @@ export function writtenRecord(
 ): Written {
   const problem = marketplaceProblem(memberOf(body, 'registered_marketplaces'));
   if (problem !== undefined) return { kind: 'refused', reason: problem };
-  const password = passwordProblem(body);
+  const password = passwordProblem(kind, body);
   if (password !== undefined) return { kind: 'refused', reason: password };
   if (failsOn(part(body, 'agent_settings_diff'))) return { kind: 'failed' };
   const after: Record<string, Json> = { ...before, ...topLevel(kind, body) };
@@ -72,33 +70,35 @@ function topLevel(kind: Kind, body: JsonObject): JsonObject {
   const set = settableNames(kind).flatMap((name): (readonly [string, Json])[] => {
     const value = memberOf(body, name);
     if (value === undefined || (value === null && KEPT_BY_NULL.includes(name))) return [];
-    if (PASSWORDS.includes(name)) return [[name, password(name, value)]];
+    if (isPassword(kind, name)) return [[name, password(name, value)]];
     return [[name, name === 'registered_marketplaces' ? scoped(value) : value]];
   });
   return Object.fromEntries(set);
 }
 
-/** The key of the sandboxes' provider is stored as its own mask: it is lost. */
+function isPassword(kind: Kind, name: string): boolean {
+  return nodeOf(kind, name).format === 'password';
+}
+
+/** The one key that is kept; every other at the top is stored as its own mask, and lost. */
+const KEPT_KEY = 'search_api_key';
+
 function password(name: string, value: Json): Json {
   if (typeof value !== 'string' || value.trim() === '') return null;
-  return name === 'sandbox_api_key' ? MASK : value;
+  return name === KEPT_KEY ? value : MASK;
 }
 
 /** Source: what release 1.11.0 answers to a key that is no text; contract "search_api_key: blanks". */
-function passwordProblem(body: JsonObject): string | undefined {
-  for (const [name, serializer] of SERIALIZERS) {
+function passwordProblem(kind: Kind, body: JsonObject): string | undefined {
+  for (const name of settableNames(kind).filter((one) => isPassword(kind, one))) {
     const value = memberOf(body, name) ?? null;
     if (value === null || typeof value === 'string') continue;
+    const serializer = name === KEPT_KEY ? 'api_key_serializer' : '_serialize_secret_field';
     const failure = `'${pythonType(value)}' object has no attribute 'get_secret_value'`;
     return `Error serializing to JSON: PydanticSerializationError: Error calling function \`${serializer}\`: AttributeError: ${failure}`;
   }
   return undefined;
 }
-
-const SERIALIZERS = [
-  ['search_api_key', 'api_key_serializer'],
-  ['sandbox_api_key', '_serialize_secret_field'],
-] as const;
 
 /** Whether the server fails on a diff: a model, or a version, that is neither left out nor of its type. */
 function failsOn(diff: JsonObject): boolean {

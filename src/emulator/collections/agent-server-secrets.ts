@@ -1,9 +1,9 @@
 import { detail, json } from '../http/answer.ts';
 import type { JsonObject } from '../json.ts';
-import { MASK } from '../native/secret-text.ts';
+import { MASK } from '../native/secret-places.ts';
 import type { Vault } from '../native/vault.ts';
-import type { StoredSecret } from '../store/stored-secret.ts';
-import { textRule } from '../validation/scalar-rules.ts';
+import type { StoredSecret } from '../store/store-document.ts';
+import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
   bodyOf,

@@ -2,9 +2,9 @@ import { type Answer, detail, json, unprocessable } from '../http/answer.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Vault } from '../native/vault.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import type { StoredSecret } from '../store/stored-secret.ts';
-import { badValue, type Location, type Verdict } from '../validation/rule.ts';
-import { integerRule, textRule } from '../validation/scalar-rules.ts';
+import type { StoredSecret } from '../store/store-document.ts';
+import { badValue, type Location, type Verdict } from '../rules.ts';
+import { integerRule, textRule } from '../rules.ts';
 import type { Asked, Collection } from './collection.ts';
 import {
   bodyOf,

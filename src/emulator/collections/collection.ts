@@ -1,11 +1,11 @@
 import type { Call } from '../call.ts';
 import { type Answer, unauthorized, unprocessable } from '../http/answer.ts';
 import type { DecodedBody } from '../http/body.ts';
-import type { Routes } from '../http/route.ts';
+import type { Routes } from '../call.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
-import type { Rule } from '../validation/rule.ts';
+import type { Rule } from '../rules.ts';
 
 /** What a dialect answers about one kind of named things: each path with its methods, the first of which a 405 names. */
 export type Collection = readonly (readonly [

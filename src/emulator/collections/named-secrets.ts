@@ -2,9 +2,9 @@ import { type Answer, json } from '../http/answer.ts';
 import { type JsonObject, memberOf } from '../json.ts';
 import type { StoreContents } from '../store/store-document.ts';
 import type { Updated } from '../store/store.ts';
-import type { StoredSecret } from '../store/stored-secret.ts';
-import { checkObject, type Member, type Rule } from '../validation/rule.ts';
-import { nullable, textRule } from '../validation/scalar-rules.ts';
+import type { StoredSecret } from '../store/store-document.ts';
+import { checkObject, type Member, type Rule } from '../rules.ts';
+import { nullable, textRule } from '../rules.ts';
 import type { Asked } from './collection.ts';
 
 export function secretNamed({ secrets }: StoreContents, name: string): StoredSecret | undefined {

@@ -1,6 +1,6 @@
 import { json } from '../http/answer.ts';
 import type { Vault } from '../native/vault.ts';
-import { textRule } from '../validation/scalar-rules.ts';
+import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
   changeSecret,

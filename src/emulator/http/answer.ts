@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Json, writeJson } from '../json.ts';
-import type { Problem } from '../validation/rule.ts';
+import type { Problem } from '../rules.ts';
 
 /** What the service answers. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
 export type Answer =

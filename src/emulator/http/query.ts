@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts';
 import type { Json } from '../json.ts';
-import type { Location, Problem } from '../validation/rule.ts';
-import { integerRule } from '../validation/scalar-rules.ts';
+import type { Location, Problem } from '../rules.ts';
+import { integerRule } from '../rules.ts';
 import { json, unprocessable, type Answer } from './answer.ts';
 
 interface Refused {

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
-import { bad, good, type Location, type Verdict } from '../validation/rule.ts';
-import { flagRule, fractionRule, integerRule, textRule } from '../validation/scalar-rules.ts';
+import { bad, good, type Location, type Verdict } from '../rules.ts';
+import { flagRule, fractionRule, integerRule, textRule } from '../rules.ts';
 import { type SchemaNode, typeOf } from './schema.ts';
 
 /** `isNamed`: whether the schema has a name of its own, as an enumeration has that is a class. */

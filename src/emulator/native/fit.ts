@@ -6,9 +6,9 @@ import {
   memberOf,
   readJson,
 } from '../json.ts';
-import { allOf, bad, crash, good, type Location, type Verdict } from '../validation/rule.ts';
+import { allOf, bad, crash, good, type Location, type Verdict } from '../rules.ts';
 import { fitScalar } from './fit-scalar.ts';
-import { keptSecret, type SecretPlace } from './secret-text.ts';
+import { keptSecret, type SecretPlace } from './secret-places.ts';
 import {
   allowsNull,
   type Named,

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { badValue, crash, good, type Verdict } from '../validation/rule.ts';
+import { badValue, crash, good, type Verdict } from '../rules.ts';
 import { fit, type Reading } from './fit.ts';
-import { settledLlm } from './llm-rules.ts';
+import { settledLlm } from './class-rules.ts';
 import type { SchemaNode, Snapshot } from './schema.ts';
-import { isSet, type OnSecret, withSecrets } from './secrets-of.ts';
+import { isSet, type OnSecret, withSecrets } from './secret-places.ts';
 
 /** The member of a stored record that has the LLM profiles, each under its name. */
 export const PROFILES = 'llm_profiles';

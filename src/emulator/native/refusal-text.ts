@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json } from '../json.ts';
-import type { Problem } from '../validation/rule.ts';
+import type { Problem } from '../rules.ts';
 
 const LONGEST = 50;
 const KEPT_BEFORE = 25;

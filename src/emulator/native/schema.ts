@@ -1,3 +1,7 @@
+import type { Call } from '../call.ts';
+import { type Answer, json, unauthorized } from '../http/answer.ts';
+import { type Json, readJson } from '../json.ts';
+
 /** The part of JSON Schema that the snapshots of schemas/servers use. */
 export interface SchemaNode {
   readonly $ref?: string;
@@ -65,4 +69,21 @@ export function variantsOf(snapshot: Snapshot, { anyOf = [] }: SchemaNode): Vari
     named.map((one) => [one.node.properties?.[tag]?.const ?? '', one] as const),
   );
   return { tag, byTag };
+}
+
+/** The schema in a generated module. */
+export function snapshotIn(text: string): Snapshot {
+  return JSON.parse(text) as Snapshot;
+}
+
+/** An answer in a generated module. */
+export function answerIn(text: string): Json {
+  const reading = readJson(text);
+  if (reading.kind !== 'json') throw new Error('The generated answer is not JSON.');
+  return reading.value;
+}
+
+/** What the server says of its own fields. Source: contract "schemas". */
+export function schemaAnswer(text: string): (call: Call) => Promise<Answer> {
+  return async ({ authorized }) => (authorized ? json(200, answerIn(text)) : unauthorized);
 }

@@ -9,8 +9,8 @@ import {
   type Location,
   type Member,
   type Verdict,
-} from '../validation/rule.ts';
-import { textRule } from '../validation/scalar-rules.ts';
+} from '../rules.ts';
+import { textRule } from '../rules.ts';
 
 const members: readonly Member[] = [
   { name: 'name', rule: nameRule },

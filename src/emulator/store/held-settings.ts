@@ -1,6 +1,6 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { validateSettings } from '../settings/settings-fields.ts';
-import { mergeSettings, type StoredSettings } from '../settings/stored-settings.ts';
+import { mergeSettings, type StoredSettings } from '../settings/settings-fields.ts';
 
 /** The settings as the dialect that wrote them last keeps them; the others read what they find of their own in them. */
 export type HeldSettings =

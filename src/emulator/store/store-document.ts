@@ -1,24 +1,21 @@
-import { isJsonList, isJsonObject, type Json, memberOf, readJson, writeJson } from '../json.ts';
-import { readHeldSettings, type HeldSettings, writeHeldSettings } from './held-settings.ts';
 import {
-  readStoredSandbox,
-  readStoredStartTask,
-  type StoredSandbox,
-  type StoredStartTask,
-  writeStoredSandbox,
-  writeStoredStartTask,
-} from './stored-records.ts';
-import { readStoredSecret, type StoredSecret, writeStoredSecret } from './stored-secret.ts';
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  readJson,
+  writeJson,
+} from '../json.ts';
+import { listOf, noV1Lists, readV1Lists, type V1Lists, writeV1Lists } from '../v1/stored.ts';
+import { type HeldSettings, readHeldSettings, writeHeldSettings } from './held-settings.ts';
 
 const writtenBy = "setpoint's embedded service";
 const formatVersion = 1n;
 
 /** All that the service remembers; `settings` and `secrets` are undefined until the first store. Lists are oldest first. */
-export interface StoreContents {
+export interface StoreContents extends V1Lists {
   readonly settings: HeldSettings | undefined;
   readonly secrets: readonly StoredSecret[] | undefined;
-  readonly sandboxes: readonly StoredSandbox[];
-  readonly startTasks: readonly StoredStartTask[];
 }
 
 export type StoreReading =
@@ -28,26 +25,24 @@ export type StoreReading =
 export const emptyStore: StoreContents = {
   settings: undefined,
   secrets: undefined,
-  sandboxes: [],
-  startTasks: [],
+  ...noV1Lists,
 };
 
 export function writeStoreDocument(contents: StoreContents): string {
-  const { settings, secrets, sandboxes, startTasks } = contents;
+  const { settings, secrets } = contents;
   const document = {
     written_by: writtenBy,
     format_version: formatVersion,
     settings: settings === undefined ? null : writeHeldSettings(settings),
     custom_secrets: secrets === undefined ? null : secrets.map(writeStoredSecret),
-    sandboxes: sandboxes.map(writeStoredSandbox),
-    start_tasks: startTasks.map(writeStoredStartTask),
+    ...writeV1Lists(contents),
   };
   return `${writeJson(document)}\n`;
 }
 
 /**
  * The contents of a store's text, or why it is not one. The reason quotes nothing of the text. Stores written before
- * sandboxes and secrets were kept have no lists of them.
+ * secrets were kept have no list of them.
  */
 export function readStoreDocument(text: string): StoreReading {
   const reading = readJson(text);
@@ -65,19 +60,33 @@ export function readStoreDocument(text: string): StoreReading {
   const secrets = held === null ? undefined : listOf(held, readStoredSecret);
   if (held !== null && secrets === undefined)
     return unusable('its custom secrets are not what the service writes');
-  const sandboxes = listOf(memberOf(document, 'sandboxes') ?? [], readStoredSandbox);
-  if (sandboxes === undefined) return unusable('its sandboxes are not what the service writes');
-  const startTasks = listOf(memberOf(document, 'start_tasks') ?? [], readStoredStartTask);
-  if (startTasks === undefined) return unusable('its start tasks are not what the service writes');
-  return { kind: 'contents', contents: { settings, secrets, sandboxes, startTasks } };
+  const lists = readV1Lists(document);
+  if (typeof lists === 'string') return unusable(`its ${lists} are not what the service writes`);
+  return { kind: 'contents', contents: { settings, secrets, ...lists } };
 }
 
 function unusable(reason: string): StoreReading {
   return { kind: 'unusable', reason };
 }
 
-function listOf<T>(value: Json, read: (item: Json) => T | undefined): readonly T[] | undefined {
-  if (!isJsonList(value)) return undefined;
-  const items = value.map(read).filter((item) => item !== undefined);
-  return items.length < value.length ? undefined : items;
+/** A custom secret; its value is a token of the service's vault. */
+export interface StoredSecret {
+  readonly name: string;
+  readonly token: string;
+  readonly description: string | null;
+}
+
+function writeStoredSecret({ name, token, description }: StoredSecret): JsonObject {
+  return { name, value: token, description };
+}
+
+/** The secret in a store's text, or undefined if the value is not one. */
+function readStoredSecret(value: Json): StoredSecret | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const name = memberOf(value, 'name');
+  const token = memberOf(value, 'value');
+  const description = memberOf(value, 'description');
+  if (typeof name !== 'string' || typeof token !== 'string') return undefined;
+  if (description !== null && typeof description !== 'string') return undefined;
+  return { name, token, description };
 }

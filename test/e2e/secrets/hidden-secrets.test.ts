@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { EmulatorDialect } from '../../../src/emulator/dialects.ts';
+import type { EmulatorDialect } from '../../../src/emulator/options.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';

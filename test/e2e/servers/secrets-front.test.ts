@@ -1,6 +1,6 @@
 /** What a client leaves that ends between two requests about custom secrets: what the front before the service lets a test see of it. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { EmulatorDialect } from '../../../src/emulator/dialects.ts';
+import type { EmulatorDialect } from '../../../src/emulator/options.ts';
 import { send } from '../../contract/send.ts';
 import { FAULTS, startFront, type Fault, type FaultyFront } from '../../fixture/faulty-front.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { emulatorDialects } from '../../../src/emulator/dialects.ts';
+import { emulatorDialects } from '../../../src/emulator/options.ts';
 import {
   EMBEDDED_DIALECTS,
   embeddedAddress,

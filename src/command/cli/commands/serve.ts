@@ -1,4 +1,4 @@
-import { emulatorDialects, isEmulatorDialect } from '../../../emulator/dialects.ts';
+import { emulatorDialects, isEmulatorDialect } from '../../../emulator/options.ts';
 import { isSandboxOutcome, sandboxOutcomes } from '../../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../../emulator/start.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';

@@ -1,0 +1,91 @@
+import { type Json, type JsonObject, memberOf, isJsonObject, isJsonList } from '../json.ts';
+
+/** The address that is not kept, because it is that of OpenAI's own models. */
+const OPENAI = /^https:\/\/api\.openai\.com\/?$/;
+const AZURE_VERSION = '2024-12-01-preview';
+
+/** Models whose context is too small to work with. */
+const SMALL_MODELS = new Set(['gpt-4', 'openai/gpt-4', 'ollama/llama2']);
+const LEAST_WINDOW = 16_384n;
+
+/** What the server makes of an llm, or undefined if it refuses it. `sent` is the merged diff, before defaults were filled in. */
+export function settledLlm(llm: JsonObject, sent: JsonObject): JsonObject | undefined {
+  const window = memberOf(llm, 'max_input_tokens') ?? null;
+  if (typeof window === 'bigint' && window < LEAST_WINDOW) return undefined;
+  const text = (name: string): string => {
+    const value = memberOf(llm, name) ?? null;
+    return typeof value === 'string' ? value : '';
+  };
+  const model = text('model');
+  const settled: Record<string, Json> = { ...llm };
+  if (SMALL_MODELS.has(model)) return undefined;
+  if (model.startsWith('azure') && memberOf(llm, 'api_version') === null)
+    settled['api_version'] = AZURE_VERSION;
+  if (model.startsWith('openai/') && OPENAI.test(text('base_url'))) settled['base_url'] = null;
+  const timeout = memberOf(llm, 'timeout') ?? null;
+  const idle = memberOf(llm, 'stream_idle_timeout');
+  if (idle !== undefined && memberOf(sent, 'stream_idle_timeout') === undefined && timeout !== null)
+    settled['stream_idle_timeout'] = Number(timeout);
+  return settled;
+}
+
+/** What an mcp entry lacks or has too much of, as a sentence; undefined if it is in order. */
+export function mcpProblem(entry: JsonObject): string | undefined {
+  const transport = memberOf(entry, 'transport');
+  if (transport === 'stdio' && memberOf(entry, 'command') === undefined)
+    return "stdio MCP servers require 'command'";
+  if (
+    typeof transport === 'string' &&
+    transport !== 'stdio' &&
+    memberOf(entry, 'url') === undefined
+  )
+    return "remote MCP servers require 'url'";
+  const headers = memberOf(entry, 'headers') ?? null;
+  const named = isJsonObject(headers) ? Object.keys(headers) : [];
+  if (memberOf(entry, 'auth') !== undefined && named.some((name) => /^authorization$/i.test(name)))
+    return "'auth' cannot be combined with an explicit top-level 'Authorization' header; use auth.strategy='header' instead.";
+  return undefined;
+}
+
+const CODEX = {
+  secret_name: 'CODEX_AUTH_JSON',
+  filename: 'auth.json',
+  env_var: 'CODEX_HOME',
+  subdir: 'codex',
+  env_points_to: 'dir',
+  warn_if_unset: [],
+};
+const GEMINI = {
+  secret_name: 'GOOGLE_APPLICATION_CREDENTIALS_JSON',
+  filename: 'gcloud-credentials.json',
+  env_var: 'GOOGLE_APPLICATION_CREDENTIALS',
+  subdir: 'gemini-cli',
+  env_points_to: 'file',
+  warn_if_unset: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION'],
+};
+const KIMI = {
+  ...CODEX,
+  secret_name: 'KIMI_CODE_CONFIG_TOML',
+  filename: 'config.toml',
+  env_var: 'KIMI_CODE_HOME',
+  subdir: 'kimi-code',
+};
+const PI = { ...CODEX, secret_name: 'PI_AUTH_JSON', env_var: 'PI_CODING_AGENT_DIR', subdir: 'pi' };
+
+/** Where the agents of other makers keep their keys, by dialect. Source: contract "agent_kind acp: its fields". */
+const ACP_FILES = {
+  'app-server': [CODEX, GEMINI],
+  'agent-server': [CODEX, GEMINI, KIMI, PI],
+} as const;
+
+/** Agent settings with what no default tells: the time of the first write, and the files of an agent of another maker. */
+export function filledIn(agent: Json, dialect: keyof typeof ACP_FILES, now: number): Json {
+  if (!isJsonObject(agent)) return agent;
+  const files = memberOf(agent, 'acp_file_secrets') ?? null;
+  const isUnset = isJsonList(files) && files.length === 0;
+  const filed = isUnset ? { ...agent, acp_file_secrets: ACP_FILES[dialect] } : agent;
+  const context = memberOf(filed, 'agent_context') ?? null;
+  if (!isJsonObject(context) || memberOf(context, 'current_datetime') !== null) return filed;
+  const time = new Date(now).toISOString().replace('Z', '000Z');
+  return { ...filed, agent_context: { ...context, current_datetime: time } };
+}

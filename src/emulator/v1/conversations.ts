@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { answerPage, readIds } from '../http/query.ts';
+import { type Answer, json, unauthorized, unprocessable } from '../http/answer.ts';
+import type { Call, Service, Routes } from '../call.ts';
+import { decodeBody } from '../http/body.ts';
+import { type JsonObject, isJsonObject, memberOf, type Json } from '../json.ts';
+import {
+  startTaskStage,
+  type StartTaskStage,
+  type StoredSandbox,
+  type StoredStartTask,
+  sandboxStatus,
+  type SandboxStatus,
+} from './stored.ts';
+import type { StoreContents } from '../store/store-document.ts';
+import {
+  sandboxRoutes,
+  beginAgain,
+  beginSandbox,
+  makeRoom,
+  noRoom,
+  agentServerUrl,
+} from './sandboxes.ts';
+import type { Knobs } from '../options.ts';
+import { heldModel } from '../store/held-settings.ts';
+import {
+  bad,
+  checkObject,
+  type Member,
+  type Problem,
+  type Rule,
+  flagRule,
+  nullable,
+  textRule,
+} from '../rules.ts';
+
+/** The paths of `/api/v1` beside the settings: of sandboxes and of conversations. */
+export const v1Routes: Routes = [
+  ...sandboxRoutes,
+  ['/api/v1/app-conversations', { GET: getConversations, POST: startConversation }],
+  ['/api/v1/app-conversations/search', { GET: searchConversations }],
+  ['/api/v1/app-conversations/start-tasks', { GET: getStartTasks }],
+];
+
+/**
+ * POST /api/v1/app-conversations: answers with the start as it begins, 200 also if it is going to fail. As with settings, the
+ * body is read as JSON before the key is checked. Source: specification 4.1; behaviour 3.4.
+ */
+async function startConversation(call: Call): Promise<Answer> {
+  const { service, authorized } = call;
+  const decoded = decodeBody(call.body, call.contentType);
+  if (decoded.kind === 'refused') return decoded.answer;
+  if (!authorized) return unauthorized;
+  const start = readStartRequest(decoded.value);
+  if (!('body' in start)) return unprocessable(start);
+  return service.store.update((before) => {
+    const now = service.now();
+    const { contents, task } = beginStartTask(before, start, service.knobs, now);
+    const { stage } = startOf(task, contents, service, now);
+    return { contents, answer: json(200, startTaskRecord(task, stage)) };
+  });
+}
+
+/**
+ * GET /api/v1/app-conversations: those of `ids`, null for each that does not exist; without ids, the list.
+ * Source: specification 4.1: it lists; behaviour 3.4: the recorded server answers 422 without ids, which the option
+ * `requireIds` turns on.
+ */
+async function getConversations(call: Call): Promise<Answer> {
+  const { service, authorized, query } = call;
+  if (!authorized) return unauthorized;
+  if (!service.knobs.requireIds && !query.has('ids')) return searchConversations(call);
+  const asked = readIds(query);
+  if (asked.kind === 'refused') return asked.answer;
+  const all = await conversations(service);
+  return json(
+    200,
+    asked.ids.map((id) => all.find((one) => one['id'] === id) ?? null),
+  );
+}
+
+/** GET /api/v1/app-conversations/search, newest first. Source: behaviour 3.4. */
+async function searchConversations(call: Call): Promise<Answer> {
+  if (!call.authorized) return unauthorized;
+  return answerPage(call, () => conversations(call.service));
+}
+
+/** GET /api/v1/app-conversations/start-tasks: those of `ids`, null for each that does not exist. Source: behaviour 3.4. */
+async function getStartTasks({ service, authorized, query }: Call): Promise<Answer> {
+  if (!authorized) return unauthorized;
+  const asked = readIds(query);
+  if (asked.kind === 'refused') return asked.answer;
+  const contents = await service.store.read();
+  const now = service.now();
+  const records = asked.ids.map((id) => {
+    const task = contents.startTasks.find((one) => one.id === id);
+    return task ? startTaskRecord(task, startOf(task, contents, service, now).stage) : null;
+  });
+  return json(200, records);
+}
+
+/** The conversations whose start is READY, newest first. */
+async function conversations(service: Service): Promise<readonly JsonObject[]> {
+  const contents = await service.store.read();
+  const now = service.now();
+  return contents.startTasks
+    .map((task) => startOf(task, contents, service, now))
+    .filter(({ stage }) => stage.status === 'READY')
+    .toSorted((one, other) => one.stage.since - other.stage.since)
+    .toReversed()
+    .flatMap(({ task, stage, sandbox }) =>
+      sandbox === undefined ? [] : [conversationRecord(task, sandbox, stage.since, service, now)],
+    );
+}
+
+/** The start of a conversation, the stage it has reached, and its sandbox. */
+function startOf(
+  task: StoredStartTask,
+  { sandboxes }: StoreContents,
+  { knobs }: Service,
+  now: number,
+) {
+  const sandbox = sandboxes.find(({ id }) => id === task.sandbox?.id);
+  const stage = startTaskStage(task, sandbox?.becomes ?? 'missing', knobs.startMs, now);
+  return { task, stage, sandbox };
+}
+
+/** The sandbox of a new conversation, or the problem that keeps it from having one. */
+interface Placement {
+  readonly contents: StoreContents;
+  readonly sandbox: StoredSandbox | null;
+  readonly problem: string | null;
+}
+
+/**
+ * Begins the start of a conversation. A problem shows in the task later on, but sandboxes are changed at once: a new one is
+ * started, and a paused one is resumed although the task then fails because it was paused.
+ * Source: behaviour 3.4: "Sandbox not startable".
+ */
+function beginStartTask(
+  before: StoreContents,
+  request: StartRequest,
+  knobs: Knobs,
+  now: number,
+): { readonly contents: StoreContents; readonly task: StoredStartTask } {
+  const { contents, sandbox, problem } = placeConversation(before, request, knobs, now);
+  const { settings } = before;
+  const task: StoredStartTask = {
+    id: newUuid(),
+    conversationId: newUuid(),
+    createdAt: now,
+    request: request.body,
+    title: request.title,
+    runs: request.runs,
+    sandbox: sandbox && { id: sandbox.id, startedAt: sandbox.startedAt },
+    settingsStored: settings !== undefined,
+    model: request.model ?? (settings === undefined ? null : heldModel(settings)),
+    failure: problem === null ? null : { at: now, detail: problem },
+  };
+  return { contents: { ...contents, startTasks: [...contents.startTasks, task] }, task };
+}
+
+function placeConversation(
+  before: StoreContents,
+  { sandboxId }: StartRequest,
+  knobs: Knobs,
+  now: number,
+): Placement {
+  const sandbox = before.sandboxes.find(({ id }) => id === sandboxId);
+  if (sandboxId !== null && sandbox === undefined)
+    return { contents: before, sandbox: null, problem: `Sandbox not found: ${sandboxId}` };
+  if (sandbox !== undefined && !sandbox.paused) return { contents: before, sandbox, problem: null };
+  const contents = makeRoom(before, knobs, now);
+  if (contents === undefined)
+    return { contents: before, sandbox: sandbox ?? null, problem: noRoom };
+  if (sandbox === undefined)
+    return { ...beginSandbox(contents, knobs.specs[0], knobs, now), problem: null };
+  return { ...beginAgain(contents, sandbox, now), problem: 'Sandbox not startable' };
+}
+
+function newUuid(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** The request for a new conversation; `body` is all of it, as it was sent. */
+interface StartRequest {
+  readonly body: JsonObject;
+  /** Null to start a new sandbox. */
+  readonly sandboxId: string | null;
+  readonly title: string | null;
+  readonly model: string | null;
+  /** Whether the agent works on an initial message. */
+  readonly runs: boolean;
+}
+
+const messageMembers: readonly Member[] = [{ name: 'run', rule: flagRule, absent: false }];
+const initialMessage: Rule = (value, at) => checkObject(messageMembers, 'ignored', value, at);
+const startMembers: readonly Member[] = [
+  { name: 'sandbox_id', rule: nullable(textRule), absent: null },
+  { name: 'initial_message', rule: nullable(initialMessage), absent: null },
+  { name: 'llm_model', rule: nullable(textRule), absent: null },
+  { name: 'title', rule: nullable(textRule), absent: null },
+];
+
+/**
+ * The start request of a body, or every problem of it. Only the members that make a difference here are checked; a real
+ * server knows more of them. Source: specification 4.1; behaviour 3.4, AppConversationStartRequest.
+ */
+function readStartRequest(body: Json): StartRequest | readonly Problem[] {
+  const verdict =
+    body === null
+      ? bad('missing', ['body'], 'Field required', null)
+      : checkObject(startMembers, 'ignored', body, ['body']);
+  if (verdict.kind !== 'good' || !isJsonObject(body))
+    return verdict.kind === 'bad' ? verdict.problems : [];
+  const message = memberOf(verdict.value, 'initial_message') ?? null;
+  return {
+    body,
+    sandboxId: textMember(verdict.value, 'sandbox_id'),
+    title: textMember(verdict.value, 'title'),
+    model: textMember(verdict.value, 'llm_model'),
+    runs: isJsonObject(message) && memberOf(message, 'run') === true,
+  };
+}
+
+/** A real server treats an empty text like none. */
+function textMember(object: JsonObject, name: string): string | null {
+  const value = memberOf(object, name);
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** The start of a conversation in an answer. Source: behaviour 3.4, AppConversationStartTask. */
+function startTaskRecord(
+  task: StoredStartTask,
+  { status, detail, since }: StartTaskStage,
+): JsonObject {
+  return {
+    id: task.id,
+    created_by_user_id: null,
+    status,
+    detail,
+    app_conversation_id: status === 'READY' ? task.conversationId : null,
+    sandbox_id: status === 'WORKING' ? null : (task.sandbox?.id ?? null),
+    agent_server_url: null,
+    request: task.request,
+    created_at: new Date(task.createdAt).toISOString(),
+    updated_at: new Date(since).toISOString(),
+  };
+}
+
+/**
+ * A conversation in an answer; `readyAt` is when its start was done. It has a session key and an address only while its
+ * sandbox is RUNNING. Source: behaviour 3.4, AppConversation.
+ */
+function conversationRecord(
+  task: StoredStartTask,
+  sandbox: StoredSandbox,
+  readyAt: number,
+  { knobs, sessionKey }: Service,
+  now: number,
+): JsonObject {
+  const status = sandboxStatus(sandbox, knobs.startMs, now);
+  const running = status === 'RUNNING';
+  const doneAt = task.runs ? readyAt + knobs.runMs : null;
+  const updatedAt = doneAt !== null && doneAt <= now ? doneAt : readyAt;
+  return {
+    id: task.conversationId,
+    created_by_user_id: null,
+    sandbox_id: sandbox.id,
+    title: task.title ?? `Conversation ${task.conversationId}`,
+    llm_model: task.model,
+    created_at: new Date(readyAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
+    sandbox_status: status,
+    execution_status: executionStatus(sandbox, status, doneAt, now),
+    conversation_url: running
+      ? `${agentServerUrl(sandbox.id)}/api/conversations/${task.conversationId}`
+      : null,
+    session_api_key: running ? sessionKey(sandbox.id) : null,
+    parent_conversation_id: null,
+    sub_conversation_ids: [],
+  };
+}
+
+/**
+ * What the agent of a conversation does at a time: it works on its initial message until `doneAt`, null if there is none to
+ * work on. The status is null if the agent cannot be reached: its sandbox must be RUNNING, or STARTING for good.
+ */
+function executionStatus(
+  sandbox: StoredSandbox,
+  status: SandboxStatus,
+  doneAt: number | null,
+  now: number,
+): 'idle' | 'running' | 'finished' | null {
+  const up = status === 'RUNNING' || (status === 'STARTING' && sandbox.becomes === 'starting');
+  if (!up) return null;
+  if (doneAt === null) return 'idle';
+  return now < doneAt ? 'running' : 'finished';
+}
