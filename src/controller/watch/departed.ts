@@ -3,8 +3,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { JournalRecord, NoticeEvent } from '../../reconciler/model/watch.ts';
 import type { Memory } from './journal/memory.ts';
 import { isRefused, type Locks } from './locks/locks.ts';
-import type { Gone } from './notices/decide.ts';
-import type { ToldStates } from './notices/told.ts';
+import type { Gone, ToldStates } from './notices/told.ts';
 import type { Roster } from './roster.ts';
 
 /** How long one that the files still declare has to be unwatched, in milliseconds: another controller may be about to take it. */

@@ -9,6 +9,17 @@ import {
 } from '../../../reconciler/model/watch.ts';
 import type { Checkpoint, JournalLine } from './journal-lines.ts';
 
+/** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
+export function parsedLine(line: string): JournalLine | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isKnown(value)) return null;
+    return value.kind === 'checkpoint' ? asKnown(value) : value;
+  } catch {
+    return null;
+  }
+}
+
 /** Whether a value is what is read of it. A later version may have written a word or a form that this one does not know. */
 type Form = (value: unknown) => boolean;
 
@@ -162,7 +173,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
 };
 
 /** Whether a line has what is read of its kind. */
-export function isKnown(value: unknown): value is JournalLine {
+function isKnown(value: unknown): value is JournalLine {
   const { v, at, kind } = Object(value) as Record<string, unknown>;
   if (v !== 1 || !time(at) || !text(kind)) return false;
   return Object.hasOwn(FORMS, kind as string) && FORMS[kind as JournalLine['kind']](value);
@@ -188,7 +199,7 @@ const KEPT = members({
 });
 
 /** What a file begins with, as far as this version knows it: an environment in an unknown state counts as not read, and keeps what was done. */
-export function asKnown(line: Checkpoint): Checkpoint {
+function asKnown(line: Checkpoint): Checkpoint {
   return {
     ...line,
     environments: line.environments.filter(KEPT).map((known) =>

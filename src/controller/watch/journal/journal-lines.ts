@@ -1,6 +1,5 @@
 import type { Agreement } from '../../../reconciler/model/agreement.ts';
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
-import { asKnown, isKnown } from './journal-forms.ts';
 
 /** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
 export const IN_CHECKPOINT = [
@@ -71,17 +70,6 @@ export function isAbout(name: string): (record: JournalRecord) => boolean {
 
 export function isRecordLine(line: JournalLine): line is JournalRecord {
   return line.kind !== 'checkpoint' && line.kind !== 'agreed';
-}
-
-/** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
-export function parsedLine(line: string): JournalLine | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isKnown(value)) return null;
-    return value.kind === 'checkpoint' ? asKnown(value) : value;
-  } catch {
-    return null;
-  }
 }
 
 /** A line as it is written. */

@@ -3,7 +3,8 @@ import { systemCode } from '../../../reconciler/model/error.ts';
 import type { JournalRecord } from '../../../reconciler/model/watch.ts';
 import { notRead } from './journal-error.ts';
 import { fileLines, journalFiles, type FileLine } from './journal-files.ts';
-import { isRecordLine, parsedLine, type Place } from './journal-lines.ts';
+import { parsedLine } from './journal-forms.ts';
+import { isRecordLine, type Place } from './journal-lines.ts';
 import { Memory } from './memory.ts';
 
 /** What a journal says of each environment. */

@@ -4,7 +4,8 @@ import { systemCode } from '../../../reconciler/model/error.ts';
 import type { JournalRecord } from '../../../reconciler/model/watch.ts';
 import { notRead } from './journal-error.ts';
 import { CURRENT, journalFiles, linesWith, textsAt, type Span } from './journal-files.ts';
-import { isAbout, isRecordLine, parsedLine, quoted } from './journal-lines.ts';
+import { parsedLine } from './journal-forms.ts';
+import { isAbout, isRecordLine, quoted } from './journal-lines.ts';
 
 /** Records of one environment that are given at most. */
 export const MOST_RECORDS = 200;

@@ -4,13 +4,7 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { mayHeal } from '../healing.ts';
 import { isOpen } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
-import type { Episode, Told, ToldStates } from './told.ts';
-
-/**
- * Why what was told is over: it does not differ any more, or can be read; its environment has left the files, or is watched by nobody here; or the
- * receiver is not told of it any more.
- */
-export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-told';
+import type { End, Episode, Gone, Told, ToldStates } from './told.ts';
 
 /** A notice that a receiver should get now. */
 export interface Due {
@@ -20,12 +14,6 @@ export interface Due {
   readonly digest: string;
   /** Of what is resolved. */
   readonly end: End | null;
-}
-
-/** An environment that is not watched any more, as it was known last. */
-export interface Gone {
-  readonly state: WatchState;
-  readonly end: 'left-files' | 'not-watched';
 }
 
 /** Reads in a row that must fail before somebody is told. */

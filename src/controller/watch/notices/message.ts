@@ -4,7 +4,8 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { shownChange } from '../../../reconciler/render/change.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
-import type { Due, End } from './decide.ts';
+import type { Due } from './decide.ts';
+import type { End } from './told.ts';
 
 /** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
 export interface Item {

@@ -1,5 +1,16 @@
-import type { JournalRecord, NoticeEvent } from '../../../reconciler/model/watch.ts';
-import type { Gone } from './decide.ts';
+import type { JournalRecord, NoticeEvent, WatchState } from '../../../reconciler/model/watch.ts';
+
+/**
+ * Why what was told is over: it does not differ any more, or can be read; its environment has left the files, or is watched by nobody here; or the
+ * receiver is not told of it any more.
+ */
+export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-told';
+
+/** An environment that is not watched any more, as it was known last. */
+export interface Gone {
+  readonly state: WatchState;
+  readonly end: 'left-files' | 'not-watched';
+}
 
 /** The part of a journal that is about notices. */
 export interface NoticeJournal {
