@@ -1,4 +1,4 @@
-import { fields, type Field } from '../model/field.ts';
+import { fields, hasTwoNames, type SpecifiedField } from '../model/field.ts';
 import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { listsOf } from '../model/mcp-map.ts';
 import { isWithin, type Path } from '../model/path.ts';
@@ -47,12 +47,12 @@ export function declaredData(target: Target): DeclaredData {
   });
 }
 
-function withBothNames(declared: DeclaredData, field: Field): DeclaredData {
-  if (field.native === null) return declared;
+function withBothNames(declared: DeclaredData, field: SpecifiedField): DeclaredData {
+  if (!hasTwoNames(field)) return declared;
   const { data, twins } = declared;
   const [flat, native]: readonly [Path, Path] = [
     ['settings', field.name],
-    ['settings', ...field.native],
+    ['settings', ...field.place],
   ];
   const [byName, atPlace] = [valueAt(data, flat), valueAt(data, native)];
   if ((byName === undefined) === (atPlace === undefined)) return declared;

@@ -7,10 +7,9 @@ import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import type { Meaning, ReferenceForm, StoreReport } from '../model/explain.ts';
-import { fieldNamed, fields } from '../model/field.ts';
+import { fieldNamed, fields, NATIVE_PARTS } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
 import { formatPath, parsePath, type Path } from '../model/path.ts';
 import { suggest } from '../model/wording.ts';
 

@@ -1,6 +1,6 @@
 import { faultsIn, type Fault } from '../model/json-schema.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { NATIVE_PARTS } from '../model/field.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 import { judgedByLock, lockedFinding } from './locked-findings.ts';
 import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';

@@ -1,7 +1,14 @@
-import { fields, nativeField, fieldAtNative, type Field } from '../model/field.ts';
+import {
+  fieldAtNative,
+  fields,
+  hasTwoNames,
+  NATIVE_PARTS,
+  NATIVE_SERVERS,
+  unnamedField,
+  type Field,
+} from '../model/field.ts';
 import { faultsIn } from '../model/json-schema.ts';
 import { declaredLists } from '../model/mcp-map.ts';
-import { NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
 import { isOpenMap, isPart, isSecretPlace } from '../model/native-schema.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -16,12 +23,12 @@ import { locate, type PlacedFinding } from './source-file.ts';
 /** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
 export function declaredPlace(
   settings: Node | undefined,
-  { name, native }: Field,
+  { name, place }: Field,
 ): { readonly path: Path; readonly node: Node } | null {
   const own = member(settings, name);
   if (own !== undefined) return { path: [name], node: own };
-  const node = native === null ? undefined : nodeAt(settings, native);
-  return native === null || node === undefined ? null : { path: native, node };
+  const node = nodeAt(settings, place);
+  return node === undefined ? null : { path: place, node };
 }
 
 /** A native value that a target declares, with its path under `settings`. */
@@ -54,7 +61,7 @@ function leavesIn(path: Path, node: Node): readonly NativeLeaf[] {
 /** A native value, references resolved. */
 export function resolveLeaf({ path, node }: NativeLeaf, source: ReferenceSource): DesiredField {
   return {
-    field: nativeField(path, isSecretPlace(settingsNodes(path, node.file.lock))),
+    field: unnamedField(path, isSecretPlace(settingsNodes(path, node.file.lock))),
     value: resolvedAt(path, node, source),
     source: (inner = []) => {
       const found = nodeAt(node, inner) ?? node;
@@ -137,21 +144,23 @@ export function hasNativeParts(settings: Node | undefined): settings is MapNode 
 /** Fields that a target declares under their names and at their native places, too: reported at both. */
 export function declaredTwice(settings: Node | undefined): PlacedFinding[] {
   if (!hasNativeParts(settings)) return [];
-  return fields().flatMap((field) => twice(settings, field));
+  return fields()
+    .filter(hasTwoNames)
+    .flatMap((field) => twice(settings, field));
 }
 
-function twice(settings: MapNode, { name, native }: Field): PlacedFinding[] {
-  const [own, other] = [memberAt(settings, [name]), memberAt(settings, native ?? [name, name])];
-  if (own === null || other === null || native === null) return [];
-  const at = (place: Path, elsewhere: Path, member: typeof own): PlacedFinding => ({
+function twice(settings: MapNode, { name, place }: Field): PlacedFinding[] {
+  const [own, other] = [memberAt(settings, [name]), memberAt(settings, place)];
+  if (own === null || other === null) return [];
+  const at = (path: Path, elsewhere: Path, member: typeof own): PlacedFinding => ({
     file: member.keyFile,
     at: member.keyAt,
     finding: {
       code: 'declared-twice',
       message: `This is ${elsewhere.join('.')}, which the settings declare too.`,
       hint: 'Keep one of the two: both name the same field.',
-      path: ['settings', ...place],
+      path: ['settings', ...path],
     },
   });
-  return [at([name], native, own), at(native, [name], other)];
+  return [at([name], place, own), at(place, [name], other)];
 }

@@ -3,7 +3,7 @@ import { Identity } from '../model/identity.ts';
 import { faultsIn } from '../model/json-schema.ts';
 import { declaredEntry } from '../model/mcp-map.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { NATIVE_SERVERS } from '../model/native-parts.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';

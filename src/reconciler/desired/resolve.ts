@@ -1,4 +1,4 @@
-import { fields, type Field } from '../model/field.ts';
+import { fields, type SpecifiedField } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entriesOf, isMcpList, segmentsIn } from '../model/mcp.ts';
@@ -105,7 +105,11 @@ function holdsReference(node: Node): boolean {
   return [...node.members.values()].some((one) => holdsReference(one.node));
 }
 
-function resolvedField(field: Field, { path, node }: Place, source: ReferenceSource): DesiredField {
+function resolvedField(
+  field: SpecifiedField,
+  { path, node }: Place,
+  source: ReferenceSource,
+): DesiredField {
   if (isServersPlace(path)) {
     const value = resolveServers(node, source);
     const at = (inner: Path) => serverSource(node, value, inner);
@@ -116,7 +120,7 @@ function resolvedField(field: Field, { path, node }: Place, source: ReferenceSou
   return { field, value, source: (inner = []) => sourceIn(node, inner) };
 }
 
-function resolveField(field: Field, node: Node, source: ReferenceSource): Value {
+function resolveField(field: SpecifiedField, node: Node, source: ReferenceSource): Value {
   if (node.kind !== 'scalar') return resolveDeep(node, source);
   if (typeof node.value !== 'string') return node.value;
   if (field.type === 'string') return resolveText(node.value, source);

@@ -1,4 +1,4 @@
-import type { Field } from './field.ts';
+import type { SpecifiedField } from './field.ts';
 import type { Path, Source } from './path.ts';
 import type { Change, ErrorReport, FORMAT_VERSION, Tool, Unknown, Warning } from './plan.ts';
 import type { Spoken } from './state.ts';
@@ -16,10 +16,10 @@ export interface Origin {
 /** Where a value may contain a reference: as the `whole` value only, `inside` text, or nowhere. */
 export type ReferenceForm = 'whole' | 'inside' | 'none';
 
-/** What the store does with a field of the settings: see Field. */
+/** What the store does with a field of the settings: see SpecifiedField. */
 export interface StoreReport {
-  readonly on_null: Field['onNull'];
-  readonly clear_with: Field['clearWith'];
+  readonly on_null: SpecifiedField['onNull'];
+  readonly clear_with: SpecifiedField['clearWith'];
   readonly readable: boolean;
   readonly set_flag: string | null;
   readonly later: boolean;

@@ -1,16 +1,26 @@
 import { FIELDS } from './fields.gen.ts';
-import { formatPath, pathKey, type Path } from './path.ts';
+import { formatPath, isWithin, pathKey, pathNamed, type Path } from './path.ts';
 
 export type FieldName = (typeof FIELDS)[number]['name'];
 
-/** What planning needs of a field, be it one of the specification or a native one. */
-interface FieldFacts {
-  /** Where it is under `settings`. */
+/** A place of the settings that a file can declare. There is one for each value, whichever of its names the file uses. */
+export interface Field {
+  /** What plans call it: the name that the specification has for it, or else its path as people write it. */
+  readonly name: string;
+  /** The same as a path under `settings`. */
   readonly path: Path;
-  readonly nullable: boolean;
-  readonly default: boolean | null;
+  /** Where later servers have it in their nesting; `path` itself if they have no other place for it. */
+  readonly place: Path;
   /** Cannot be read back; posted only when the plan lists it. */
   readonly secret: boolean;
+}
+
+/** A field that the specification names, as the annotations of schemas/settings.schema.json have it. */
+export interface SpecifiedField extends Field {
+  readonly name: FieldName;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'object';
+  readonly nullable: boolean;
+  readonly default: boolean | null;
   /** The member of the answer that reports whether a secret is stored. */
   readonly setFlag: string | null;
   /** What the store does with null: it clears, keeps the value it has, or refuses. */
@@ -21,66 +31,95 @@ interface FieldFacts {
   readonly later: boolean;
 }
 
-/** A field of the specification, as the annotations of schemas/settings.schema.json have it. */
-export interface Field extends FieldFacts {
-  readonly name: FieldName;
-  readonly isNative: false;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'object';
-  /** Its place in the nesting of later servers; null if they have none for it. */
-  readonly native: Path | null;
-}
-
-/** A place in the nesting of later servers that no field of the specification has. */
-export interface NativeField extends FieldFacts {
-  /** Its path as people write it, which plans call it by. */
-  readonly name: string;
-  readonly isNative: true;
-  readonly type: 'any';
-}
-
-export type AnyField = Field | NativeField;
-
-const SPECIFIED: readonly Field[] = FIELDS.map((field) => ({
+const SPECIFIED: readonly SpecifiedField[] = FIELDS.map(({ native, ...field }) => ({
   ...field,
   path: [field.name],
-  isNative: false,
-  native: field.native === null ? null : field.native.split('.'),
+  place: native === null ? [field.name] : native.split('.'),
 }));
 
-const BY_NAME: ReadonlyMap<string, Field> = new Map(SPECIFIED.map((field) => [field.name, field]));
+const BY_NAME: ReadonlyMap<string, SpecifiedField> = new Map(
+  SPECIFIED.map((field) => [field.name, field]),
+);
 
 /** The field of the specification that has a name. */
-export function fieldNamed(name: string): Field | undefined {
+export function fieldNamed(name: string): SpecifiedField | undefined {
   return BY_NAME.get(name);
 }
 
 /** The fields of the specification in its order. */
-export function fields(): readonly Field[] {
+export function fields(): readonly SpecifiedField[] {
   return SPECIFIED;
 }
 
-const BY_PLACE: ReadonlyMap<string, Field> = new Map(
-  SPECIFIED.flatMap((field) => (field.native === null ? [] : [[pathKey(field.native), field]])),
+const BY_PLACE: ReadonlyMap<string, SpecifiedField> = new Map(
+  SPECIFIED.filter(hasTwoNames).map((field) => [pathKey(field.place), field]),
 );
 
+/** Whether a file can declare a field under a name of the specification and in the nesting of later servers. */
+export function hasTwoNames({ path, place }: Field): boolean {
+  return place.length > path.length;
+}
+
 /** The field of the specification that a native path means: there is one name in plans for both. */
-export function fieldAtNative(path: Path): Field | undefined {
+export function fieldAtNative(path: Path): SpecifiedField | undefined {
   return BY_PLACE.get(pathKey(path));
 }
 
-export function nativeField(path: Path, secret: boolean): NativeField {
-  return {
-    name: formatPath(path),
-    path,
-    isNative: true,
-    type: 'any',
-    nullable: true,
-    default: null,
-    secret,
-    setFlag: null,
-    onNull: 'clears',
-    clearWith: null,
-    readable: !secret,
-    later: false,
-  };
+/** The field at a path that the specification has no name for. */
+export function unnamedField(path: Path, secret: boolean): Field {
+  return { name: formatPath(path), path, place: path, secret };
 }
+
+/** The path of the field that a path in a plan leads into: that of an mcp entry leads into the whole config. */
+export function fieldPathOf(path: Path): Path {
+  return fieldNamed(path[0] ?? '')?.path ?? path;
+}
+
+/** The place of what plans call by a name. */
+export function placeNamed(name: string): Path {
+  return fieldNamed(name)?.place ?? pathNamed(name);
+}
+
+/** Whether what plans call by a name is at a place, or inside it. */
+export function isNamedWithin(name: string, place: Path): boolean {
+  return isWithin(placeNamed(name), place);
+}
+
+/** The fields of the specification that later servers have inside a place, or at it. */
+export function fieldsWithin(place: Path): readonly SpecifiedField[] {
+  return fields().filter((field) => hasTwoNames(field) && isWithin(field.place, place));
+}
+
+/** The members at the top of the settings that later servers have and the specification does not name. */
+export const NATIVE_PARTS: ReadonlySet<string> = new Set([
+  'agent_settings',
+  'conversation_settings',
+  'misc_settings',
+  'user_version',
+  'disabled_skills',
+  'git_full_clone',
+  'sandbox_grouping_strategy',
+  'default_sandbox_spec_id',
+  'registered_marketplaces',
+  'active_profile',
+  'active_agent_profile_id',
+  'active_meta_profile',
+]);
+
+/** Whether a path is in a native part, or is one. */
+export function isNativePath([first]: Path): boolean {
+  return first !== undefined && NATIVE_PARTS.has(first);
+}
+
+/** The native place of all mcp servers by their names. */
+export const NATIVE_SERVERS: Path = ['agent_settings', 'mcp_config'];
+
+/** The part that describes the agent of new conversations, and the kind of agent, with which all of it begins anew. */
+export const AGENT_PART: Path = ['agent_settings'];
+export const AGENT_KIND: Path = ['agent_settings', 'agent_kind'];
+
+/** The profile of a model that is active. */
+export const ACTIVE_PROFILE: Path = ['active_profile'];
+
+/** The model's own part, which an active profile takes the place of. */
+export const MODEL_PART: Path = ['agent_settings', 'llm'];

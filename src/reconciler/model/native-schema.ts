@@ -50,9 +50,18 @@ export function nodesAt(
 }
 
 /** What the servers of a dialect have at a path; none if they have no native parts. */
-export function nativeNodes(dialect: DialectName, path: Path): readonly SchemaNode[] {
+export function nativeNodes(
+  dialect: DialectName,
+  path: Path,
+  kindAt?: KindAt,
+): readonly SchemaNode[] {
   const schema = nativeSchema(dialect);
-  return schema === null ? [] : nodesAt(schema, path);
+  return schema === null ? [] : nodesAt(schema, path, kindAt);
+}
+
+/** The definitions that those refer to. */
+export function nativeDefinitions(dialect: DialectName): Definitions {
+  return nativeSchema(dialect)?.$defs ?? {};
 }
 
 /** What servers have at a place by themselves; undefined if nothing tells. */

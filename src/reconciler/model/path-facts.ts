@@ -1,6 +1,5 @@
-import { fieldNamed } from './field.ts';
+import { fieldNamed, NATIVE_SERVERS } from './field.ts';
 import { isMcpList } from './mcp.ts';
-import { NATIVE_SERVERS } from './native-parts.ts';
 import { isWithin, type Path } from './path.ts';
 import { holdsSecretText, isSecretText } from './secret-words.ts';
 import type { Json } from './value.ts';
@@ -151,9 +150,9 @@ function address(by: Address['by'], groups: readonly (string | readonly string[]
  */
 export function normalPath(path: Path): Path {
   const [name = '', ...rest] = path;
-  const native = fieldNamed(name)?.native ?? null;
-  if (native === null) return path;
-  if (name !== 'mcp_config') return [...native, ...rest];
+  const field = fieldNamed(name);
+  if (field === undefined) return path;
+  if (name !== 'mcp_config') return [...field.place, ...rest];
   return [...NATIVE_SERVERS, ...(isMcpList(rest[0]) ? rest.slice(1) : rest)];
 }
 

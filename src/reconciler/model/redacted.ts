@@ -1,6 +1,5 @@
-import { NATIVE_PARTS } from './native-parts.ts';
+import { fieldNamed, NATIVE_PARTS } from './field.ts';
 import { isNativeWord } from './native-schema.ts';
-import { fieldNamed } from './field.ts';
 import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
 import type { Path } from './path.ts';
 import type { Redactor } from './redactor.ts';

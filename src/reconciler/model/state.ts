@@ -1,6 +1,6 @@
 import type { DesiredItem } from './collection.ts';
 import type { Dialect, DialectName } from './dialect.ts';
-import type { AnyField } from './field.ts';
+import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { SettingsWrite, Warning } from './plan.ts';
@@ -14,7 +14,7 @@ import { sameValue, type Value, type ValueRecord } from './value.ts';
  * the same object, so that what was computed of it can be remembered by it. It never changes.
  */
 export interface DesiredField {
-  readonly field: AnyField;
+  readonly field: Field;
   readonly value: Value;
   /** The place of a value; the path is relative to settings, and an mcp entry is addressed by its index. */
   readonly source: (path?: Path) => Source;

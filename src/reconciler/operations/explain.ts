@@ -7,7 +7,7 @@ import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
-import { isNativePath } from '../model/native-parts.ts';
+import { isNativePath } from '../model/field.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
 import { NOT_OBSERVED, spokenBy } from '../model/state.ts';

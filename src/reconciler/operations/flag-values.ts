@@ -1,5 +1,6 @@
 import { parseDuration } from '../model/duration.ts';
 import { SetpointError, usageError } from '../model/error.ts';
+import { hasTwoNames } from '../model/field.ts';
 import { RULES, type Rule } from '../model/guard.ts';
 import { entriesOf, isUnmanagedEntry, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import {
@@ -14,9 +15,8 @@ import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, secretsIn, type ValueRecord } from '../model/value.ts';
-import { isRotatedField } from '../plan/plan-native.ts';
+import { isRotatedField, type Rotation } from '../plan/field-plan.ts';
 import { pathsOf } from '../plan/plan-mcp-list.ts';
-import type { Rotation } from '../plan/plan-secrets.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */
 export function parseAge(named: string, text: string): number {
@@ -119,7 +119,7 @@ function declaredIn(state: DesiredState): Declared[] {
   const all = state.fields.flatMap(({ field, value }): Declared[] => {
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);
-      const others = field.isNative || field.native === null ? [] : [field.native];
+      const others = hasTwoNames(field) ? [field.place] : [];
       return [{ path: field.path, others, isEntry: false, holds: isRotatable ? [] : null }];
     }
     const config = isRecord(value) ? value : {};

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { SetpointError } from '../model/error.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { NATIVE_PARTS } from '../model/field.ts';
 import { formatPath } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/pulled.ts';

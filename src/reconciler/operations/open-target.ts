@@ -4,6 +4,7 @@ import type { CollectionObserver } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
+import { fieldNamed } from '../model/field.ts';
 import { factsAt, placesWithin } from '../model/path-facts.ts';
 import type { DesiredField, ObservedState, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
@@ -92,8 +93,11 @@ const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store beside the settings file. */
 /** Whether a native value is a secret, or a map that may have some. */
-function holdsSecret({ field: { isNative, secret, path } }: DesiredField): boolean {
-  return isNative && (secret || [path, ...placesWithin(path)].some((one) => factsAt(one).secret));
+function holdsSecret({ field: { name, secret, path } }: DesiredField): boolean {
+  return (
+    fieldNamed(name) === undefined &&
+    (secret || [path, ...placesWithin(path)].some((one) => factsAt(one).secret))
+  );
 }
 
 async function openTarget(

@@ -17,7 +17,7 @@ import { sinceAgreement } from '../plan/agreement.ts';
 import { declaredDigests } from '../plan/declared-form.ts';
 import { environmentPlan } from '../plan/plan-document.ts';
 import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
-import type { Rotation } from '../plan/plan-secrets.ts';
+import type { Rotation } from '../plan/field-plan.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { addressDigest } from './digests.ts';

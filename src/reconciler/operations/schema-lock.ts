@@ -1,6 +1,6 @@
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { SetpointError } from '../model/error.ts';
-import { NATIVE_PARTS } from '../model/native-parts.ts';
+import { NATIVE_PARTS } from '../model/field.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { readOptional } from '../host/read-text.ts';
 import type { Options } from './options.ts';

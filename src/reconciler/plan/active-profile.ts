@@ -1,4 +1,4 @@
-import { ACTIVE_PROFILE, isNamedWithin, MODEL_PART } from '../model/native-parts.ts';
+import { ACTIVE_PROFILE, isNamedWithin, MODEL_PART } from '../model/field.ts';
 import { formatPath, isUnmanaged, pathNamed } from '../model/path.ts';
 import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';

@@ -4,7 +4,7 @@ import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
 import { byCall, calledEntries } from './called-entries.ts';
-import { shownAt } from './native-fields.ts';
+import { shownHere } from './field-here.ts';
 
 /** A place that is agreed on, under its path, and every path that may call it: an entry has a name and an address. */
 export interface Place {
@@ -51,7 +51,7 @@ export function shownBy(observed: ObservedState): (place: Place) => Value | unde
   const entries = byCall(shownEntries(observed));
   return ({ path, called }) => {
     const [entry] = called.flatMap((one) => entries.get(pathKey(one)) ?? []);
-    return entry?.value ?? shownAt(observed, path);
+    return entry?.value ?? shownHere(observed, path);
   };
 }
 

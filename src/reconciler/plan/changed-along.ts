@@ -1,11 +1,10 @@
-import { fieldNamed } from '../model/field.ts';
-import { isNamedWithin } from '../model/native-parts.ts';
-import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
+import { isNamedWithin, placeNamed } from '../model/field.ts';
+import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, valueAt } from '../model/value.ts';
 import { managesField } from './managed.ts';
-import { kindPlaces, kindsOf } from './native-fields.ts';
+import { kindPlaces, kindsOf } from './field-here.ts';
 
 /** Values that a server makes of another one which is written. */
 export const FOLLOWS: ReadonlyMap<string, string> = new Map([
@@ -67,16 +66,13 @@ export function changedAlong(
   const [was, is] = [kindsOf(before), kindsOf(after, desired)];
   const declared = desired.fields.filter(({ field }) => managesField(desired, field.name));
   return (name) => {
-    const path = fieldNamed(name)?.native ?? pathNamed(name);
+    const place = placeNamed(name);
     const isReplaced = declared.some(
       ({ field, value }) =>
-        field.isNative &&
-        value !== null &&
-        field.path.length > path.length &&
-        isWithin(field.path, path),
+        value !== null && field.place.length > place.length && isWithin(field.place, place),
     );
-    const isOfOtherKind = kindPlaces(path, before).some(
-      (place) => !sameValue(was(place), is(place)) && declaresKind(place, declared),
+    const isOfOtherKind = kindPlaces(place, before).some(
+      (kind) => !sameValue(was(kind), is(kind)) && declaresKind(kind, declared),
     );
     const leader = FOLLOWS.get(name);
     const isFollowing = leader !== undefined && managesField(desired, leader);

@@ -2,7 +2,7 @@ import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
-import { isNativePath } from '../model/native-parts.ts';
+import { isNativePath } from '../model/field.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';

@@ -1,12 +1,12 @@
 import { faultsIn, inWords } from '../model/json-schema.ts';
 import { entriesOf, identityOf, isUnmanagedEntry, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { NATIVE_SERVERS } from '../model/native-parts.ts';
-import { nativeSchema, nodesAt, serversWith } from '../model/native-schema.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
+import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged } from '../model/path.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isRecord, recordOf, type Value, type ValueRecord } from '../model/value.ts';
+import { isRecord, type Value } from '../model/value.ts';
 
 /**
  * Members of the declared mcp entries that the services of a dialect do not have, or not with such a value. Every service takes a
@@ -20,13 +20,13 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
       const path = ['mcp_config', list, identityOf(list, entry).shown];
       if (isUnmanagedEntry(unmanaged, list, entry)) return [];
       return Object.entries(entry).flatMap(
-        ([member, value]) => problemOf([...path, member], list, value, dialect) ?? [],
+        ([member, value]) => entryMisfit([...path, member], list, value, dialect) ?? [],
       );
     }),
   );
 }
 
-function problemOf(
+function entryMisfit(
   path: readonly string[],
   list: McpList,
   value: Value,
@@ -41,17 +41,17 @@ function problemOf(
     return `${formatPath([...path, dialect.authHeader ?? ''])} is kept as auth there: declare auth with the strategy bearer or header instead.`;
   if (own === undefined && OF_LISTS.has(member)) return null;
   const place = [...NATIVE_SERVERS, '', member];
-  const schema = nativeSchema(dialect.name);
-  const nodes = schema === null ? [] : nodesAt(schema, place);
+  const nodes = nativeNodes(dialect.name, place);
   const servers = serversWith(place);
-  if (own !== undefined || schema === null || nodes.length === 0)
+  if (own !== undefined || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
   // A strategy that stands beside api_key has its value there, and null takes a member away.
   if (member === 'auth' || value === null) return null;
-  const [fault] = faultsIn(value, { anyOf: nodes }, schema.$defs, path);
+  const defs = nativeDefinitions(dialect.name);
+  const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
   return fault === undefined
     ? null
-    : `${formatPath(fault.path)} must be ${inWords(fault.expected, schema.$defs)} there.`;
+    : `${formatPath(fault.path)} must be ${inWords(fault.expected, defs)} there.`;
 }
 
 function isTimeout(value: Value, [least, most]: readonly [number, number]): boolean {
@@ -62,10 +62,3 @@ function isTimeout(value: Value, [least, most]: readonly [number, number]): bool
 
 /** Members that the lists of the specification have everywhere. */
 const OF_LISTS: ReadonlySet<string> = new Set(['name', 'url', 'api_key', 'command', 'args', 'env']);
-
-/** A declared entry as these services can have it: without a name that they have no place for. */
-export function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {
-  const own = dialect.entryMembers?.[list];
-  if (own === undefined) return entry;
-  return recordOf(Object.entries(entry).filter(([name]) => own.includes(name)));
-}

@@ -1,5 +1,6 @@
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
+import { fieldNamed } from '../model/field.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { SettingsWrite } from '../model/plan.ts';
@@ -16,7 +17,7 @@ import {
 } from '../model/value.ts';
 import { pointerMisfits } from './active-profile.ts';
 import { mcpMisfits } from './fit-mcp.ts';
-import { lackingKind, nativeMisfits } from './fit-native.ts';
+import { lackingKind, schemaMisfits } from './fit-schema.ts';
 import { dialectAfter } from './reset-agent.ts';
 
 /**
@@ -31,14 +32,14 @@ export function misfit(
   const problems: string[] = [];
   for (const declared of desired.fields) {
     if (isUnmanaged(desired.unmanaged, declared.field.path)) continue;
-    const problem = declared.field.isNative ? null : problemOf(declared, dialect);
+    const problem =
+      tableMisfit(declared, dialect) ?? (observed && kindMisfit(declared, desired, observed));
     if (problem !== null) problems.push(problem);
-    else if (observed !== null) problems.push(...ofOtherKind(declared, desired, observed));
     problems.push(...unstorableIn(declared, dialect));
   }
   problems.push(...mcpMisfits(desired, dialect));
   if (observed !== null)
-    problems.push(...nativeMisfits(desired, observed), ...pointerMisfits(desired, observed));
+    problems.push(...schemaMisfits(desired, observed), ...pointerMisfits(desired, observed));
   if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
@@ -78,14 +79,14 @@ const NO_SANDBOXES =
   'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
 
 /** That a field is in a part of which only another kind has it. */
-function ofOtherKind(
+function kindMisfit(
   { field, value }: DesiredField,
   desired: DesiredState,
   observed: ObservedState,
-): readonly string[] {
-  if (field.isNative || field.native === null || value === null) return NONE;
-  const lacks = lackingKind(field.native, desired, observed);
-  return lacks === null ? NONE : [`It has no ${field.name} while ${lacks}.`];
+): string | null {
+  if (fieldNamed(field.name) === undefined || value === null) return null;
+  const lacks = lackingKind(field.place, desired, observed);
+  return lacks === null ? null : `It has no ${field.name} while ${lacks}.`;
 }
 
 /** The secrets of a value that these services would not keep: each by its path. */
@@ -120,7 +121,9 @@ function matches(form: RegExp, text: string | Secret): boolean {
   return textFits(text, (value) => form.test(value));
 }
 
-function problemOf({ field: { name }, value }: DesiredField, dialect: Dialect): string | null {
+/** What the table of a dialect says against a field that the specification names. */
+function tableMisfit({ field: { name }, value }: DesiredField, dialect: Dialect): string | null {
+  if (fieldNamed(name) === undefined) return null;
   const field = dialect.fields.get(name);
   if (field === undefined) {
     const elsewhere = dialect.lacks.get(name);

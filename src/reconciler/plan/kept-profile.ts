@@ -1,4 +1,4 @@
-import { AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/native-parts.ts';
+import { AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
 import type { SettingsWrite, Warning } from '../model/plan.ts';
 import type { LlmProfiles, ObservedState } from '../model/state.ts';

@@ -7,20 +7,20 @@ import {
   MCP_LISTS,
   type McpList,
 } from '../model/mcp.ts';
-import { fieldNamed } from '../model/field.ts';
+import { placeNamed } from '../model/field.ts';
 import { isUnmanaged, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, type ValueRecord } from '../model/value.ts';
 
+/** Whether the file declares what plans call by a name: itself, or a map around it. */
+export function declaresField({ fields }: Pick<DesiredState, 'fields'>, name: string): boolean {
+  const place = placeNamed(name);
+  return fields.some(({ field }) => isWithin(place, field.place));
+}
+
 /** Whether the file declares a field and does not list it as unmanaged. */
 export function managesField({ fields, unmanaged }: DesiredState, name: string): boolean {
-  const path = pathNamed(name);
-  const place = fieldNamed(name)?.native ?? path;
-  // A field of the specification may be in a map that the file declares to be empty.
-  const declares = fields.some(
-    ({ field }) => field.name === name || (field.isNative && isWithin(place, field.path)),
-  );
-  return declares && !isUnmanaged(unmanaged, path);
+  return declaresField({ fields }, name) && !isUnmanaged(unmanaged, pathNamed(name));
 }
 
 /** The mcp lists that the file declares: null and {} declare all three. */

@@ -10,7 +10,7 @@ import type { Path } from '../model/path.ts';
 import type { Change, Unknown } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isRotated, type Rotation } from './plan-secrets.ts';
+import { isRotated, type Rotation } from './field-plan.ts';
 
 /** What a collection is called: by its changes, and as a block of the file. */
 export interface CollectionNames {

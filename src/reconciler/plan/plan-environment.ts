@@ -5,7 +5,7 @@ import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
-import type { Rotation } from './plan-secrets.ts';
+import type { Rotation } from './field-plan.ts';
 import { settingsIn } from './settings-part.ts';
 import { classified, type Since } from './three-way.ts';
 

@@ -1,6 +1,6 @@
 import { sameEndpoint } from '../model/endpoint.ts';
 import { callNames, credentialsOf, identityMember, knownBy, type McpList } from '../model/mcp.ts';
-import { NATIVE_SERVERS } from '../model/native-parts.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
 import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
@@ -16,8 +16,7 @@ import {
   type EntryComparison,
   type Hiding,
 } from './mcp-entry.ts';
-import { shownLike } from './shown-like.ts';
-import { isRotated, type Rotation } from './plan-secrets.ts';
+import { referencesIn, shownLike, isRotated, type Rotation } from './field-plan.ts';
 
 /** What one list becomes. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
@@ -238,9 +237,4 @@ function changed(
       : `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`,
     source,
   };
-}
-
-function referencesIn(entry: ValueRecord): string | null {
-  const refs = secretsIn(entry).flatMap((secret) => secret.ref ?? []);
-  return refs.length === 0 ? null : [...new Set(refs)].join(', ');
 }

@@ -7,6 +7,7 @@ import {
   unreadableItems,
   type McpList,
 } from '../model/mcp.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
@@ -20,10 +21,9 @@ import {
 } from '../model/value.ts';
 import { hiddenSecrets, hidingIn, lost, type Hiding } from './mcp-entry.ts';
 import { planMcpList, removal, type ListPlan } from './plan-mcp-list.ts';
-import { entryHere } from './fit-mcp.ts';
 import { movedEntries } from './managed.ts';
-import { dialectField, NOTHING, type FieldPlan } from './plan-plain.ts';
-import type { Rotation } from './plan-secrets.ts';
+import { fieldHere } from './field-here.ts';
+import { NOTHING, type FieldPlan, type Rotation } from './field-plan.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -35,7 +35,7 @@ export function planMcp(
   unmanaged: readonly Path[],
   rotation: Rotation,
 ): FieldPlan {
-  const { onNull } = dialectField(desired, observed);
+  const { onNull } = fieldHere(desired.field, observed);
   const actual = observed.values['mcp_config'] ?? null;
   const declared = isRecord(desired.value)
     ? desired.value
@@ -87,6 +87,13 @@ export function planMcp(
     unpreservable,
     write: sentConfig(config, config, lists),
   };
+}
+
+/** A declared entry as these services can have it: without a name that they have no place for. */
+function entryHere(list: McpList, entry: ValueRecord, dialect: Dialect): ValueRecord {
+  const own = dialect.entryMembers?.[list];
+  if (own === undefined) return entry;
+  return recordOf(Object.entries(entry).filter(([name]) => own.includes(name)));
 }
 
 /** A config without the entries that the file declares in another list, and the changes that remove them. */

@@ -1,23 +1,20 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
-import type { AnyField } from '../model/field.ts';
-import { isWithin, samePath, type Path } from '../model/path.ts';
+import type { Field } from '../model/field.ts';
 import type { Action } from '../model/action.ts';
 import type { Change, SettingsWrite, Warning } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, ObservedState, SecretState } from '../model/state.ts';
 import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
 import { missingIn } from './mcp-entry.ts';
-import { canClear, dialectField, notCleared, NOTHING, type FieldPlan } from './plan-plain.ts';
-
-/** The secrets that `--rotate` writes again although nothing shows that they differ. */
-export type Rotation = 'all' | readonly Path[];
-
-export function isRotated(rotation: Rotation, path: Path): boolean {
-  return (
-    rotation === 'all' ||
-    rotation.some((rotated) => samePath(rotated, path) || isWithin(rotated, path))
-  );
-}
+import { fieldHere } from './field-here.ts';
+import {
+  canClear,
+  notCleared,
+  NOTHING,
+  type FieldPlan,
+  type Rotation,
+  isRotated,
+} from './field-plan.ts';
 
 /**
  * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the fingerprint shows whether it is
@@ -31,7 +28,7 @@ export function planSecret(
   fingerprints: Fingerprints,
 ): FieldPlan {
   const { field, value } = desired;
-  const here = dialectField(desired, observed);
+  const here = fieldHere(desired.field, observed);
   const { reads, clearWith } = here;
   if (value instanceof UnseenSecret && value.unseen.missing !== null)
     return planMissing(desired, observed, value);
@@ -100,13 +97,10 @@ function secretStateOf({ field }: DesiredField, observed: ObservedState): Secret
 }
 
 /** Whether a secret is a key of a map that the service shows the keys of: then one that is not there is not stored. */
-function isListedAmong({ isNative, path }: AnyField, { answer }: ObservedState): boolean {
+function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
   const map = valueAt(answer, path.slice(0, -1));
-  return isNative && (map === null || isRecord(map)) && !isMemberOf(map, path.at(-1) ?? '');
-}
-
-function isMemberOf(map: Value, key: string): boolean {
-  return isRecord(map) && Object.hasOwn(map, key);
+  if (path.length === 1 || map === undefined) return false;
+  return map === null || (isRecord(map) && !Object.hasOwn(map, path.at(-1) ?? ''));
 }
 
 function changeOf({ field, value, source }: DesiredField, action: Action, reason: string): Change {
@@ -137,7 +131,7 @@ export function planSecretsStore(desired: DesiredField, observed: ObservedState)
 
 /** That the service does not keep a secret which the file declares, whether this plan sends it or not. */
 export function lostWhenSent(desired: DesiredField, observed: ObservedState): Warning[] {
-  const { name, loses } = dialectField(desired, observed);
+  const { name, loses } = fieldHere(desired.field, observed);
   if (loses === undefined || desired.value === null) return [];
   return [{ code: 'not-kept', message: `${name} is lost: ${loses}.`, path: desired.field.path }];
 }

@@ -1,17 +1,8 @@
-import { fieldNamed, fields } from '../model/field.ts';
+import { ACTIVE_PROFILE, AGENT_KIND, fieldNamed, fields, isNamedWithin } from '../model/field.ts';
 import { MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
-import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin } from '../model/native-parts.ts';
 import { onceFor } from '../model/once.ts';
 import { shownPath } from '../model/path-facts.ts';
-import {
-  formatPath,
-  isUnmanaged,
-  isWithin,
-  pathKey,
-  pathNamed,
-  samePath,
-  type Path,
-} from '../model/path.ts';
+import { formatPath, isUnmanaged, pathKey, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../model/plan.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
@@ -19,14 +10,14 @@ import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
 import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
 import { endingWarnings } from './kept-profile.ts';
 import { followingChanges } from './changed-along.ts';
-import { managedLists } from './managed.ts';
+import { declaresField, managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
-import { withImpliedKinds } from './native-fields.ts';
+import { withImpliedKinds } from './field-here.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
-import { planNative } from './plan-native.ts';
-import { planPlain, type FieldPlan } from './plan-plain.ts';
+import { planValue } from './plan-value.ts';
+import type { FieldPlan, Rotation } from './field-plan.ts';
 import { startOf } from './reset-agent.ts';
-import { lostWhenSent, planSecret, planSecretsStore, type Rotation } from './plan-secrets.ts';
+import { lostWhenSent, planSecret, planSecretsStore } from './plan-secrets.ts';
 
 export interface PlanOptions {
   readonly rotation: Rotation;
@@ -105,7 +96,8 @@ export function planSettings(
 function managedFields({ fields, unmanaged }: DesiredState, { dialect }: ObservedState) {
   return fields.filter(
     ({ field }) =>
-      (field.isNative || dialect.fields.has(field.name)) && !isUnmanaged(unmanaged, field.path),
+      (fieldNamed(field.name) === undefined || dialect.fields.has(field.name)) &&
+      !isUnmanaged(unmanaged, field.path),
   );
 }
 
@@ -134,14 +126,6 @@ function declaredAs(name: string, managed: readonly DesiredField[]): Value {
   return managed.find(({ field }) => field.name === name)?.value ?? null;
 }
 
-/** The native places of the fields of the specification that are declared beside a native value, too. */
-function keptBeside({ field: own }: DesiredField, managed: readonly DesiredField[]): Path[] {
-  return managed.flatMap(({ field }) => {
-    const native = field.isNative || isEmpty(field.native) ? null : field.native;
-    return native !== null && isWithin(native, own.path) ? [native] : [];
-  });
-}
-
 function planField(
   field: DesiredField,
   managed: readonly DesiredField[],
@@ -153,11 +137,9 @@ function planField(
     const plan = planSecret(field, observed, rotation, fingerprints);
     return { ...plan, warnings: [...(plan.warnings ?? []), ...lostWhenSent(field, observed)] };
   }
-  if (field.field.isNative)
-    return planNative(field, observed, rotation, keptBeside(field, managed));
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   if (field.field.name === 'secrets_store') return planSecretsStore(field, observed);
-  return planPlain(field, observed, { fields: managed });
+  return planValue(field, observed, { fields: managed, rotation });
 }
 
 /**
@@ -224,13 +206,7 @@ function unreadableIn(desired: DesiredState, { values }: ObservedState): Unknown
 
 /** What the service holds and the file does not manage. */
 function unmanagedIn(desired: DesiredState, observed: ObservedState): Path[] {
-  const declared = new Set<string>(desired.fields.map(({ field }) => field.name));
-  const maps = desired.fields.filter(({ field }) => field.isNative).map(({ field }) => field.path);
-  const isDeclared = (name: string): boolean => {
-    const place = fieldNamed(name)?.native ?? pathNamed(name);
-    return declared.has(name) || maps.some((path) => isWithin(place, path));
-  };
-  const names = heldBy(observed).filter((name) => !isDeclared(name));
+  const names = heldBy(observed).filter((name) => !declaresField(desired, name));
   const shown = new Map(
     names
       .map(pathNamed)

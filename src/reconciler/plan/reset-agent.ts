@@ -1,13 +1,13 @@
 import type { Dialect } from '../model/dialect.ts';
 import type { Finding } from '../model/guard.ts';
-import { AGENT_KIND, AGENT_PART, isNamedWithin } from '../model/native-parts.ts';
+import { AGENT_KIND, AGENT_PART, isNamedWithin } from '../model/field.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { SettingsPlan } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isRecord, recordOf, sameValue } from '../model/value.ts';
-import { kindsOf } from './native-fields.ts';
+import { kindsOf } from './field-here.ts';
 
 /**
  * The kind of agent that a file makes of another one; null if it makes none. A server starts the settings of the agent anew then: all

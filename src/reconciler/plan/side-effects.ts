@@ -11,7 +11,7 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { AGENT_PART, isNamedWithin, isNativePath } from '../model/native-parts.ts';
+import { AGENT_PART, isNamedWithin, isNativePath } from '../model/field.ts';
 import { pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsWrite } from '../model/plan.ts';
 import type { DesiredState, ObservedState, SecretState } from '../model/state.ts';
@@ -27,7 +27,7 @@ import { changedAlong, FOLLOWS } from './changed-along.ts';
 import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { defaultsIn } from './mcp-entry.ts';
-import { isCleared, isShownAsNull } from './plan-plain.ts';
+import { isCleared, isShownAsNull } from './plan-value.ts';
 import { isReset } from './reset-agent.ts';
 
 /** Something that a write changed although the file does not manage it. */

@@ -22,8 +22,7 @@ import {
 import { literalDigest } from './declared-form.ts';
 import { matchEntries } from './match-entries.ts';
 import { compareEntry } from './mcp-entry.ts';
-import { concealed } from './plan-plain.ts';
-import { shownLike, veiled } from './shown-like.ts';
+import { concealed, shownLike, veiled } from './field-plan.ts';
 
 const MASKED_PART = `?${MASK}`;
 

@@ -1,5 +1,5 @@
 import { isMcpList } from '../model/mcp.ts';
-import { ACTIVE_PROFILE } from '../model/native-parts.ts';
+import { ACTIVE_PROFILE, fieldPathOf } from '../model/field.ts';
 import { isUnmanaged, pathKey, samePath, type Path } from '../model/path.ts';
 import { changesOf, type Change, type ChangeClass, type Plan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
@@ -68,9 +68,8 @@ function isDeclared({ fields, unmanaged }: DesiredState, path: Path): boolean {
 
 /** The declared field that a path of a plan is of: an mcp entry's is the field, a native one is the path itself. */
 function declares(fields: DesiredState['fields'], path: Path) {
-  return fields.find(({ field }) =>
-    field.isNative ? samePath(field.path, path) : field.name === path[0],
-  );
+  const own = fieldPathOf(path);
+  return fields.find(({ field }) => samePath(field.path, own));
 }
 
 /** What a state declares under a path: a field's value, or an mcp entry; undefined if it declares nothing. */

@@ -2,9 +2,14 @@ import { declaredPlace } from '../desired/native.ts';
 import { member, nodeAt } from '../desired/node.ts';
 import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
-import { fieldNamed, type Field } from '../model/field.ts';
+import {
+  type Field,
+  fieldNamed,
+  isNativePath,
+  NATIVE_PARTS,
+  NATIVE_SERVERS,
+} from '../model/field.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { isNativePath, NATIVE_PARTS, NATIVE_SERVERS } from '../model/native-parts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { LeftAlone, PulledAction } from '../model/pulled.ts';

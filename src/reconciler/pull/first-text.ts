@@ -1,8 +1,7 @@
 import { expectationAt, namedKeys, settingsNodes } from '../desired/schema-lookup.ts';
 import { schemaText } from '../desired/schema.gen.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
-import { fields } from '../model/field.ts';
-import { isNativePath, NATIVE_PARTS } from '../model/native-parts.ts';
+import { fields, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { isPart } from '../model/native-schema.ts';
 import { isRecord, masked, type Json } from '../model/value.ts';
 import { isObject, type JsonObject } from '../yaml-edit/json.ts';

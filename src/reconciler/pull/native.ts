@@ -8,7 +8,7 @@ import type { SchemaLock } from '../model/schema-lock.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isList, isRecord, secretsIn, type Json, type Value } from '../model/value.ts';
-import { isNativeSecret, placeOf, shownAt } from '../plan/native-fields.ts';
+import { isSecretHere, nodesHere, shownHere } from '../plan/field-here.ts';
 import { isObject } from '../yaml-edit/json.ts';
 import type { Adopted } from './fields.ts';
 import { NOTHING_PULLED, type Pulled, type PullRules } from './mcp.ts';
@@ -33,7 +33,7 @@ export function pulledNative(
     left: [],
   });
   if (isExcluded(path, rules)) return leave(REASONS.unlike);
-  if (isNativeSecret(path, observed)) {
+  if (isSecretHere(path, observed)) {
     if (!overReferences) return leave(ref === null ? REASONS.secret : REASONS.reference);
     return change.action === 'set'
       ? write({ value: null, placeholders: [] }, 'clear')
@@ -57,14 +57,14 @@ export function pulledNative(
 /** Adopts a native value that nothing declares, secrets as references. */
 export function adoptedNative(path: Path, observed: ObservedState, rules: PullRules): Adopted {
   const leave = (reason: string): Adopted => ({ edits: [], left: [{ path, reason, ref: null }] });
-  if (placeOf(path, observed).length === 0) return leave(REASONS.unmanageable);
+  if (nodesHere(path, observed).length === 0) return leave(REASONS.unmanageable);
   if (isExcluded(path, rules)) return leave(REASONS.unlike);
   if (isFilledIn(path, observed)) return leave(REASONS.filled);
-  const shown = shownAt(observed, path) ?? null;
+  const shown = shownHere(observed, path) ?? null;
   // A map of secrets that reads empty may hold some: declared, it would take them out.
-  const hides = isRecord(shown) && isNativeSecret([...path, 'any'], observed);
+  const hides = isRecord(shown) && isSecretHere([...path, 'any'], observed);
   if (hides && Object.keys(shown).length === 0) return { edits: [], left: [] };
-  const written = isNativeSecret(path, observed)
+  const written = isSecretHere(path, observed)
     ? referenceTo(new Secret(''), placeAt(path, rules))
     : writtenAt(path, shown, rules);
   if (written === null || !isDeclarable(path, written)) return leave(unwritten(shown));

@@ -1,3 +1,4 @@
+import { fieldPathOf } from '../model/field.ts';
 import { callNames, entriesOf, isMcpList } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -52,9 +53,8 @@ export function pullReport(
 /** The place of a value in the edited file. */
 function sourceAt(desired: DesiredState | null, path: Path): Source | null {
   const [name = '', list, segment] = path;
-  const field = desired?.fields.find(({ field: one }) =>
-    one.isNative ? samePath(one.path, path) : one.name === name,
-  );
+  const own = fieldPathOf(path);
+  const field = desired?.fields.find((one) => samePath(one.field.path, own));
   if (field === undefined) return null;
   if (name !== 'mcp_config' || !isMcpList(list)) return field.source();
   const entries = isRecord(field.value) ? entriesOf(field.value[list]) : [];

@@ -1,5 +1,5 @@
-import { NATIVE_PARTS } from '../model/native-parts.ts';
-import { shownAt } from '../plan/native-fields.ts';
+import { NATIVE_PARTS } from '../model/field.ts';
+import { shownHere } from '../plan/field-here.ts';
 import { member, type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
@@ -13,7 +13,7 @@ import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
 import { compareEntry, defaultsIn, PLAIN_ANSWER } from '../plan/mcp-entry.ts';
-import { planPlain } from '../plan/plan-plain.ts';
+import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, type ComparableState } from './comparison.ts';
 import { adopted, pulledFields, undeclaredLists } from './fields.ts';
@@ -113,7 +113,7 @@ function hiddenBeside(
     const { shownAsNull } = observed.dialect.fields.get(name) ?? {};
     if (shownAsNull === undefined || differs.has(name) || !differs.has(shownAsNull.field))
       return [];
-    return planPlain(declared, observed).changes ?? [];
+    return planValue(declared, observed).changes ?? [];
   });
 }
 
@@ -210,7 +210,7 @@ function toAdopt(
 function valueAt(observed: ObservedState, path: Path): Value {
   const { values } = observed;
   const [name = '', list, entry] = path;
-  if (NATIVE_PARTS.has(name)) return shownAt(observed, path) ?? null;
+  if (NATIVE_PARTS.has(name)) return shownHere(observed, path) ?? null;
   const value = values[name] ?? null;
   if (list === undefined) return value;
   return isRecord(value) && entry === undefined ? (value[list] ?? null) : null;

@@ -1,5 +1,5 @@
 import type { DialectName } from '../model/dialect.ts';
-import { NATIVE_SERVERS } from '../model/native-parts.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
 import { isSecretPlace, nativeNodes } from '../model/native-schema.ts';
 import { factsAt } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';

@@ -1,7 +1,6 @@
-import { fieldAtNative } from '../model/field.ts';
+import { fieldAtNative, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { memberNodes, variantsOf, type SchemaNode } from '../model/json-schema.ts';
 import type { DialectName } from '../model/dialect.ts';
-import { isNativePath, NATIVE_PARTS } from '../model/native-parts.ts';
 import {
   defaultOf,
   isOpenMap,

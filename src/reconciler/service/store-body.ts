@@ -1,6 +1,5 @@
-import { fieldNamed, type Field } from '../model/field.ts';
+import { type SpecifiedField, fieldNamed, isNativePath } from '../model/field.ts';
 import { holdsMask } from '../model/mask.ts';
-import { isNativePath } from '../model/native-parts.ts';
 import { pathNamed, type Path } from '../model/path.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { WriteAnswer } from '../model/ports.ts';
@@ -30,7 +29,7 @@ interface Merging {
   /** The members whose changes are sent, each with the name of those changes. */
   readonly diffs: ReadonlyMap<string, string>;
   readonly ofNative: (path: Path, value: Value) => Sendable;
-  readonly ofField: (field: Field, value: Value) => Sendable;
+  readonly ofField: (field: SpecifiedField, value: Value) => Sendable;
   /** What the service would do with a mask. */
   readonly withMask: string;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fields } from '../../../src/reconciler/model/field.ts';
+import { fields, hasTwoNames } from '../../../src/reconciler/model/field.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
@@ -214,9 +214,9 @@ describe('a policy judges a field by both of its names, whichever the file uses'
   const written = (place: string, value: string): string =>
     place.split('.').reduceRight((inner, key) => `{ ${key}: ${inner} }`, value);
 
-  const FIELDS = fields().flatMap(({ name, native, type }) =>
-    native === null || type === 'object' ? [] : [{ name, native: native.join('.') }],
-  );
+  const FIELDS = fields()
+    .filter((field) => hasTwoNames(field) && field.type !== 'object')
+    .map(({ name, place }) => ({ name, native: place.join('.') }));
   const WRONG = '${env:WRONG_VALUE}';
 
   it.each(FIELDS)('$name and $native', async ({ name, native }) => {

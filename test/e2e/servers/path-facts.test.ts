@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { fieldNamed } from '../../../src/reconciler/model/field.ts';
+import { placeNamed } from '../../../src/reconciler/model/field.ts';
 import { MASK } from '../../../src/reconciler/model/secret.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
@@ -154,7 +154,7 @@ type Spelling = 'flat' | 'native';
 
 /** A field by its name or by its place; what has no name is only at its place. */
 function spelled(name: string, spelling: Spelling): string {
-  return spelling === 'native' ? (fieldNamed(name)?.native?.join('.') ?? name) : name;
+  return spelling === 'native' ? placeNamed(name).join('.') : name;
 }
 
 /** Values by their places as the settings of a file, maps merged. */

@@ -23,8 +23,8 @@ describe('what is known of a path', () => {
   });
 
   it('is the same under the name of a field and at its native place', () => {
-    for (const { name, native, secret } of fields()) {
-      expect(factsAt([name])).toEqual(factsAt(native ?? [name]));
+    for (const { name, place, secret } of fields()) {
+      expect(factsAt([name])).toEqual(factsAt(place));
       if (secret) expect([name, factsAt([name]).secret]).toEqual([name, true]);
     }
   });

@@ -6,7 +6,7 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import type { Rotation } from '../../../src/reconciler/plan/plan-secrets.ts';
+import type { Rotation } from '../../../src/reconciler/plan/field-plan.ts';
 import { bodyOf, observedOf } from '../../fixture/observed.ts';
 
 const REFERENCE = new Secret('new-value', '${env:LLM_API_KEY}');

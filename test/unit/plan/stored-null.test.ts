@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nativeField } from '../../../src/reconciler/model/field.ts';
+import { unnamedField } from '../../../src/reconciler/model/field.ts';
+import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
@@ -12,7 +13,7 @@ function changes(declared: Value, llm: Readonly<Record<string, Value>>) {
   const answer = { llm_api_key_is_set: false, agent_settings: { agent_kind: 'openhands', llm } };
   const source = () => ({ file: 'settings.yaml', line: 1, column: 1 });
   const desired: DesiredState = {
-    fields: [{ field: nativeField(PATH, false), value: declared, source }],
+    fields: [{ field: unnamedField(PATH, false), value: declared, source }],
     items: new Map(),
     missing: [],
     unmanaged: [],
@@ -40,5 +41,24 @@ describe('a null that a server stores where its default is another value', () =>
       expect(changes(null, llm)).toEqual([]);
     expect(changes(300, {})).toEqual([]);
     expect(changes(null, { timeout: 60 })).toHaveLength(1);
+  });
+});
+
+describe('a value at a place that the specification does not name', () => {
+  const unseen = new UnseenSecret('https://${env:A}', null, {
+    reason: 'the variable A is not set',
+    missing: '${env:A}',
+    literals: ['https://', ''],
+  });
+
+  it('surely differs if its text cannot be that of a reference without a value, as under a name', () => {
+    expect(changes(unseen, { timeout: 'https://x' })).toEqual([]);
+    expect(changes(unseen, { timeout: 'http://x' })).toMatchObject([{ action: 'change' }]);
+  });
+
+  it('is cleared by null although the service masks it', () => {
+    const masked = new Secret('**********');
+    expect(changes(null, { timeout: masked })).toMatchObject([{ action: 'clear', after: null }]);
+    expect(changes(60, { timeout: masked })).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
-import { fieldNamed } from '../../model/field.ts';
+import { fieldNamed, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
-import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { isSecretPlace } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';

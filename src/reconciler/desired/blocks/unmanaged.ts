@@ -1,12 +1,14 @@
-import { fieldAtNative, fieldNamed, fields } from '../../model/field.ts';
-import { bareUrl } from '../../model/address.ts';
-import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import {
+  fieldAtNative,
+  fieldNamed,
+  fields,
   fieldsWithin,
   isNativePath,
   NATIVE_PARTS,
   NATIVE_SERVERS,
-} from '../../model/native-parts.ts';
+} from '../../model/field.ts';
+import { bareUrl } from '../../model/address.ts';
+import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
 import type { SchemaLock } from '../../model/schema-lock.ts';
 import { didYouMean, suggest } from '../../model/wording.ts';

@@ -1,5 +1,5 @@
 import type { Dialect, DialectField, Unstorable } from '../../model/dialect.ts';
-import { fields, type Field, type FieldName } from '../../model/field.ts';
+import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
 import { recordOf } from '../../model/value.ts';
 import type { Places } from '../places.ts';
@@ -110,7 +110,7 @@ export const AGENT_SERVER: Dialect = {
   ),
 };
 
-function fieldHere({ name, secret }: Field): DialectField {
+function fieldHere({ name, secret }: SpecifiedField): DialectField {
   const reads = secret ? 'presence' : 'value';
   return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
 }

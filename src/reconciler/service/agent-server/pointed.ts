@@ -1,5 +1,5 @@
 import type { SetpointError } from '../../model/error.ts';
-import { isNamedWithin, MODEL_PART } from '../../model/native-parts.ts';
+import { isNamedWithin, MODEL_PART } from '../../model/field.ts';
 import type { ObservedState, Pointed } from '../../model/state.ts';
 import { isRecord, membersOf, recordOf, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Ask } from '../ask.ts';

@@ -1,8 +1,7 @@
 import type { DialectField } from '../../model/dialect.ts';
-import { fieldNamed } from '../../model/field.ts';
+import { fieldNamed, NATIVE_PARTS } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
 import { entriesOf, MCP_LISTS, segmentsIn } from '../../model/mcp.ts';
-import { NATIVE_PARTS } from '../../model/native-parts.ts';
 import type { Path } from '../../model/path.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Field } from '../../model/field.ts';
+import type { SpecifiedField } from '../../model/field.ts';
 import { defaultOf, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
@@ -61,7 +61,7 @@ function nativeToSend(path: Path, value: Value): Value {
 }
 
 /** null resets a member of agent_settings and removes one of misc_settings; in conversation_settings it is stored or refused. */
-function toSend({ name }: Field, value: Value): Value {
+function toSend({ name }: SpecifiedField, value: Value): Value {
   const here = AGENT_SERVER.fields.get(name);
   const isKept = PLACES.get(name)?.[0] === CONVERSATION;
   if (value === null && isKept && here?.onNull === 'resets') return here.absent;

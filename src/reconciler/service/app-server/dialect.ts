@@ -1,5 +1,5 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
-import { fields, type Field, type FieldName } from '../../model/field.ts';
+import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
 import type { Path } from '../../model/path.ts';
 import { recordOf } from '../../model/value.ts';
@@ -126,7 +126,7 @@ const OF_OPENHANDS: ReadonlySet<string> = new Set<FieldName>([
   'condenser_max_size',
 ]);
 
-function fieldHere(field: Field): DialectField {
+function fieldHere(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith, secret, readable, setFlag, default: absent } = field;
   const reads = readable ? 'value' : secret && setFlag !== null ? 'presence' : 'nothing';
   return { name, reads, onNull, clearWith, absent, ...HERE[name]?.field };

@@ -1,6 +1,5 @@
-import { fieldAtNative, fieldNamed } from '../../model/field.ts';
+import { fieldAtNative, fieldNamed, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
-import { NATIVE_PARTS, NATIVE_SERVERS } from '../../model/native-parts.ts';
 import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
 import type { ObservedState, SecretState } from '../../model/state.ts';
 import {

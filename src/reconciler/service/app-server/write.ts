@@ -1,4 +1,4 @@
-import type { Field } from '../../model/field.ts';
+import type { SpecifiedField } from '../../model/field.ts';
 import { faultsIn } from '../../model/json-schema.ts';
 import { defaultOf, nativeSchema, nodesAt } from '../../model/native-schema.ts';
 import { formatPath, type Path } from '../../model/path.ts';
@@ -81,7 +81,7 @@ function nativeToSend(path: Path, value: Value): Sendable {
   return isReadable ? { value: sent } : unreadable(formatPath(path));
 }
 
-function toSend(field: Field, value: Value): Sendable {
+function toSend(field: SpecifiedField, value: Value): Sendable {
   if (field.name !== 'mcp_config')
     return isStorable(field, value) ? { value } : unreadable(field.name);
   const found = serversIn(value);
@@ -93,7 +93,7 @@ function unreadable(name: string): Sendable {
 }
 
 /** Whether the service can read again what it stores for this value: it has the type of the field, and is null only if that clears. */
-function isStorable({ name, type, nullable }: Field, value: Value): boolean {
+function isStorable({ name, type, nullable }: SpecifiedField, value: Value): boolean {
   if (value === null) return nullable && APP_SERVER.fields.get(name)?.onNull !== 'refuses';
   const bare = value instanceof Secret ? value.reveal() : value;
   if (type === 'string') return typeof bare === 'string';

@@ -1,5 +1,5 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
-import { fields, type Field, type FieldName } from '../../model/field.ts';
+import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
 import type { ValueRecord } from '../../model/value.ts';
 import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
 
@@ -64,12 +64,12 @@ function changed(
   return { ...dialect, fields: new Map(altered) };
 }
 
-function specified(field: Field): DialectField {
+function specified(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith } = field;
   return { name, onNull, clearWith, absent: field.default, reads: readsOf(field) };
 }
 
-function readsOf({ name, readable, secret, setFlag }: Field): DialectField['reads'] {
+function readsOf({ name, readable, secret, setFlag }: SpecifiedField): DialectField['reads'] {
   if (readable) return 'value';
   if (name === 'secrets_store') return 'names';
   return secret && setFlag !== null ? 'presence' : 'nothing';

@@ -1,15 +1,15 @@
 import type { DialectField } from '../model/dialect.ts';
-import { nativeField, type NativeField } from '../model/field.ts';
+import { SetpointError } from '../model/error.ts';
+import { AGENT_KIND, fieldNamed, fieldsWithin, unnamedField, type Field } from '../model/field.ts';
 import { variantsOf, type Definitions, type SchemaNode } from '../model/json-schema.ts';
 import {
   defaultOf,
   isSecretPlace,
   kindMember,
-  nativeSchema,
-  nodesAt,
+  nativeDefinitions,
+  nativeNodes,
   type KindAt,
 } from '../model/native-schema.ts';
-import { AGENT_KIND, fieldsWithin } from '../model/native-parts.ts';
 import {
   formatPath,
   isUnmanaged,
@@ -31,14 +31,38 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 
-/** What the service has at a native path, or, if `desired` is given, what it has there once the declared kinds apply. */
-export function placeOf(
+/**
+ * A field as the services of an observation have it: from the table of their dialect, or, if the specification does not name it, from
+ * their schema. Throws if they do not have it: that is found before a plan is made.
+ */
+export function fieldHere({ name, path, secret }: Field, observed: ObservedState): DialectField {
+  const { dialect } = observed;
+  const known = dialect.fields.get(name);
+  if (known !== undefined) return known;
+  if (fieldNamed(name) !== undefined)
+    throw new SetpointError('internal', `${dialect.name} has no field ${name}.`);
+  const nodes = nodesHere(path, observed);
+  // The word that tells variants apart is by itself that of the first one.
+  const isKind = nodes.some((node) => node.const !== undefined);
+  const absent = defaultOf(isKind ? nativeNodes(dialect.name, path) : nodes) ?? null;
+  return {
+    name,
+    reads: secret ? 'presence' : 'value',
+    onNull: absent === null ? 'clears' : 'resets',
+    clearWith: null,
+    absent,
+    storesNull: true,
+    ...dialect.native?.get(name),
+  };
+}
+
+/** What the schema of the service has at a path, or, if `desired` is given, what it has there once the declared kinds apply. */
+export function nodesHere(
   path: Path,
   observed: ObservedState,
   desired: Pick<DesiredState, 'fields'> = { fields: [] },
 ): readonly SchemaNode[] {
-  const schema = nativeSchema(observed.dialect.name);
-  return schema === null ? [] : nodesAt(schema, path, kindsOf(observed, desired));
+  return nativeNodes(observed.dialect.name, path, kindsOf(observed, desired));
 }
 
 /** The words that tell the variants of parts apart: the declared ones, then those of the service, then the usual ones. */
@@ -46,11 +70,10 @@ export function kindsOf(
   { dialect, values }: ObservedState,
   { fields }: Pick<DesiredState, 'fields'> = { fields: [] },
 ): KindAt {
-  const schema = nativeSchema(dialect.name);
   return (path) => {
     const name = formatPath(path);
     const declared = fields.find(({ field }) => field.name === name)?.value;
-    const variants = schema === null ? [] : nodesAt(schema, path.slice(0, -1));
+    const variants = nativeNodes(dialect.name, path.slice(0, -1));
     const words = variants.flatMap((node) => kindMember(node)?.[1] ?? []);
     const known = declared ?? impliedKind(path, variants, fields) ?? values[name];
     // A word that is none of these, or not known here, rules no variant out.
@@ -71,9 +94,9 @@ function impliedKind(
   const part = path.slice(0, -1);
   if (samePath(path, AGENT_KIND) || variants.length < 2) return undefined;
   const members = fields.flatMap(({ field, value }) => {
-    const at = field.isNative ? field.path : (field.native ?? []);
-    const isInside = value !== null && at.length > part.length && isWithin(at, part);
-    return isInside ? [at[part.length] ?? ''] : [];
+    const { place } = field;
+    const isInside = value !== null && place.length > part.length && isWithin(place, part);
+    return isInside ? [place[part.length] ?? ''] : [];
   });
   const having = variants.filter(({ properties = {} }) =>
     members.every((member) => Object.hasOwn(properties, member)),
@@ -84,29 +107,26 @@ function impliedKind(
 
 /** The places of the words that tell the variants of the parts around a path apart. */
 export function kindPlaces(path: Path, { dialect }: ObservedState): Path[] {
-  const schema = nativeSchema(dialect.name);
   return path.flatMap((_, index) => {
     const above = path.slice(0, index);
-    const kinds = schema === null ? [] : nodesAt(schema, above).map(kindMember);
-    const kind = kinds.find((one) => one !== null);
-    return kind === undefined || kind === null ? [] : [[...above, kind[0]]];
+    const kinds = nativeNodes(dialect.name, above).flatMap((node) => kindMember(node)?.[0] ?? []);
+    return kinds.slice(0, 1).map((kind) => [...above, kind]);
   });
 }
 
 /** What a file declares, with the kinds of parts that follow from it and that the service does not have. */
 export function withImpliedKinds(desired: DesiredState, observed: ObservedState): DesiredState {
-  if (!observed.stored || nativeSchema(observed.dialect.name) === null) return desired;
+  if (!observed.stored) return desired;
   const names = new Set(desired.fields.map(({ field }) => field.name));
   const [now, then] = [kindsOf(observed), kindsOf(observed, desired)];
   const implied = new Map<string, DesiredField>();
   for (const one of desired.fields) {
-    const at = one.field.isNative ? one.field.path : (one.field.native ?? []);
     if (one.value === null || isUnmanaged(desired.unmanaged, one.field.path)) continue;
-    for (const place of kindPlaces(at, observed)) {
+    for (const place of kindPlaces(one.field.place, observed)) {
       const [name, kind] = [formatPath(place), then(place)];
       if (names.has(name) || samePath(place, AGENT_KIND) || kind === undefined) continue;
       if (sameValue(kind, now(place)) || isUnmanaged(desired.unmanaged, place)) continue;
-      implied.set(name, { field: nativeField(place, false), value: kind, source: one.source });
+      implied.set(name, { field: unnamedField(place, false), value: kind, source: one.source });
     }
   }
   return implied.size === 0
@@ -114,31 +134,8 @@ export function withImpliedKinds(desired: DesiredState, observed: ObservedState)
     : { ...desired, fields: [...desired.fields, ...implied.values()] };
 }
 
-/** A native field as the dialect has it: what planning reads of any field. */
-export function nativeDialectField(
-  { name, path, secret }: NativeField,
-  observed: ObservedState,
-): DialectField {
-  const places = placeOf(path, observed);
-  const schema = nativeSchema(observed.dialect.name);
-  // The word that tells variants apart is by itself that of the first one.
-  const isKind = schema !== null && places.some((node) => node.const !== undefined);
-  const absent = defaultOf(isKind ? nodesAt(schema, path) : places) ?? null;
-  return {
-    name,
-    reads: secret ? 'presence' : 'value',
-    onNull: absent === null ? 'clears' : 'resets',
-    clearWith: null,
-    absent,
-    ...observed.dialect.native?.get(name),
-  };
-}
-
-/**
- * What the service shows at a native path: a value, or the values under it as a map. Undefined if it shows none, so that there is
- * the default.
- */
-export function shownAt({ values }: ObservedState, path: Path): Value | undefined {
+/** What the service shows at a path: a value, or the values under it as a map. Undefined if it shows none, so that there is the default. */
+export function shownHere({ values }: ObservedState, path: Path): Value | undefined {
   const own = values[formatPath(path)];
   if (own !== undefined) return own;
   const inner = Object.entries(values).flatMap(([name, value]) => {
@@ -156,11 +153,11 @@ export function shownAt({ values }: ObservedState, path: Path): Value | undefine
  */
 export function heldWithin(path: Path, observed: ObservedState): Value {
   const { values, secrets } = observed;
-  const own = shownAt(observed, path);
+  const own = shownHere(observed, path);
   if (own !== undefined && !isRecord(own)) return own;
-  const specified = fieldsWithin(path).flatMap(({ name, native }) => {
+  const specified = fieldsWithin(path).flatMap(({ name, place }) => {
     const value = values[name] ?? null;
-    return native === null || value === null ? [] : [[native, value] as const];
+    return value === null ? [] : [[place, value] as const];
   });
   const stored = [...secrets].flatMap(([name, state]) => {
     const at = state === 'stored' ? pathNamed(name) : [];
@@ -184,15 +181,13 @@ function nested(entries: readonly (readonly [Path, Value])[]): ValueRecord {
   );
 }
 
-/** Whether two values mean the same: what a server fills in for a member that is left out does not count. */
-export function sameNative(
-  declared: Value,
-  actual: Value,
-  nodes: readonly SchemaNode[],
-  { dialect }: ObservedState,
-): boolean {
-  const defs = nativeSchema(dialect.name)?.$defs ?? {};
-  return sameValue(stripped(declared, nodes, defs), stripped(actual, nodes, defs));
+/** Whether two values at a path mean the same: what a server fills in for a member that is left out does not count. */
+export function sameHere(a: Value, b: Value, path: Path, observed: ObservedState): boolean {
+  if (sameValue(a, b)) return true;
+  if (!isList(a) && !isRecord(a)) return false;
+  const nodes = nodesHere(path, observed);
+  const defs = nativeDefinitions(observed.dialect.name);
+  return sameValue(stripped(a, nodes, defs), stripped(b, nodes, defs));
 }
 
 function stripped(value: Value, nodes: readonly SchemaNode[], defs: Definitions): Value {
@@ -223,7 +218,7 @@ function membersAt(
   return own === undefined ? [] : variantsOf(own, defs);
 }
 
-/** Whether a native path is one of a secret, of which the service shows at most that it is stored. */
-export function isNativeSecret(path: Path, observed: ObservedState): boolean {
-  return isSecretPlace(placeOf(path, observed));
+/** Whether a path is one of a secret, of which the service shows at most that it is stored. */
+export function isSecretHere(path: Path, observed: ObservedState): boolean {
+  return isSecretPlace(nodesHere(path, observed));
 }

@@ -1,0 +1,175 @@
+import { fieldNamed } from '../model/field.ts';
+import {
+  faultsIn,
+  inWords,
+  type Definitions,
+  type Fault,
+  type SchemaNode,
+} from '../model/json-schema.ts';
+import {
+  isPart,
+  nativeDefinitions,
+  nativeNodes,
+  nativeSchema,
+  serversWith,
+} from '../model/native-schema.ts';
+import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
+import { lockedNodes } from '../model/schema-lock.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
+import { fieldHere, kindPlaces, kindsOf, nodesHere, shownHere } from './field-here.ts';
+
+/**
+ * Why a service cannot hold the values at places that only its schema tells of: it has no such member, or not in its release, or would
+ * refuse the value, or store what it cannot read again. A server drops a member that it does not know without a word.
+ */
+export function schemaMisfits(desired: DesiredState, observed: ObservedState): string[] {
+  const found = desired.fields
+    .filter(({ field }) => fieldNamed(field.name) === undefined)
+    .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
+    .flatMap((declared) => misfitAt(declared, desired, observed) ?? []);
+  const lacking = found.filter((problem) => typeof problem !== 'string');
+  const others = found.filter((problem) => typeof problem === 'string');
+  return [...together(lacking), ...others, ...contradictions(desired, observed)];
+}
+
+const BASE: Path = ['conversation_settings', 'worktree_base'];
+const BASE_REF: Path = ['conversation_settings', 'worktree_base_ref'];
+
+/** Values that fit each by itself, and that the service refuses together. */
+function contradictions(desired: DesiredState, observed: ObservedState): string[] {
+  const declaredAt = (path: Path) =>
+    desired.fields.find(
+      ({ field }) => samePath(field.path, path) && !isUnmanaged(desired.unmanaged, path),
+    );
+  const after = (path: Path): Value =>
+    (declaredAt(path) ?? { value: shownHere(observed, path) ?? null }).value;
+  const isDeclared = [BASE, BASE_REF].some((path) => declaredAt(path) !== undefined);
+  if (!isDeclared || !sameValue(after(BASE), 'ref') || after(BASE_REF) !== null) return [];
+  return [`${formatPath(BASE_REF)} must be set there while ${formatPath(BASE)} is ref.`];
+}
+
+/** A member that the service does not have, and the servers that have it, in words. */
+interface Lacking {
+  readonly name: string;
+  readonly servers: string;
+}
+
+/** One sentence for all members that the same servers have. */
+function together(lacking: readonly Lacking[]): string[] {
+  const servers = [...new Set(lacking.map((one) => one.servers))];
+  return servers.map((has) => {
+    const names = lacking.filter((one) => one.servers === has).map(({ name }) => name);
+    const verb = has.includes(' and ') ? 'have' : 'has';
+    const it = names.length === 1 ? 'it' : 'them';
+    return `It has no ${names.join(', ')}${has === '' ? '' : `: ${has} ${verb} ${it}`}.`;
+  });
+}
+
+function misfitAt(
+  { field, value }: DesiredField,
+  desired: DesiredState,
+  observed: ObservedState,
+): string | Lacking | null {
+  const { path, name } = field;
+  const nodes = nodesHere(path, observed, desired);
+  const { dialect, release } = observed;
+  const isNothing = value === null || (isRecord(value) && Object.keys(value).length === 0);
+  if (nodes.length === 0) {
+    const isKnown = nativeNodes(dialect.name, path).length > 0;
+    const isLater = nativeSchema(dialect.name) !== null && !isKnown;
+    const { lock } = desired;
+    const locked = isLater && lock !== undefined ? lockedNodes(lock, path, dialect.name) : [];
+    if (locked.length > 0) {
+      if (isOlder(path, desired, observed, true))
+        return `${name} is not in release ${release ?? 'of the service'}: the schema lock has it from another one.`;
+      return value === null ? null : wrongValue(value, locked, {}, path);
+    }
+    if (isLater && isShown(path, observed)) return null;
+    const kind = lackingKind(path, desired, observed);
+    return kind === null
+      ? { name, servers: serversWith(path) }
+      : `It has no ${name} while ${kind}.`;
+  }
+  if (isOlder(path, desired, observed))
+    return `${name} is not in release ${release ?? 'of the service'}: ${serversWith(path)} has it.`;
+  if (value === null && fieldHere(field, observed).onNull === 'refuses')
+    return `${name} cannot be null there: null keeps what the service has. Write [] for none.`;
+  return isNothing ? null : wrongValue(value, nodes, nativeDefinitions(dialect.name), path);
+}
+
+/** The first thing that is wrong with a value, in words; null if nothing is. */
+function wrongValue(
+  value: Value,
+  nodes: readonly SchemaNode[],
+  defs: Definitions,
+  path: Path,
+): string | null {
+  const [fault] = faultsIn(value, { anyOf: nodes }, defs, path);
+  return fault === undefined ? null : wrong(fault, defs);
+}
+
+/** The kind of a part that has nothing at a path, while another kind has, in words; null if it is not for its kind. */
+export function lackingKind(
+  path: Path,
+  desired: DesiredState,
+  observed: ObservedState,
+): string | null {
+  const { name } = observed.dialect;
+  const isKnown = nativeNodes(name, path).length > 0;
+  if (!isKnown || nodesHere(path, observed, desired).length > 0) return null;
+  const kindAt = kindsOf(observed, desired);
+  const decides = kindPlaces(path, observed).find((place) => {
+    const inside = path.slice(0, place.length);
+    const applies = (at: Path) => (samePath(at, place) ? kindAt(place) : undefined);
+    return nativeNodes(name, inside, applies).length === 0;
+  });
+  return decides === undefined
+    ? 'agent_settings.agent_kind is another'
+    : `${formatPath(decides)} is ${JSON.stringify(kindAt(decides))}`;
+}
+
+/** Whether the answer has a member that the known release does not have: a later release may. */
+function isShown(path: Path, { answer }: ObservedState): boolean {
+  const above = valueAt(answer, path.slice(0, -1));
+  return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
+}
+
+/**
+ * Whether the answer lacks a member that the known release, or one of the lock, always answers: an earlier release does not have it.
+ */
+function isOlder(
+  path: Path,
+  desired: DesiredState,
+  observed: ObservedState,
+  ofLock = false,
+): boolean {
+  const { stored, answer, saved = false } = observed;
+  const above = path.slice(0, -1);
+  const [known, ...others] = nodesHere(above, observed, desired);
+  if (!stored || saved || known === undefined || others.length > 0 || !isPart([known]))
+    return false;
+  if (changesKind(path, desired, observed)) return false;
+  if (above.length > 0 && !ofLock && !hasMember(known, path)) return false;
+  const shown = above.length === 0 ? answer : valueAt(answer, above);
+  return (
+    isRecord(shown) && Object.keys(shown).length > 0 && !Object.hasOwn(shown, path.at(-1) ?? '')
+  );
+}
+
+function hasMember({ properties = {}, additionalProperties }: SchemaNode, path: Path): boolean {
+  return additionalProperties === false && Object.hasOwn(properties, path.at(-1) ?? '');
+}
+
+/** Whether the file makes another kind of a part around a path: then its members are not those of the answer. */
+function changesKind(path: Path, desired: DesiredState, observed: ObservedState): boolean {
+  const [before, after] = [kindsOf(observed), kindsOf(observed, desired)];
+  return kindPlaces(path, observed).some((place) => before(place) !== after(place));
+}
+
+function wrong({ path, kind, expected }: Fault, defs: Definitions): string {
+  const name = formatPath(path);
+  if (kind === 'unknown') return `It has no ${name}, and would drop it.`;
+  if (kind === 'missing') return `${name} is missing.`;
+  return `${name} must be ${inWords(expected, defs)} there.`;
+}

@@ -1,0 +1,239 @@
+import type { SettingsAction } from '../model/action.ts';
+import type { DefaultsBy, DialectField } from '../model/dialect.ts';
+import { holdsMask, isMasked } from '../model/mask.ts';
+import { defaultOf, isOpenMap } from '../model/native-schema.ts';
+import { isWithin, samePath, type Path } from '../model/path.ts';
+import { RESET, type Change, type Unknown } from '../model/plan.ts';
+import { UnseenSecret } from '../model/secret.ts';
+import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  recordOf,
+  sameValue,
+  secretsIn,
+  textFits,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import { fieldHere, heldWithin, nodesHere, sameHere, shownHere } from './field-here.ts';
+import { missingIn } from './mcp-entry.ts';
+import {
+  isRotated,
+  type Rotation,
+  shownLike,
+  veiled,
+  type FieldPlan,
+  isRotatedField,
+  NOTHING,
+  canClear,
+  notCleared,
+  referencesIn,
+} from './field-plan.ts';
+
+/** What else decides on the plan of a field: the fields that the same file manages, and what is rotated. */
+interface Beside extends Pick<DesiredState, 'fields'> {
+  readonly rotation: Rotation;
+}
+
+const ALONE: Beside = { fields: [], rotation: [] };
+
+/**
+ * Plans a value that the service shows: a scalar, a list as a whole, null for what the service has by itself, or an empty map, which
+ * takes every key out.
+ */
+export function planValue(
+  desired: DesiredField,
+  observed: ObservedState,
+  beside: Beside = ALONE,
+): FieldPlan {
+  const { field, source } = desired;
+  const { path } = field;
+  const here = fieldHere(field, observed);
+  const value = veiled(desired.value);
+  if (isEmptied(value, path, observed)) return planEmptied(desired, observed, beside);
+  const actual = actualAt(path, here, value, observed);
+  const isSame = isSameField(path, here, value, actual, observed);
+  const rotated = isRotated(beside.rotation, path) && isRotatedField(field, value);
+  if (isSame && !rotated) return NOTHING;
+  const unknown = unknownIn(path, value, actual);
+  if (unknown.length > 0 && !surelyDiffers(value, actual)) return { unknown };
+  if (isEmpty(actual) && isShownAsNull(here.shownAsNull, value, observed, beside)) return NOTHING;
+  if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
+  const action = isSame ? 'rotate' : actionFor(here, value, actual);
+  const before = shownLike(actual, value);
+  const change: Change = {
+    resource: 'settings',
+    path,
+    action,
+    before,
+    after: action === 'clear' ? null : value,
+    sensitive: secretsIn(value).length > 0 || secretsIn(before).length > 0,
+    ref: referencesIn(value),
+    reason: isReset(here, value) ? RESET : REASONS[action],
+    source: source(),
+  };
+  return {
+    ...(unknown.length === 0 ? {} : { unknown }),
+    write: value === null ? here.clearWith : value,
+    changes: [change],
+  };
+}
+
+/** What a service has at a field, be it shown or by itself: in a stored record, or in the one that the first write makes. */
+function actualAt(path: Path, here: DialectField, declared: Value, observed: ObservedState): Value {
+  const shown = shownHere(observed, path);
+  if (shown !== undefined && (shown !== null || here.storesNull === true)) return shown;
+  const appears = observed.stored || (here.clearWith !== null && isCleared(here, declared));
+  return appears ? here.absent : null;
+}
+
+/** Whether a file declares that nothing is in a map of any names. */
+function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
+  return value === null ? isOpenMap(nodesHere(path, observed)) : isNothing(value);
+}
+
+/** Takes out every key that the service has there: an empty map, sent as it is, changes none. What is no map is replaced by one. */
+function planEmptied(
+  { field: { path }, value, source }: DesiredField,
+  observed: ObservedState,
+  { fields }: Beside,
+): FieldPlan {
+  // A field that the specification names may be declared inside.
+  const kept = fields
+    .map(({ field }) => field.place)
+    .filter((place) => place.length > path.length && isWithin(place, path));
+  const held = withoutKept(heldWithin(path, observed), path, kept);
+  if (isNothing(held)) return NOTHING;
+  const change: Change = {
+    resource: 'settings',
+    path,
+    action: 'clear',
+    before: held,
+    after: null,
+    sensitive: secretsIn(held).length > 0,
+    ref: null,
+    reason: REASONS.clear,
+    source: source(),
+  };
+  const resets = value === null && defaultOf(nodesHere(path, observed)) !== undefined;
+  if (resets) return { changes: [change], write: null };
+  return { changes: [change], write: isRecord(held) ? removalOf(held, path, kept) : recordOf([]) };
+}
+
+/** What is in a map besides what the file declares itself. */
+function withoutKept(value: Value, path: Path, kept: readonly Path[]): Value {
+  if (!isRecord(value) || kept.length === 0) return value;
+  return recordOf(
+    Object.entries(value).flatMap(([key, member]): (readonly [string, Value])[] => {
+      const at = [...path, key];
+      if (kept.some((one) => samePath(one, at))) return [];
+      const rest = withoutKept(member, at, keptWithin(at, kept));
+      return isNothing(rest) && !isNothing(member) ? [] : [[key, rest]];
+    }),
+  );
+}
+
+function keptWithin(path: Path, kept: readonly Path[]): readonly Path[] {
+  return kept.filter((one) => isWithin(one, path));
+}
+
+/** Null for each key that goes; a map that holds what stays is gone into. */
+function removalOf(held: ValueRecord, path: Path, kept: readonly Path[]): ValueRecord {
+  return recordOf(
+    Object.entries(held).map(([key, member]) => {
+      const at = [...path, key];
+      const inner = keptWithin(at, kept);
+      return [key, inner.length > 0 && isRecord(member) ? removalOf(member, at, inner) : null];
+    }),
+  );
+}
+
+/** What cannot be compared: references without a value, and what the service or a snapshot masks. */
+function unknownIn(path: Path, value: Value, actual: Value): Unknown[] {
+  const missing = missingIn(path, value);
+  if (missing.length > 0) return missing;
+  const isWithheld = secretsIn(value).some((secret) => secret instanceof UnseenSecret);
+  if (!holdsMask(actual) && !isWithheld) return [];
+  return [{ path, reason: 'masked, cannot be compared', ref: referencesIn(value) }];
+}
+
+/** Whether the two differ although one is not known: a reference is never empty and fits the text around it; a mask is a value. */
+function surelyDiffers(declared: Value, actual: Value): boolean {
+  if (isEmpty(actual)) return true;
+  if (isMasked(actual)) return isEmpty(declared);
+  return declared instanceof UnseenSecret && typeof actual === 'string' && !declared.mayBe(actual);
+}
+
+/** Why a change of each kind is in a plan. */
+const REASONS: Readonly<Record<SettingsAction, string>> = {
+  set: 'not set',
+  change: 'differs',
+  clear: 'set, will be cleared',
+  remove: 'not declared',
+  rotate: 'set, will be rotated',
+};
+
+function isSameField(
+  path: Path,
+  here: DialectField,
+  desired: Value,
+  actual: Value,
+  observed: ObservedState,
+): boolean {
+  if (isCleared(here, desired) && isCleared(here, actual)) return true;
+  const wanted = isReset(here, desired) ? here.absent : desired;
+  // If a service has no null here, an empty list means none.
+  if (here.onNull === 'refuses' && isNone(wanted) && isNone(actual)) return true;
+  if (isNothing(wanted) && isNothing(actual)) return true;
+  return sameHere(wanted, actual, path, observed);
+}
+
+function isNone(value: Value): boolean {
+  return value === null || (isList(value) && value.length === 0);
+}
+
+/** No value, or a map without a key: both read back alike. */
+function isNothing(value: Value): boolean {
+  return value === null || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** Whether a value is none, however the service spells that. */
+export function isCleared(
+  { onNull, clearWith }: Pick<DialectField, 'onNull' | 'clearWith'>,
+  value: Value,
+): boolean {
+  if (onNull === 'keeps' && isEmpty(value)) return true;
+  return value === null || (clearWith !== null && sameValue(value, clearWith));
+}
+
+/** Whether the file asks for the default, because null means that and nothing else clears the field. */
+function isReset({ onNull, clearWith }: DialectField, desired: Value): boolean {
+  return desired === null && onNull === 'resets' && clearWith === null;
+}
+
+/** Whether a value is one that the service answers as null, given what it has and what else the file declares. */
+export function isShownAsNull(
+  defaults: DefaultsBy | undefined,
+  value: Value,
+  { stored, values }: ObservedState,
+  { fields }: Pick<DesiredState, 'fields'> = ALONE,
+): boolean {
+  if (defaults === undefined || !stored) return false;
+  const own = fields.find(({ field }) => field.name === defaults.field);
+  const other = own === undefined ? (values[defaults.field] ?? null) : own.value;
+  return [...defaults.values].some(
+    ([start, hidden]) => sameValue(value, hidden) && beginsWith(other, start),
+  );
+}
+
+/** Whether a value is a text that begins so, also if it came from a reference. */
+function beginsWith(value: Value, start: string): boolean {
+  return !(value instanceof UnseenSecret) && textFits(value, (text) => text.startsWith(start));
+}
+
+function actionFor({ onNull }: DialectField, desired: Value, actual: Value): SettingsAction {
+  if (isNothing(desired) || (onNull === 'keeps' && isEmpty(desired))) return 'clear';
+  return isEmpty(actual) ? 'set' : 'change';
+}
