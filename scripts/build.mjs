@@ -42,54 +42,6 @@ for (const name of readdirSync(dist, { recursive: true })) {
   if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
 }
 
-// What few runs need of the daily commands: of these modules, each of which exports functions alone, a chunk is loaded when the
-// first of them is called.
-const LATER = {
-  schema: ['src/reconciler/desired/schema.gen.ts'],
-  native: ['src/reconciler/model/native.gen.ts'],
-  problems: [
-    'src/reconciler/desired/report.ts',
-    'src/reconciler/desired/schema-findings.ts',
-    'src/reconciler/desired/schema-lookup.ts',
-  ],
-  faults: ['src/reconciler/service/fault-error.ts', 'src/reconciler/service/status-error.ts'],
-  comparisons: ['src/reconciler/plan/snapshot.ts', 'src/reconciler/plan/three-way.ts'],
-};
-const later = new Map(
-  Object.entries(LATER).flatMap(([chunk, paths]) => paths.map((path) => [join(root, path), chunk])),
-);
-const callLater = {
-  name: 'later',
-  async resolveId(id, importer, options) {
-    if (LATER_ENTRY.test(id)) return id;
-    if (id.startsWith('./later-')) return { id, external: true };
-    if (importer === undefined || LATER_ENTRY.test(importer) || !id.startsWith('.')) return null;
-    const found = await this.resolve(id, importer, { ...options, skipSelf: true });
-    const chunk = later.get(found?.id);
-    return chunk === undefined || later.get(importer) === chunk ? null : `\0later:${found.id}`;
-  },
-  load(id) {
-    const chunk = LATER_ENTRY.exec(id)?.[1];
-    if (chunk === 'schema') return SCHEMA;
-    if (chunk !== undefined)
-      return LATER[chunk]
-        .map((path) => `export * from ${JSON.stringify(join(root, path))};`)
-        .join('\n');
-    if (!id.startsWith('\0later:')) return null;
-    const path = id.slice('\0later:'.length);
-    const call = (name) =>
-      `export function ${name}(...args) { return require('./later-${later.get(path)}.cjs').${name}(...args); }`;
-    return functionsOf(path).map(call).join('\n');
-  },
-};
-// The schema is in the package as a file already.
-const SCHEMA = `import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-export function schemaText() {
-  return readFileSync(join(import.meta.dirname, '../../../schemas/settings.schema.json'), 'utf8');
-}`;
-const LATER_ENTRY = /^later:(.*)$/;
-
 // Texts of data that few runs need are a tenth of their size if they are packed.
 const packed = {
   name: 'packed',
@@ -99,40 +51,24 @@ const packed = {
       const bytes = deflateRawSync(JSON.parse(text), { level: 9 });
       return `inflateRawSync(Buffer.from('${bytes.toString('base64')}', 'base64')).toString()`;
     });
-    return { code: `import { inflateRawSync } from 'node:zlib';\n${code}`, moduleType: 'ts' };
+    const inflate = `const inflateRawSync = (bytes) => process.getBuiltinModule('node:zlib').inflateRawSync(bytes);`;
+    return { code: `${code}\n${inflate}`, moduleType: 'ts' };
   },
 };
-
-/** The names that a module exports, all of them functions. */
-function functionsOf(path) {
-  const text = readFileSync(path, 'utf8');
-  const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
-  const others = /^export (?!(async )?function |type |interface )/m.test(text);
-  if (names.length === 0 || others) throw new Error(`${path} does not export functions alone.`);
-  return names;
-}
 
 // Commands and operations are written to load what they need; in one file they find it there.
 const onLog = (level, log, handle) =>
   log.code === 'INEFFECTIVE_DYNAMIC_IMPORT' ? undefined : handle(level, log);
-// What libraries load and this command does not need on its way: HTTP/2, child processes, node:http, undici's parts of a browser's
-// fetch; node:assert, of which undici uses one function; and what the Actions toolkit requests identities of a job with.
-const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2\.js$|web\/)/;
-// What undici makes tables of whenever it is loaded, which takes longer than a request finds in them: names of headers, which it
-// makes lower case otherwise, and the numbers of its parser, of which its client reads two lists.
-const TABLES = /\/undici\/lib\/(core|llhttp)\/constants(\.js)?$/;
-const { TYPE, ERROR } = createRequire(import.meta.url)('undici/lib/llhttp/constants.js');
+// Modules of Node that libraries load for what nothing here uses: HTTP/2, of which undici does without if a build of Node has none, the
+// largest header of a process, assertions, of which undici uses one function, and child processes of commander. And what the Actions
+// toolkit requests identities of a job with. test/package/undici.test.ts holds what is said of undici to the version that is installed.
 const STAND_INS = {
-  '\0unused': 'module.exports = {}',
-  '\0parser': `import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-export default readFileSync(join(import.meta.dirname, 'llhttp.wasm'));`,
+  '\0node:http': 'module.exports = {};',
+  '\0node:http2': 'module.exports = { constants: {} };',
+  '\0node:assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
+  '\0node:child_process': 'module.exports = {};',
   '\0toolkit':
     'export class HttpClient {}; export class BearerCredentialHandler {}; export const exec = null, getExecOutput = null;',
-  '\0core':
-    'module.exports = { wellknownHeaderNames: [], headerNameLowerCasedRecord: Object.create(null), getHeaderNameAsBuffer: Buffer.from };',
-  '\0llhttp': `module.exports = ${JSON.stringify({ TYPE, ERROR })};`,
-  '\0assert': `module.exports = (value, message) => { if (!value) throw new Error(String(message ?? 'assertion failed')); };`,
 };
 const lean = {
   name: 'lean',
@@ -141,24 +77,17 @@ const lean = {
     if (id === 'undici')
       return join(root, `scripts/undici-${from.endsWith('/proxy.ts') ? 'proxy' : 'core'}.mjs`);
     if (id === 'prom-client') return join(root, 'scripts/prom-client-core.mjs');
-    // As a module of its own: of a CommonJS one the bundler would copy each byte as a member.
-    if (id.endsWith('/llhttp_simd-wasm.js') && from.endsWith('/quick-end.ts')) return '\0parser';
-    // For processors of another age: read from the package if it is needed.
+    if (/^@actions\/(exec|http-client)/.test(id)) return '\0toolkit';
+    if (/\/(undici|commander)\/lib\//.test(from) && `\0${id}` in STAND_INS) return `\0${id}`;
+    if (!from.includes('/undici/lib/')) return null;
+    // For processors of another age, and for bodies that are forms: read from the package if they are needed.
     if (id.endsWith('/llhttp-wasm.js'))
       return { id: 'undici/lib/llhttp/llhttp-wasm.js', external: true };
-    if (/^@actions\/(exec|http-client)/.test(id)) return '\0toolkit';
-    const undici = from.includes('/undici/lib/');
-    if (undici && id === 'node:assert') return '\0assert';
-    const path = id.startsWith('.') ? join(dirname(importer), id).replaceAll('\\', '/') : id;
-    const table = TABLES.exec(path)?.[1];
-    if (table !== undefined) return `\0${table}`;
-    const ofCommander = from.includes('/commander/') && id === 'node:child_process';
-    return UNUSED.test(path) || ofCommander || (undici && id === 'node:http') ? '\0unused' : null;
+    const [, web] = /^\.\.\/(web\/.*)$/.exec(id) ?? [];
+    return web === undefined ? null : { id: `undici/lib/${web}`, external: true };
   },
-  load: (id) => STAND_INS[id] ?? (id.endsWith('/llhttp_simd-wasm.js') ? WASM : null),
+  load: (id) => STAND_INS[id] ?? null,
 };
-// undici's parser as a file of its own: as text in a chunk it would be read and decoded by commands that send nothing.
-const WASM = `module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, 'llhttp.wasm'));`;
 const format = { dir: join(dist, 'bin'), format: 'cjs', minify: true, dynamicImportInCjs: false };
 
 // The entry is a chunk of its own, so that help loads nothing else; what runs a command is loaded by it.
@@ -181,7 +110,7 @@ const DAILY = {
   plan: ['commands/plan', 'commands/drift', 'commands/get'],
   apply: ['commands/apply'],
 };
-const chunkOf = new Map([['\0parser', 'plan']]);
+const chunkOf = new Map();
 const findDaily = {
   name: 'daily',
   buildEnd() {
@@ -202,12 +131,9 @@ const commands = await rolldown({
     'bin/chunks/run-command': join(root, 'src/command/cli/run-command.ts'),
     'action/index': join(root, 'src/command/action/main.ts'),
     library: join(root, 'src/index.ts'),
-    ...Object.fromEntries(
-      Object.keys(LATER).map((chunk) => [`bin/chunks/later-${chunk}`, `later:${chunk}`]),
-    ),
   },
   platform: 'node',
-  plugins: [callLater, packed, lean, findDaily],
+  plugins: [packed, lean, findDaily],
   onLog,
   resolve: {
     alias: {
@@ -229,9 +155,6 @@ await commands.write({
   },
 });
 
-const wasm = createRequire(import.meta.url)('undici/lib/llhttp/llhttp_simd-wasm.js');
-writeFileSync(join(dist, 'bin/chunks/llhttp.wasm'), wasm);
-
 // The library is the same code as the command, as a module.
 const names = Object.keys(createRequire(import.meta.url)(join(dist, 'library.cjs')));
 writeFileSync(
@@ -243,14 +166,6 @@ const chunks = join(dist, 'bin/chunks');
 const [helpers] = readdirSync(chunks).filter((name) => name.startsWith('rolldown-runtime-'));
 const helpersCode = readFileSync(join(chunks, helpers), 'utf8').replace(/;?\s*$/, ';');
 
-/** What a chunk exports as plain members: a getter for each is a function more to load. Nothing is exported that changes later. */
-function withPlainExports(code) {
-  return code.replaceAll(
-    /Object\.defineProperty\(exports,("\w+"),\{enumerable:!0,get:function\(\)\{return ([\w$]+)\}\}\)/g,
-    'exports[$1]=$2',
-  );
-}
-
 /** The bundler's own few functions, which are a file to load otherwise. */
 function withHelpers(code) {
   return code.replace(
@@ -259,12 +174,12 @@ function withHelpers(code) {
   );
 }
 
-/**
- * A chunk whose value is a function of what Node hands to a module, so that the command compiles the file as it is: a copy of its text
- * with that function around it takes memory that V8 collects before the command ends. If Node loads it, it calls itself.
- */
-function asFunction(code) {
-  return `(chunk=>{if(typeof module=="object")chunk(exports,require,module,__filename,__dirname);return chunk})(function(exports,require,module,__filename,__dirname){${code}\n});`;
+/** What a chunk exports as plain members: a getter for each is a function more to load. Nothing is exported that changes later. */
+function withPlainExports(code) {
+  return code.replaceAll(
+    /Object\.defineProperty\(exports,("\w+"),\{enumerable:!0,get:function\(\)\{return ([\w$]+)\}\}\)/g,
+    'exports[$1]=$2',
+  );
 }
 
 // A file of ASCII alone is read and compiled sooner: a byte is a character.
@@ -273,8 +188,7 @@ for (const name of readdirSync(dist, { recursive: true })) {
   if (!name.endsWith('.cjs')) continue;
   const escape = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const code = withPlainExports(readFileSync(path, 'utf8'));
-  const isDaily = basename(name, '.cjs') in DAILY;
-  const text = isDaily ? asFunction(withHelpers(code)) : code;
+  const text = basename(name, '.cjs') in DAILY ? withHelpers(code) : code;
   writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape));
 }
 
@@ -286,7 +200,6 @@ const mainCode = readFileSync(main, 'utf8');
 if (!mainCode.includes('%BUILD%')) throw new Error('The command does not ask for its build.');
 writeFileSync(main, mainCode.replace('%BUILD%', digest.digest('hex').slice(0, 16)));
 
-runNode(join(root, 'scripts/compile-commands.mjs'), chunks, ...Object.keys(DAILY));
 chmodSync(join(dist, 'bin/setpoint.cjs'), 0o755);
 chmodSync(dist, 0o755);
 rmSync(join(root, 'dist'), { recursive: true, force: true });

@@ -32,7 +32,7 @@ export async function startFleet(host, latency = 0) {
   return {
     folder,
     port: Number(port),
-    env: { PATH: process.env.PATH, SETPOINT_API_KEY: 'key-of-the-fleet-4711' },
+    env: { PATH: process.env.PATH, HOME: folder, SETPOINT_API_KEY: 'key-of-the-fleet-4711' },
     async stop() {
       server.kill();
       await once(server, 'close');

@@ -45,7 +45,6 @@ describe.runIf(process.platform === 'linux')('a release (on Linux)', () => {
       'clone/build.mjs': `import { mkdirSync, writeFileSync } from 'node:fs';
 mkdirSync('dist', { recursive: true });
 writeFileSync('dist/main.js', process.env.BUILDS_DIFFER ? String(process.hrtime.bigint()) : 'built');
-writeFileSync('dist/main.cjs.compiled', String(process.hrtime.bigint()));
 `,
       'packed/package/package.json': '{}',
       'packed/package/dist/main.js': 'built',

@@ -15,7 +15,7 @@ process.on('SIGINT', () => onSignal('SIGINT'));
 process.on('SIGTERM', () => onSignal('SIGTERM'));
 
 async function main(): Promise<void> {
-  await endQuickly();
+  endQuickly();
   const well = await step({ signal: stop.signal, abandon: abandon.signal });
   process.exitCode = well ? 0 : 1;
   await (await findTracer()).flush(abandon.signal);

@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   // A reader that closed the pipe has read enough; a full disk is an error.
   if (failed !== undefined && failed !== 'EPIPE')
     output(2).write('setpoint: The output could not be written.\n');
-  await keepCompiled();
+  keepCompiled(process.env);
   if (isTraced() && !abandon.signal.aborted) {
     // An SDK sends the rest of what it holds when a process ends by itself. A receiver that is gone is not waited for.
     setTimeout(() => process.exit(), LAST).unref();

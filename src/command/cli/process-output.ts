@@ -2,8 +2,9 @@ import { fstatSync, writeSync } from 'node:fs';
 import type { Stream } from './io.ts';
 
 /**
- * stdout or stderr of this process. A terminal gets Node's own stream. A pipe, a file or a socket is written to directly, as Node's
- * stream would do, which takes longer to load than a command takes to check a file. `failed` is told why a write failed.
+ * stdout or stderr of this process. A terminal gets Node's own stream. A pipe, a file or a socket is written to directly: of a text that
+ * a disk takes in part, which then is full, Node's stream for files drops the rest, and reports nothing. `failed` is told why a write
+ * failed.
  */
 export function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
   if (process.platform === 'win32' || fstatSync(fd).isCharacterDevice()) return ofNode(fd, failed);

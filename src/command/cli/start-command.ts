@@ -45,7 +45,7 @@ export async function startCommand(
     await RUN[name]();
   // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
   if (!commandEntry(name).flags.includes('--timeout')) return run(flags, io, ...args);
-  await endQuickly();
+  endQuickly();
   const tracer = await findTracer();
   try {
     const work = (): Promise<number> => run(flags, io, ...args);

@@ -1,13 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -288,34 +279,6 @@ describe('streams', () => {
 
   it('-q leaves only the exit code', async () => {
     expect(await run(['drift', '-q'])).toEqual({ code: 2, stdout: '', stderr: '' });
-  });
-});
-
-describe('the compiled form of the command', () => {
-  const broken: Record<string, (compiled: Buffer) => Buffer | null> = {
-    'is of another V8': (bytes) => bytes.fill(7, 0, 64),
-    'is cut off': (bytes) => bytes.subarray(0, 1000),
-    'is not there': () => null,
-  };
-
-  it.each(Object.keys(broken))('that %s is done without', async (what) => {
-    const copy = folderWith({});
-    try {
-      cpSync(join(import.meta.dirname, '../../../dist/bin'), copy.path, { recursive: true });
-      const V8 = `${process.versions.v8}-${process.platform}-${process.arch}`;
-      const compiled = join(copy.path, `chunks/commands.${V8}.cjs.compiled`);
-      const bytes = broken[what]?.(readFileSync(compiled)) ?? null;
-      if (bytes === null) rmSync(compiled);
-      else writeFileSync(compiled, bytes);
-      const { stdout, status } = spawnSync(
-        process.execPath,
-        [join(copy.path, 'setpoint.cjs'), 'validate'],
-        { cwd: folder.path, env: {}, encoding: 'utf8' },
-      );
-      expect({ stdout, status }).toEqual({ stdout: 'Valid: default.\n', status: 0 });
-    } finally {
-      copy.remove();
-    }
   });
 });
 

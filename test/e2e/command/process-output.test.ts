@@ -28,6 +28,18 @@ posix('a reader that has gone ends the command quietly, a full disk does not', a
   expect(await shell('{ sleep 0.3; $SETPOINT schema; echo "exit $?" >&2; } 2>&1 | :')).toBe('');
 });
 
+posix('a file that takes a part of the text is an error', async () => {
+  const folder = folderWith({});
+  const path = join(folder.path, 'schema.json');
+  try {
+    expect(
+      await shell(`(ulimit -f 8; $SETPOINT schema >${path}; echo "exit $?" >&2) 2>&1`),
+    ).toMatch(/could not be written.*exit 1/s);
+  } finally {
+    folder.remove();
+  }
+});
+
 posix('a file gets the text as a whole, behind what is there', async () => {
   const folder = folderWith({ 'out.txt': 'first\n' });
   try {

@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -32,7 +33,7 @@ const MANY = JSON.stringify({
   environments: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`e${index}`, {}])),
 });
 
-/** The built command without the compiled forms of the build, and a home for it. */
+/** The built command, and a home for it. */
 function install() {
   const folder = folderWith({
     'settings.yaml': 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n',
@@ -42,8 +43,6 @@ function install() {
   onTestFinished(() => folder.remove());
   const bin = join(folder.path, 'bin');
   cpSync(join(import.meta.dirname, '../../../dist/bin'), bin, { recursive: true });
-  for (const name of readdirSync(join(bin, 'chunks')))
-    if (name.endsWith('.compiled')) rmSync(join(bin, 'chunks', name));
   const home = join(folder.path, 'home');
   mkdirSync(home, { mode: 0o700 });
   return {
@@ -79,9 +78,13 @@ it.skipIf(process.platform === 'win32')(
       expect(lstatSync(join(cache, file, '..')).mode & 0o777).toBe(0o700);
     }
     expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
-    writeFileSync(join(cache, files[0] ?? ''), 'no compiled form');
-    run('plan');
-    expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
+    const kept = join(cache, files.find((file) => file.includes('commands.')) ?? '');
+    const whole = readFileSync(kept);
+    for (const broken of ['no compiled form', whole.subarray(0, 1000), whole.fill(7, 0, 64)]) {
+      writeFileSync(kept, broken);
+      expect(run('plan')).toEqual(['commands.cjs compiled', 'plan.cjs kept']);
+      expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
+    }
   },
 );
 
