@@ -1,11 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../../reconciler/model/address.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Secret } from '../../reconciler/model/secret.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { Sessions, type Session } from './sessions.ts';
-import { Throttle } from './throttle.ts';
 
 /** Who asks: anybody, somebody with a session of the login form, or a tool that sent the token. */
 export type Visitor =
@@ -134,3 +132,95 @@ function isToken(token: Secret, text: string): boolean {
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
+
+/** Somebody who has logged in. */
+export interface Session {
+  readonly id: string;
+  /** What each form of this session carries, and no other site knows. */
+  readonly formToken: string;
+  readonly endsAt: number;
+  /** What became of the last action, shown once. */
+  said: string | null;
+}
+
+const LASTS = 12 * 3_600_000;
+const MOST_SESSIONS = 100;
+
+/** Who is logged in, in memory: a restart logs everybody out. */
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+
+  start(now: number): Session {
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size >= MOST_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    const session = { id: random(), formToken: random(), endsAt: now + LASTS, said: null };
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  find(id: string | undefined, now: number): Session | null {
+    const found = id === undefined ? undefined : this.#sessions.get(id);
+    if (found === undefined) return null;
+    if (now < found.endsAt) return found;
+    this.#sessions.delete(found.id);
+    return null;
+  }
+
+  end(id: string): void {
+    this.#sessions.delete(id);
+  }
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+const WINDOW = 60_000;
+const MOST_FAILURES = 10;
+/** Addresses that are counted at once; of more, the oldest is forgotten. */
+const MOST_ADDRESSES = 10_000;
+
+/** Counts the wrong tokens of an address in a minute. Times are milliseconds. */
+export class Throttle {
+  readonly #failures = new Map<string, number>();
+  #began = Number.NEGATIVE_INFINITY;
+
+  /** Counts one more; in how many seconds the address may try again, 0 if it may now. */
+  failed(address: string, now: number): number {
+    if (now - this.#began >= WINDOW) {
+      this.#began = now;
+      this.#failures.clear();
+    }
+    const count = (this.#failures.get(address) ?? 0) + 1;
+    const [oldest] = this.#failures.keys();
+    if (count === 1 && this.#failures.size >= MOST_ADDRESSES && oldest !== undefined)
+      this.#failures.delete(oldest);
+    this.#failures.set(address, count);
+    return count <= MOST_FAILURES ? 0 : Math.max(1, Math.ceil((this.#began + WINDOW - now) / 1000));
+  }
+}
+
+/** No script and no style but ours, no frame, no form that leads elsewhere. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** On every answer. No other site may read, embed or open what is here, and nothing is kept on the way or in a cache. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': CONTENT_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  'Cache-Control': 'no-store',
+};

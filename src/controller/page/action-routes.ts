@@ -3,8 +3,14 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import { markup } from '../../reconciler/render/html/markup.ts';
-import { loginHtml, planPageHtml } from './action-forms.ts';
-import { applyShown, planToShow, suspensionFrom, type ShownPlan } from './actions.ts';
+import {
+  applyShown,
+  loginHtml,
+  planPageHtml,
+  planToShow,
+  suspensionFrom,
+  type ShownPlan,
+} from './actions.ts';
 import {
   errorAnswer,
   missing,

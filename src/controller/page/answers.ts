@@ -1,8 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { SetpointError } from '../../reconciler/model/error.ts';
+import { errorReport, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { errorReport } from '../../reconciler/model/error.ts';
 import { errorHtml } from '../../reconciler/render/html/section.ts';
 import { markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
 import type { Watching } from '../watch/watching.ts';

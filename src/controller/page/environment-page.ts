@@ -5,13 +5,11 @@ import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/values.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
 import type { Watching } from '../watch/watching.ts';
-import { controllerPart } from './controller-part.ts';
+import { controllerPart, keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
 import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
 import { changesIn } from './listing.ts';
-import { keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
-import { stripHtml } from './strip.ts';
+import { extraLabels, stateLabel, stripHtml, unknownIn } from './state-label.ts';
 import { betweenText, lastingHtml, timeHtml } from './times.ts';
-import { extraLabels, stateLabel, unknownIn } from './watch-label.ts';
 
 /** The live parts of an environment's page. `records` are its latest records. */
 export function environmentView(

@@ -5,7 +5,16 @@ import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/verdict.ts';
 import type { Watching } from '../watch/watching.ts';
-import { controllerPart } from './controller-part.ts';
+import {
+  controllerPart,
+  elementId,
+  environmentAddress,
+  keyOf,
+  partHtml,
+  stateKey,
+  type LiveView,
+  type Part,
+} from './parts.ts';
 import {
   changesIn,
   countsByStatus,
@@ -16,18 +25,8 @@ import {
   type Listing,
   type ListQuery,
 } from './listing.ts';
-import {
-  elementId,
-  environmentAddress,
-  keyOf,
-  partHtml,
-  stateKey,
-  type LiveView,
-  type Part,
-} from './parts.ts';
-import { stripHtml } from './strip.ts';
+import { extraLabels, stateLabel, stripHtml } from './state-label.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
-import { extraLabels, stateLabel } from './watch-label.ts';
 
 /** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
 export interface Sorted {

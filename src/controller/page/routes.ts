@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { actionRoutes } from './action-routes.ts';
-import { actionsHtml } from './action-forms.ts';
+import { actionsHtml } from './actions.ts';
 import {
   missing,
   pageAnswer,
@@ -14,15 +14,14 @@ import {
   type Served,
 } from './answers.ts';
 import { watchedDocument, watchedReport, wholeReport } from './api.ts';
-import { ASSETS } from './assets.ts';
-import { badgeSvg } from './badge.ts';
-import { isAlive } from './controller-part.ts';
+import { ASSETS } from './frame.ts';
+import { badgeSvg } from './state-label.ts';
+import { environmentAddress, isAlive, versionOf, type LiveView } from './parts.ts';
 import { environmentHtml, environmentView } from './environment-page.ts';
-import { SAFE_HEADERS } from './headers.ts';
 import { listHtml, listView, sortedStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
-import { environmentAddress, versionOf, type LiveView } from './parts.ts';
 import { EVENT_HEADERS, type Source } from './streams.ts';
+import { SAFE_HEADERS } from './access.ts';
 
 /** How many records of the history the API shows. */
 const RECORDS = 50;

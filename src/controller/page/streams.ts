@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Watching } from '../watch/watching.ts';
-import { SAFE_HEADERS } from './headers.ts';
 import { sources, versionOf, type LiveView } from './parts.ts';
+import { SAFE_HEADERS } from './access.ts';
 
 /** How a stream computes what it shows. Streams with the same key show the same. Null once there is nothing to show. */
 export interface Source {

@@ -10,18 +10,17 @@ import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
-import type { Reading } from './journal/journal-reader.ts';
-import { Recall } from './journal/recall.ts';
+import { SharedReading, type Reading } from './journal/journal-reader.ts';
 import { Keeper } from './keeper.ts';
-import { lockProblems } from './lock-problems.ts';
+import { lockProblems } from './holding.ts';
 import type { NoticeJournal } from './notices/told.ts';
-import { Pause } from './pause.ts';
+import { Pause } from './chore.ts';
 import { Roster } from './roster.ts';
 import { Suspensions } from './suspensions.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Watched, WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
-import { RequestCounts } from './telemetry/request-counts.ts';
+import { RequestCounts } from './telemetry/counts.ts';
 import type { Health, Listener, RequestCount, Watching } from './watching.ts';
 
 /** The loop turns at least this often, in milliseconds. */
@@ -34,7 +33,7 @@ const SHARED_AGREEMENTS = 100;
 export class Controller implements Watching {
   readonly #options: WatchOptions;
   readonly #keeper: Keeper;
-  readonly #recall: Recall;
+  readonly #recall: SharedReading;
   readonly #requests = new RequestCounts();
   readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
   readonly #stop = new AbortController();
@@ -65,7 +64,7 @@ export class Controller implements Watching {
     );
     this.#startedAt = clock.now();
     this.#turned = clock.monotonic();
-    this.#recall = new Recall(options.journal);
+    this.#recall = new SharedReading(options.journal);
     this.#pause = new Pause(clock);
     const tools: WatchTools = {
       request,

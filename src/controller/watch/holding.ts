@@ -1,6 +1,7 @@
-import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { isRefused, type Lock, type Locks } from './locks/locks.ts';
+import type { Conditions } from './conditions.ts';
 
 export interface HoldingTools {
   readonly locks: Locks;
@@ -92,4 +93,26 @@ export class Holding {
     this.#stale = false;
     return null;
   }
+}
+
+/** Told why the lock of an environment cannot be used; null if it can, or is no matter of this controller any more. */
+export type NoteLockProblem = (environment: string, problem: string | null) => void;
+
+/** Takes what is wrong with the locks as one condition of the controller, which ends with that of the last environment. */
+export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProblem {
+  const without = new Set<string>();
+  return (environment, problem) => {
+    if (problem !== null) {
+      without.add(environment);
+      conditions.set('locks', problem);
+    } else if (without.delete(environment) && without.size === 0) conditions.set('locks', null);
+  };
+}
+
+/** Why a lock was lost if locks cannot be used; null if it is not lost, or somebody else may have it. */
+export function whyUnusable({ lost }: Lock): string | null {
+  const reason: unknown = lost.reason;
+  if (!lost.aborted || !(reason instanceof SetpointError)) return null;
+  const { cause, message } = reason;
+  return cause instanceof SetpointError && cause.code === 'lock-failed' ? message : null;
 }

@@ -10,8 +10,7 @@ import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
 import type { Departed } from './departed.ts';
 import type { Journal } from './journal/journal.ts';
-import type { Reading } from './journal/journal-reader.ts';
-import type { Recall } from './journal/recall.ts';
+import type { Reading, SharedReading } from './journal/journal-reader.ts';
 import { ToldStates, type NoticeJournal } from './notices/told.ts';
 import type { Files } from './source.ts';
 import type { Watched } from './watched.ts';
@@ -99,7 +98,7 @@ export class Keeper {
   }
 
   /** What others have kept of an environment by now, after another controller had its lock. Throws output-failed if that cannot be read. */
-  async recall(name: string, journal: Recall): Promise<WatchState> {
+  async recall(name: string, journal: SharedReading): Promise<WatchState> {
     await Promise.all(this.#notices);
     try {
       const memory = await journal.now();

@@ -1,10 +1,9 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import type { Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { Agenda } from './agenda.ts';
+import { Agenda, settingsOf, untilFirstRead } from './schedule.ts';
 import { fold, notReadState, restored } from './environment-state.ts';
 import type { Memory } from './journal/memory.ts';
-import { settingsOf, untilFirstRead } from './schedule.ts';
 import { Watched, type WatchTools } from './watched.ts';
 
 /** After the files changed, known environments are read within this time, in milliseconds. */

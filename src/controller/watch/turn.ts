@@ -8,8 +8,8 @@ import type { Moment } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { PlanRequest } from '../../reconciler/operations/options.ts';
 import {
-  approvalOf,
   applyLoaded,
+  approvalOf,
   planLoaded,
   type LoadedPlan,
   type Sharing,

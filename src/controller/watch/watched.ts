@@ -6,8 +6,7 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-records.ts';
 import { newlyFound } from './environment-state.ts';
-import { Holding, type HoldingTools } from './holding.ts';
-import { whyUnusable, type NoteLockProblem } from './lock-problems.ts';
+import { Holding, whyUnusable, type HoldingTools, type NoteLockProblem } from './holding.ts';
 import type { Lock } from './locks/locks.ts';
 import { APART, CONFIRM, settingsOf, untilNextRead } from './schedule.ts';
 import {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
-import { planPageHtml } from '../../../src/controller/page/action-forms.ts';
-import { badgeSvg } from '../../../src/controller/page/badge.ts';
+import { planPageHtml } from '../../../src/controller/page/actions.ts';
+import { badgeSvg } from '../../../src/controller/page/state-label.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
 import { framed } from '../../../src/controller/page/frame.ts';
 import { listHtml, listView, sortedStates } from '../../../src/controller/page/list-page.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../fixture/html-tree.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 import { everyState, someHistory } from '../../fixture/watched-fleet.ts';
-import { WATCHED_AT, MadeUpWatching } from '../../fixture/watching.ts';
+import { MadeUpWatching, WATCHED_AT } from '../../fixture/watching.ts';
 
 interface Known {
   readonly states: readonly WatchState[];

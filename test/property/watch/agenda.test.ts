@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Agenda } from '../../../src/controller/watch/agenda.ts';
+import { Agenda } from '../../../src/controller/watch/schedule.ts';
 
 interface Dated {
   due: number;

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
 import {
   countsByStatus,
+  isToLookAt,
   listAddress,
   listed,
   listQuery,
   matching,
-  isToLookAt,
   worstFirst,
 } from '../../../src/controller/page/listing.ts';
-import { stripHtml } from '../../../src/controller/page/strip.ts';
-import { Throttle } from '../../../src/controller/page/throttle.ts';
+import { stripHtml } from '../../../src/controller/page/state-label.ts';
+import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
-import { everyState, fleet, reads, longWatched } from '../../fixture/watched-fleet.ts';
+import { everyState, fleet, longWatched, reads } from '../../fixture/watched-fleet.ts';
 
 const query = (text: string) => listQuery(new URLSearchParams(text));
 const names = (text: string) =>

@@ -18,7 +18,7 @@ import {
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/controller/watch/journal/memory.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
-import { MadeUpWatching, watchState, WATCHED_AT } from '../../fixture/watching.ts';
+import { MadeUpWatching, WATCHED_AT, watchState } from '../../fixture/watching.ts';
 
 const at = new Date(WATCHED_AT).toISOString();
 const named = { environment: 'a' } as const;

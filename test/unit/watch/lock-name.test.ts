@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { describeHolder, newHolder } from '../../../src/controller/watch/locks/claims.ts';
-import { fileName, objectName } from '../../../src/controller/watch/locks/lock-name.ts';
+import {
+  describeHolder,
+  fileName,
+  newHolder,
+  objectName,
+} from '../../../src/controller/watch/locks/claims.ts';
 
 const NAMES = [
   ['prod', 'Prod', 'PROD', 'prod ', 'prod.', 'a/b', 'a\\b', 'a%2fb', 'a-b', 'a_b', 'a.b'],

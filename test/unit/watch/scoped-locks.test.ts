@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRefused } from '../../../src/controller/watch/locks/locks.ts';
-import { scopedLocks } from '../../../src/controller/watch/locks/scoped-locks.ts';
+import { isRefused, scopedLocks } from '../../../src/controller/watch/locks/locks.ts';
 import { tableLocks } from '../../fixture/watch-world.ts';
 
 it('locks of another scope, or of none, are others; those of the same scope are the same', async () => {

@@ -88,7 +88,7 @@ async function recorded(
   parts: Parts<OutcomeHead, EnvironmentOutcome>,
 ): Promise<Parts<OutcomeHead, EnvironmentOutcome>> {
   if (journal === undefined) return parts;
-  const { applyRecorder } = await import('../../../controller/watch/journal/record-apply.ts');
+  const { applyRecorder } = await import('../../../controller/watch/journal/journal.ts');
   const record = applyRecorder(journal, () => SYSTEM_CLOCK.now());
   return {
     begin: parts.begin,

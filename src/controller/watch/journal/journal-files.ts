@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../../../reconciler/model/error.ts';
+import { SetpointError, systemCode } from '../../../reconciler/model/error.ts';
 
 /** The file that is written. */
 export const CURRENT = 'journal.jsonl';
@@ -238,4 +238,21 @@ async function takeBack({
 async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
   return buffer.subarray(0, bytesRead);
+}
+
+export function notWritten(folder: string, cause: unknown): SetpointError {
+  const message = `The journal in ${folder} cannot be written${codeOf(cause)}.`;
+  const hint = 'Check the folder: its disk may be full, or it may not be writable.';
+  return new SetpointError('output-failed', message, { hint, cause });
+}
+
+export function notRead(folder: string, cause: unknown): SetpointError {
+  const message = `The journal in ${folder} cannot be read${codeOf(cause)}.`;
+  const hint = 'Check who may read the folder and its files.';
+  return new SetpointError('file-unreadable', message, { hint, cause });
+}
+
+function codeOf(cause: unknown): string {
+  const code = systemCode(cause);
+  return code === '' ? '' : ` (${code})`;
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { systemCode } from '../../../reconciler/model/error.ts';
 import type { JournalRecord } from '../../../reconciler/model/watch.ts';
-import { notRead } from './journal-error.ts';
-import { fileLines, journalFiles, type FileLine } from './journal-files.ts';
+import { fileLines, journalFiles, notRead, type FileLine } from './journal-files.ts';
 import { parsedLine } from './journal-forms.ts';
 import { isRecordLine, type Place } from './journal-lines.ts';
 import { Memory } from './memory.ts';
@@ -109,4 +108,25 @@ const ATTEMPTS = 5;
 
 function isMissing(thrown: unknown): boolean {
   return systemCode(thrown) === 'ENOENT';
+}
+
+/** What a journal says of environments by now. Those that ask at the same time share one reading, which begins after they asked. */
+export class SharedReading {
+  readonly #journal: { readonly remember: () => Promise<Reading> };
+  #reading: Promise<unknown> = Promise.resolve();
+  #next: Promise<Memory> | null = null;
+
+  constructor(journal: { readonly remember: () => Promise<Reading> }) {
+    this.#journal = journal;
+  }
+
+  async now(): Promise<Memory> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = null;
+      const reading = this.#journal.remember();
+      this.#reading = reading.catch(() => {});
+      return reading.then(({ memory }) => memory);
+    });
+    return this.#next;
+  }
 }

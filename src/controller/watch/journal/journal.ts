@@ -4,7 +4,6 @@ import type { SetpointError } from '../../../reconciler/model/error.ts';
 import type { JournalEvent, JournalRecord } from '../../../reconciler/model/watch.ts';
 import { createAside, makeFolder, syncFolder } from '../../../reconciler/host/write-aside.ts';
 import type { AgreementWith } from '../../../reconciler/model/agreement.ts';
-import { notWritten } from './journal-error.ts';
 import {
   alone,
   appendLines,
@@ -12,11 +11,14 @@ import {
   hasRoom,
   journalFiles,
   nextName,
+  notWritten,
   type Appended,
 } from './journal-files.ts';
 import { lineOf, type AgreedLine } from './journal-lines.ts';
 import { JournalReader, type Reading } from './journal-reader.ts';
 import { RecentRecords } from './recent-records.ts';
+import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
+import type { Run } from '../../../reconciler/model/plan.ts';
 
 export interface JournalLimits {
   /** Bytes after which a new file is begun. */
@@ -254,3 +256,26 @@ function stampOf(lengths: ReadonlyMap<number, number>): string {
 }
 
 const ATTEMPTS = 5;
+
+/**
+ * Records in the journal of a folder what an apply wrote, or may have written, to an environment. Throws output-failed if it cannot be
+ * recorded.
+ */
+export function applyRecorder(
+  folder: string,
+  now: () => number,
+): (outcome: EnvironmentOutcome, run: Run | null) => Promise<void> {
+  const journal = new Journal(folder, now);
+  return async (outcome, run) => {
+    if (outcome.requests.post === 0) return;
+    await journal.append({
+      kind: 'write',
+      environment: outcome.name,
+      by: 'apply',
+      commit: run?.commit ?? null,
+      actor: run?.actor ?? null,
+      url: run?.url ?? null,
+      outcome,
+    });
+  };
+}

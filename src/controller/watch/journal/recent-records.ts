@@ -2,8 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../../reconciler/model/error.ts';
 import type { JournalRecord } from '../../../reconciler/model/watch.ts';
-import { notRead } from './journal-error.ts';
-import { CURRENT, journalFiles, linesWith, textsAt, type Span } from './journal-files.ts';
+import { CURRENT, journalFiles, linesWith, notRead, textsAt, type Span } from './journal-files.ts';
 import { parsedLine } from './journal-forms.ts';
 import { isAbout, isRecordLine, quoted } from './journal-lines.ts';
 

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { SetpointError, systemCode } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
-import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
+import {
+  fileName,
+  newHolder,
+  type Claim,
+  type ClaimStore,
+  type Pace,
+  type Sign,
+} from './claims.ts';
 import type { Locks } from './locks.ts';
-import { fileName } from './lock-name.ts';
 import { makeFolder } from '../../../reconciler/host/write-aside.ts';
 import type { OwnTime } from './presence.ts';
 import { isGone, ownProcess, type ProcessIdentity } from './process-identity.ts';

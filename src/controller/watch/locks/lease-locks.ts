@@ -2,9 +2,15 @@ import { hostname } from 'node:os';
 import { SetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
 import { claimLocks } from './claim-locks.ts';
-import { newHolder, type Claim, type ClaimStore, type Pace, type Sign } from './claims.ts';
+import {
+  newHolder,
+  objectName,
+  type Claim,
+  type ClaimStore,
+  type Pace,
+  type Sign,
+} from './claims.ts';
 import { LeaseApi, type Cluster, type Lease } from './lease-api.ts';
-import { objectName } from './lock-name.ts';
 import type { Locks } from './locks.ts';
 import type { OwnTime } from './presence.ts';
 

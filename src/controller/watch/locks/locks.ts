@@ -1,3 +1,5 @@
+import { usageError } from '../../../reconciler/model/error.ts';
+
 /**
  * Locks that only one process at a time holds, each for the environment that it is named after. Who holds one may write that
  * environment; who does not, waits. A lock survives nothing of its holder: after a kill, a hang or a lost network, another process
@@ -44,4 +46,19 @@ export interface Lock {
 
 export function isRefused(taken: Lock | LockRefused): taken is LockRefused {
   return 'heldBy' in taken;
+}
+
+const SCOPE = /^[a-z\d](?:[a-z\d.-]{0,38}[a-z\d])?$/;
+
+/** The locks of one scope: those of the same name in another scope, or in none, are others. Throws a usage error if it is no name. */
+export function scopedLocks(locks: Locks, scope: string): Locks {
+  if (!SCOPE.test(scope))
+    throw usageError(
+      '--lock-scope takes a name of at most 40 small letters, digits, hyphens and dots.',
+      'Name what the controller watches, such as team-a.',
+    );
+  return {
+    take: (name) => locks.take(`${scope}/${name}`),
+    close: () => locks.close(),
+  };
 }

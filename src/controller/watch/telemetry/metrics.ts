@@ -18,7 +18,7 @@ import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { count } from './counters.ts';
-import type { NoticeCounts } from './notice-counts.ts';
+import type { NoticeCounts } from './counts.ts';
 import type { Watching } from '../watching.ts';
 
 export interface MetricsOptions {

@@ -1,0 +1,116 @@
+import type { ReadMark, WatchState } from '../../reconciler/model/watch.ts';
+import { counted, grouped } from '../../reconciler/model/wording.ts';
+import type { Label } from '../../reconciler/render/change.ts';
+import { failureWords, LABELS } from '../../reconciler/render/verdict.ts';
+import type { WatchStatus } from '../../reconciler/model/verdict.ts';
+import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
+import type { Paint } from '../../reconciler/render/style.ts';
+
+/** The state of an environment; a failure by its kind. */
+export function stateLabel({ status, plan }: Pick<WatchState, 'status' | 'plan'>): Label {
+  const label: Label = LABELS[status];
+  return status === 'error' ? { ...label, words: failureWords(plan?.error?.code) } : label;
+}
+
+/** Labels in addition to the state. */
+export function extraLabels(state: WatchState): Label[] {
+  const { status, found, stopped, heldBy } = state;
+  const unknown = found === 'unknown' ? 0 : unknownIn(state);
+  return [
+    ...(status === 'suspended' && found !== 'in-sync' && found !== 'suspended'
+      ? [{ ...LABELS[found], words: `found: ${LABELS[found].words}` }]
+      : []),
+    ...(unknown === 0
+      ? []
+      : [{ mark: '?', words: `${grouped(unknown)} not compared`, color: 'dim' } as const]),
+    ...(stopped === null ? [] : [HEALING_STOPPED]),
+    ...(heldBy === null ? [] : [HELD_ELSEWHERE]),
+  ];
+}
+
+/** How many values the last read could not compare. */
+export function unknownIn({ plan }: Pick<WatchState, 'plan'>): number {
+  return plan?.unknown.length ?? 0;
+}
+
+const HEALING_STOPPED: Label = { mark: '■', words: 'healing stopped', color: 'red' };
+const HELD_ELSEWHERE: Label = { mark: '⇄', words: 'held elsewhere', color: 'dim' };
+
+const MOST = 100;
+const STEP = 3;
+const HEIGHT = 24;
+
+/** The last reads, the latest at the right: a bar for each, the higher the worse. Its label has the same in words. */
+export function stripHtml(reads: Iterable<ReadMark>): Markup {
+  const marks = [...reads].slice(-MOST);
+  if (marks.length === 0) return markup`<span class="soft">no reads yet</span>`;
+  return markup`<svg class="strip" viewBox="0 0 ${MOST * STEP} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${stripText(marks)}"><path class="ground" d="M0 ${HEIGHT - 1}h${MOST * STEP}"/>${runsOf(
+    marks,
+  ).map(({ status, from, length }) => {
+    const [tone, height] = BARS[status];
+    const x = (MOST - marks.length + from) * STEP;
+    return markup`<path class="${tone}" stroke-width="${height}" d="M${x} ${HEIGHT - height / 2}h${length * STEP}"/>`;
+  })}</svg>`;
+}
+
+const BARS: Readonly<Record<WatchStatus, readonly [tone: string, height: number]>> = {
+  'in-sync': ['good', 8],
+  suspended: ['plain', 8],
+  'not-read': ['plain', 4],
+  unknown: ['note', 12],
+  pending: ['note', 12],
+  drift: ['warn', 16],
+  conflict: ['bad', 20],
+  refused: ['bad', 20],
+  error: ['bad', 24],
+};
+
+interface Run {
+  readonly status: WatchStatus;
+  /** The index of its first read. */
+  readonly from: number;
+  readonly length: number;
+}
+
+function runsOf(marks: readonly ReadMark[]): Run[] {
+  const runs: Run[] = [];
+  for (const [index, { status }] of marks.entries()) {
+    const last = runs.at(-1);
+    if (last?.status === status) runs[runs.length - 1] = { ...last, length: last.length + 1 };
+    else runs.push({ status, from: index, length: 1 });
+  }
+  return runs;
+}
+
+/** `Last 40 reads: 38 in sync, 2 drift. The latest: drift.` */
+function stripText(marks: readonly ReadMark[]): string {
+  const counts = new Map<WatchStatus, number>();
+  for (const { status } of marks) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const parts = [...counts].map(([status, count]) => `${count} ${LABELS[status].words}`);
+  const latest = LABELS[marks.at(-1)?.status ?? 'not-read'].words;
+  return `Last ${counted(marks.length, 'read')}: ${parts.join(', ')}. The latest: ${latest}.`;
+}
+
+const FILLS: Readonly<Record<Paint, string>> = {
+  green: '#0f6630',
+  yellow: '#764900',
+  red: '#a91b16',
+  cyan: '#0a5684',
+  dim: '#56606e',
+  bold: '#56606e',
+};
+
+const LETTER = 6.6;
+const LONGEST_NAME = 40;
+
+/** An environment's name and state as a picture of one line. */
+export function badgeSvg(state: WatchState): string {
+  const { words, color } = stateLabel(state);
+  const name =
+    state.name.length > LONGEST_NAME ? `${state.name.slice(0, LONGEST_NAME)}…` : state.name;
+  const left = Math.round(name.length * LETTER + 12);
+  const right = Math.round(words.length * LETTER + 12);
+  const width = left + right;
+  return markupSource(markup`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img" aria-label="${name}: ${words}"><title>${name}: ${words}</title><path fill="#333b47" d="M3 0H${left}V20H3A3 3 0 0 1 0 17V3A3 3 0 0 1 3 0"/><path fill="${FILLS[color]}" d="M${left} 0H${width - 3}A3 3 0 0 1 ${width} 3V17A3 3 0 0 1 ${width - 3} 20H${left}"/><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}" lengthAdjust="spacingAndGlyphs">${name}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}" lengthAdjust="spacingAndGlyphs">${words}</text></g></svg>
+`);
+}
