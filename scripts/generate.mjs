@@ -70,6 +70,21 @@ function fieldTable() {
 export const FIELDS = [\n${lines}\n] as const;\n`;
 }
 
+/** The schema of a plan or an outcome, with the rules of the guards that the code has. Each must be under `guards:` of settings.yaml, too. */
+function withRules(name) {
+  const missing = RULES.find(
+    (rule) => !(rule.replaceAll('-', '_') in schema.$defs.guards.properties),
+  );
+  if (missing !== undefined) throw new Error(`${SCHEMA_FILE} has no guard ${missing}.`);
+  const path = `schemas/${name}.schema.json`;
+  const document = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const { refusal, environment } = document.$defs;
+  refusal.properties.rule.enum = [...RULES, 'frozen'];
+  if (environment.properties.allowed !== undefined)
+    environment.properties.allowed.items.enum = RULES;
+  return { [path]: formatJson(path, document) };
+}
+
 /** The schema without what only people read: the validator carries parts of its schema inside. */
 function withoutWords(node) {
   if (Array.isArray(node)) return node.map(withoutWords);
@@ -183,13 +198,14 @@ function schemaModule() {
   return `${BANNER}/** The schema itself as JSON text, for messages. It is loaded when this is called. */\nexport function schemaText(): string {\n  return ${JSON.stringify(JSON.stringify(schema, (key, value) => (key === 'x-setpoint' ? undefined : value)))};\n}\n`;
 }
 
-/** The command line as commander has it, and the table of errors: the one place where this reads from src. */
+/** The command line as commander has it, the table of errors and the rules of the guards: the one place where this reads from src. */
 async function commandLine() {
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
     const input = {
       program: join(root, 'src/command/cli/program.ts'),
       error: join(root, 'src/reconciler/model/error.ts'),
+      guard: join(root, 'src/reconciler/model/guard.ts'),
     };
     const bundle = await rolldown({ input, platform: 'node' });
     await bundle.write({
@@ -199,8 +215,10 @@ async function commandLine() {
       chunkFileNames: '[name]-[hash].mjs',
     });
     const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
-    const [{ buildProgram }, { ERRORS }] = [await load('program'), await load('error')];
-    return { buildProgram, ERRORS };
+    const [program, { ERRORS }, { RULES }] = await Promise.all(
+      ['program', 'error', 'guard'].map(load),
+    );
+    return { buildProgram: program.buildProgram, ERRORS, RULES };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -233,12 +251,14 @@ function nativeModule() {
   return `${BANNER.replace(SCHEMA_FILE, 'schemas/servers')}/** What each dialect has of the native parts, as JSON text. It is loaded when this is called. */\nexport function nativeText(): string {\n  return ${text};\n}\n`;
 }
 
-const { buildProgram, ERRORS } = await commandLine();
+const { buildProgram, ERRORS, RULES } = await commandLine();
 const files = {
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),
   'src/reconciler/model/settings.gen.ts': await settingsTypes(),
   'src/reconciler/model/fields.gen.ts': fieldTable(),
+  ...withRules('plan'),
+  ...withRules('outcome'),
   'src/reconciler/desired/schema.gen.ts': schemaModule(),
   ...help(),
   'src/reconciler/desired/schema-validator.gen.ts': await validator(),

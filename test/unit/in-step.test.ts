@@ -5,6 +5,7 @@ import { SCHEMAS } from '../../src/command/cli/words.ts';
 import { DIAGNOSTICS } from '../../src/reconciler/model/diagnostic.ts';
 import { ERRORS } from '../../src/reconciler/model/error.ts';
 import { fields } from '../../src/reconciler/model/field.ts';
+import { RULES } from '../../src/reconciler/model/guard.ts';
 import { VERSION } from '../../src/reconciler/model/version.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -26,6 +27,23 @@ describe('what is written twice is the same', () => {
 
   it('docs/diagnostics.md lists every diagnostic with its meaning', () => {
     expect(rows('docs/diagnostics.md')).toEqual(Object.entries(DIAGNOSTICS));
+  });
+
+  it('a guard is in the guide, in the file by its name, and in the schemas of plans and outcomes', () => {
+    expect(rows('docs/guides/guards.md').map(([rule]) => rule)).toEqual([...RULES]);
+    const schemaOf = (name: string) =>
+      JSON.parse(read(`schemas/${name}.schema.json`)) as {
+        $defs: {
+          guards: { properties: Record<string, unknown> };
+          refusal: { properties: { rule: { enum: string[] } } };
+        };
+      };
+    for (const rule of RULES)
+      expect(schemaOf('settings').$defs.guards.properties).toHaveProperty(
+        rule.replaceAll('-', '_'),
+      );
+    for (const name of ['plan', 'outcome'])
+      expect(schemaOf(name).$defs.refusal.properties.rule.enum).toEqual([...RULES, 'frozen']);
   });
 
   it('the version is that of package.json, of the schemas and of the changelog', () => {
