@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { messageOf } from '../../src/controller/watch/notices/message.ts';
-import { slackPayload } from '../../src/controller/watch/notices/slack.ts';
-import { teamsPayload } from '../../src/controller/watch/notices/teams.ts';
+import { slackBody } from '../../src/controller/watch/notices/receivers.ts';
+import { teamsBody } from '../../src/controller/watch/notices/receivers.ts';
 import { change, environment } from '../fixture/documents.ts';
 import { watchState } from '../fixture/watching.ts';
 import { hostile } from '../fixture/hostile.ts';
@@ -29,7 +29,7 @@ interface Block {
 it('Slack makes nothing of foreign text: no link, mention or mark', () => {
   fc.assert(
     fc.property(texts, error, (paths, message) => {
-      const payload = slackPayload(messageWith(paths, message)) as {
+      const payload = slackBody(messageWith(paths, message)) as {
         text: string;
         blocks: Block[];
       };
@@ -57,7 +57,7 @@ it('Slack makes nothing of foreign text: no link, mention or mark', () => {
 it('Teams gets foreign text in runs, which are no Markdown, and nothing that a card computes', () => {
   fc.assert(
     fc.property(texts, error, (paths, message) => {
-      const card = JSON.stringify(teamsPayload(messageWith(paths, message)));
+      const card = JSON.stringify(teamsBody(messageWith(paths, message)));
       expect(card).not.toContain('"TextBlock"');
       expect(card).not.toMatch(/\{\{|\$\{/);
       const found: string[] = [];

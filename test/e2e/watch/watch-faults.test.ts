@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Lock, Locks } from '../../../src/controller/watch/locks/locks.ts';
-import { keepsWatch } from '../../../src/controller/watch/notices/heartbeat.ts';
+import { keepsWatch } from '../../../src/controller/watch/notices/notices.ts';
 import { fileLocks } from '../../../src/controller/watch/locks/file-locks.ts';
 import { SYSTEM_CLOCK } from '../../../src/reconciler/host/system-clock.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';

@@ -1,9 +1,19 @@
+import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
-import { alertOf, type Alert } from './alertmanager.ts';
+import { visible } from '../../../reconciler/render/visible.ts';
 import { concerns, decide, troubleOf, type Due } from './decide.ts';
-import { messageOf } from './message.ts';
+import { messageOf, type Item } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { NoticeJournal } from './told.ts';
+
+/** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */
+export interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly generatorURL?: string;
+}
 
 /** How often alerts that fire are sent again, in milliseconds: Alertmanager forgets those that are not. */
 export const RESEND = 60_000;
@@ -30,7 +40,7 @@ export interface AlertsNow {
   readonly due: readonly Due[];
 }
 
-const NOTHING: Sent = { firing: [], over: [] };
+const NONE_SENT: Sent = { firing: [], over: [] };
 
 /**
  * The alerts of a receiver at a time in milliseconds since 1970. Alerts are states, not messages: Alertmanager knows by the labels that one is the
@@ -61,8 +71,9 @@ export function alertsNow(
       const left = former.firing.filter((one) => isAmong(firing, one));
       untaken.set(name, { firing: left, over });
     }
-    for (const one of over) if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: iso(now) });
-    for (const one of firing) alerts.push({ ...one, endsAt: iso(now + LASTS) });
+    for (const one of over)
+      if (!isAmong(firing, one)) alerts.push({ ...one, endsAt: isoTime(now) });
+    for (const one of firing) alerts.push({ ...one, endsAt: isoTime(now + LASTS) });
     if (firing.length > 0) taken.set(name, { firing, over: [] });
   };
   for (const [name, former] of before) {
@@ -73,7 +84,7 @@ export function alertsNow(
   }
   for (const state of states) {
     const { name, found, suspended, heldBy, nextRead } = state;
-    const former = before.get(name) ?? NOTHING;
+    const former = before.get(name) ?? NONE_SENT;
     if (suspended !== null || heldBy !== null || nextRead === null) continue;
     if (!concerns(receiver, state)) {
       take(name, former, []);
@@ -85,14 +96,14 @@ export function alertsNow(
     // Whether it still differs is not known while it cannot be read.
     const goesOn = found === 'error' || !known.has(name);
     const isOpen = isTold && receiver.statuses.has(found);
-    const firing = known.has(name) ? madeOf(receiver, state, isOpen, isTold, page, now) : [];
+    const firing = known.has(name) ? alertsOf(receiver, state, isOpen, isTold, page, now) : [];
     take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
   }
   return { alerts, taken, untaken, due };
 }
 
 /** The alerts of an environment: one of its state if that is open, and one of what is wrong with healing it. */
-function madeOf(
+function alertsOf(
   { events }: Receiver,
   state: WatchState,
   isOpen: boolean,
@@ -115,6 +126,58 @@ function isAmong(alerts: readonly Alert[], one: Alert): boolean {
   return alerts.some(({ labels }) => JSON.stringify(labels) === JSON.stringify(one.labels));
 }
 
-function iso(at: number): string {
+function isoTime(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** The names are those of the rules in examples/prometheus. */
+const NAMES: Readonly<Partial<Record<WatchStatus, string>>> = {
+  unknown: 'SetpointUnknown',
+  pending: 'SetpointPending',
+  drift: 'SetpointDrift',
+  conflict: 'SetpointConflict',
+  refused: 'SetpointRefused',
+  error: 'SetpointFailing',
+};
+
+const OF_TROUBLE: Readonly<Partial<Record<NoticeKind, string>>> = {
+  'healing-stopped': 'SetpointHealingStopped',
+  'heal-failed': 'SetpointHealFails',
+  'write-refused': 'SetpointWritesFail',
+};
+
+/** An alert that fires until `endsAt` unless it is sent again before. */
+function alertOf(
+  { name, words, details, link }: Item,
+  { state, event }: Due,
+  endsAt: number,
+): Alert {
+  const since = event in OF_TROUBLE ? (troubleOf(state)?.since ?? state.since) : state.since;
+  return {
+    labels: alertLabels(state, OF_TROUBLE[event] ?? NAMES[state.found] ?? 'Setpoint'),
+    annotations: {
+      summary: visible(`${name} ${words}`),
+      ...(details.length === 0 ? {} : { description: details.map(visible).join('\n') }),
+    },
+    startsAt: since,
+    endsAt: new Date(endsAt).toISOString(),
+    ...(link === null ? {} : { generatorURL: link }),
+  };
+}
+
+/** Which alert a status is; the same labels are the same alert for Alertmanager. */
+function alertLabels(
+  { name, found, labels }: WatchState,
+  alertname: string,
+): Readonly<Record<string, string>> {
+  const own = Object.entries(labels).map(([key, value]) => [
+    `label_${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}`,
+    value,
+  ]);
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    alertname,
+    environment: name,
+    severity: found === 'error' ? 'critical' : 'warning',
+  };
 }

@@ -4,8 +4,8 @@ import { counted } from '../../../reconciler/model/wording.ts';
 import { visible } from '../../../reconciler/render/visible.ts';
 import { overText } from '../conditions.ts';
 import { isOpen } from '../schedule.ts';
-import type { Alert } from './alertmanager.ts';
-import type { Message } from './message.ts';
+import type { Alert } from './alerts.ts';
+import type { Content, Message } from './message.ts';
 import type { Receiver } from './receiver.ts';
 
 /** That something of the controller itself is wrong, or is right again. */
@@ -36,11 +36,11 @@ export class ControllerNews {
   due(conditions: readonly Condition[], now: number): readonly News[] {
     const { quiet } = this.#receiver;
     if (quiet.length > 0 && isOpen(quiet, now)) return [];
-    const held = new Map(this.#concerning(conditions).map((one) => [keyOf(one), one]));
+    const held = new Map(this.#concerning(conditions).map((one) => [conditionKey(one), one]));
     const begun = [...held.values()].filter(
-      (one) => !this.#told.has(keyOf(one)) && hasLasted(one, now),
+      (one) => !this.#told.has(conditionKey(one)) && hasLasted(one, now),
     );
-    const over = [...this.#told.values()].filter((one) => !held.has(keyOf(one)));
+    const over = [...this.#told.values()].filter((one) => !held.has(conditionKey(one)));
     return [
       ...begun.map((condition) => ({ condition, holds: true })),
       ...over.map((condition) => ({ condition, holds: false })),
@@ -50,8 +50,8 @@ export class ControllerNews {
   /** Takes that it was told; or, with `undo`, that it was not. */
   told(news: readonly News[], { undo = false } = {}): void {
     for (const { condition, holds } of news)
-      if (holds === undo) this.#told.delete(keyOf(condition));
-      else this.#told.set(keyOf(condition), condition);
+      if (holds === undo) this.#told.delete(conditionKey(condition));
+      else this.#told.set(conditionKey(condition), condition);
   }
 
   /** The alerts at a time: those that fire until `endsAt`, and the ends of those that Alertmanager knows. `isNews`: they are others than before. */
@@ -64,7 +64,9 @@ export class ControllerNews {
     }: { readonly now: number; readonly endsAt: number; readonly page: string | null },
   ): { readonly alerts: readonly Alert[]; readonly isNews: boolean; readonly taken: () => void } {
     const lasting = this.#concerning(conditions).filter((one) => hasLasted(one, now));
-    const firing = new Map(lasting.map((one) => [keyOf(one), alertOf(one, endsAt, page)]));
+    const firing = new Map(
+      lasting.map((one) => [conditionKey(one), alertOfCondition(one, endsAt, page)]),
+    );
     const over = [...this.#firing].filter(([key]) => !firing.has(key));
     const ended = over.map(([, one]) => ({ ...one, endsAt: new Date(now).toISOString() }));
     return {
@@ -82,7 +84,7 @@ export class ControllerNews {
   }
 }
 
-function keyOf({ kind, receiver }: Condition): string {
+function conditionKey({ kind, receiver }: Condition): string {
   return `${kind} ${receiver ?? ''}`;
 }
 
@@ -92,30 +94,36 @@ function hasLasted({ kind, since }: Condition, now: number): boolean {
 
 const WORDS = { begun: 'reports a problem of its own', over: 'reports the end of a problem' };
 
-/** News as a message of words. */
-export function newsMessage(news: readonly News[], page: string | null): Message {
+/** News as a receiver is told of them. */
+export function newsContent(news: readonly News[], page: string | null): Content {
+  return {
+    message: () => newsMessage(news, page),
+    notices: () => news.map((one) => jsonNews(one, page)),
+  };
+}
+
+function newsMessage(news: readonly News[], page: string | null): Message {
   const name = controllerName();
   const link = page === null ? null : `${page}/`;
   const items = news.map(({ condition, holds }) => ({
     name,
     words: holds ? WORDS.begun : WORDS.over,
-    details: [textOf({ condition, holds })],
+    details: [newsText({ condition, holds })],
     link,
   }));
   const title = `${name}: ${counted(news.length, 'message')} about itself`;
   return { title: news.length === 1 ? '' : title, items, more: 0, link };
 }
 
-/** News as an item of the JSON; schemas/notices.schema.json is its schema. */
-export function newsItem({ condition, holds }: News, page: string | null): unknown {
+function jsonNews({ condition, holds }: News, page: string | null): unknown {
   const { kind, receiver, since } = condition;
   const link = page === null ? null : `${page}/`;
-  const summary = textOf({ condition, holds });
+  const summary = newsText({ condition, holds });
   const about = { environment: null, controller: hostname(), kind, receiver };
   return { event: 'controller', ...about, holds, since, summary, link };
 }
 
-function textOf({ condition: { kind, receiver, message }, holds }: News): string {
+function newsText({ condition: { kind, receiver, message }, holds }: News): string {
   return holds ? message : overText(kind, receiver ?? '');
 }
 
@@ -130,7 +138,7 @@ const SEVERITIES: Readonly<Partial<Record<ConditionKind, string>>> = {
 };
 
 /** The name is that of the rule in examples/prometheus. */
-function alertOf(condition: Condition, endsAt: number, page: string | null): Alert {
+function alertOfCondition(condition: Condition, endsAt: number, page: string | null): Alert {
   const { kind, receiver, message, since } = condition;
   return {
     labels: {

@@ -4,7 +4,7 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { shownChange } from '../../../reconciler/render/change.ts';
 import { notCompared } from '../../../reconciler/render/wording.ts';
-import type { Due } from './decide.ts';
+import { stateDigest, type Due } from './decide.ts';
 import type { End } from './told.ts';
 
 /** What is said of one environment, or of the controller. Names, paths and errors are foreign text: each form makes them inert in its own way. */
@@ -33,7 +33,23 @@ export interface Message {
 /** Environments that a message of words names. */
 const MOST_ITEMS = 20;
 const MOST_PATHS = 5;
+/** Changes that the JSON names of each environment. */
+const MOST_JSON_PATHS = 100;
 const LONGEST_DETAIL = 200;
+
+/** What is told at once: as a message in words, and as the notices of the JSON (schemas/notices.schema.json), which has no values of settings. */
+export interface Content {
+  readonly message: () => Message;
+  readonly notices: () => readonly unknown[];
+}
+
+/** All that is due to a receiver. `page` is the address of the page; null without one. */
+export function contentOf(all: readonly Due[], page: string | null): Content {
+  return {
+    message: () => messageOf(all, page),
+    notices: () => all.map((due) => jsonNotice(due, page)),
+  };
+}
 
 /** All that is due to a receiver as one message. It names paths, and no value. */
 export function messageOf(all: readonly Due[], page: string | null): Message {
@@ -48,7 +64,7 @@ export function messageOf(all: readonly Due[], page: string | null): Message {
 }
 
 /** What is over comes last. */
-export const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
+const OVER: ReadonlySet<NoticeKind> = new Set(['resolved', 'healed']);
 
 function gravity({ event, state }: Due): number {
   return OVER.has(event) ? -1 : verdictGravity(state.found);
@@ -188,9 +204,46 @@ function shortened(text: string): string {
   return `${text.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The changes of an environment by action, for forms that count. */
-export function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
+/** The changes of an environment by action. */
+function countsOf({ plan }: WatchState): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { action } of plan?.changes ?? []) counts[action] = (counts[action] ?? 0) + 1;
   return counts;
+}
+
+function jsonNotice(due: Due, page: string | null): unknown {
+  const { event, state } = due;
+  const digest = stateDigest(due.digest);
+  const item = itemOf(due, page);
+  const { name, labels, found, since, after, commit, plan } = state;
+  const error = plan?.error ?? null;
+
+  return {
+    event,
+    environment: name,
+    labels,
+    status: found,
+    since,
+    after,
+    commit,
+    digest,
+    summary: item.words,
+    changes: countsOf(state),
+    paths: (event === 'healed'
+      ? (state.putBack?.paths ?? [])
+      : (plan?.changes ?? []).map(({ path }) => formatPath(path))
+    ).slice(0, MOST_JSON_PATHS),
+    unknown: plan?.unknown.length ?? 0,
+    rules: [...new Set((plan?.refusals ?? []).map(({ rule }) => rule))],
+    error: error === null ? null : { code: error.code, message: error.message },
+    healing: OVER.has(event) ? null : healingProblem(state),
+    link: item.link,
+  };
+}
+
+/** What is wrong with healing it; null if nothing is. */
+function healingProblem({ stopped, healFailed }: WatchState): unknown {
+  if (stopped !== null) return { code: 'stopped', path: stopped.path, message: stopped.reason };
+  if (healFailed === null) return null;
+  return { code: healFailed.code, path: null, message: healFailed.message };
 }

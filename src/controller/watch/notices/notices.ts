@@ -6,10 +6,10 @@ import type { ControllerNote } from '../conditions.ts';
 import type { Watching } from '../watching.ts';
 import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
-import { keepsWatch } from './heartbeat.ts';
-import { wordsOf } from './message.ts';
-import { newsPayload, payloadOf, requestTo } from './payload.ts';
+import { newsContent } from './controller-news.ts';
+import { contentOf, wordsOf } from './message.ts';
 import type { Alertmanager, Issues, NotifySettings, Receiver, Webhook } from './receiver.ts';
+import { messageTo, postTo } from './receivers.ts';
 import type { Sender, SendResult } from './send.ts';
 import type { NoticeJournal, ToldStates } from './told.ts';
 import { NoticeCounts } from '../telemetry/counts.ts';
@@ -116,8 +116,8 @@ export class Notices {
     const news = turns.news.due(watching.conditions.list(), clock.now());
     if (news.length === 0 || clock.monotonic() < turns.notBefore) return false;
     turns.news.told(news);
-    const payload = newsPayload(to.form, news, settings.page, clock.now());
-    const result = await sender.send(requestTo(to, payload));
+    const content = newsContent(news, settings.page);
+    const result = await sender.send(messageTo(to, content, clock.now()));
     // What is refused is not tried again: it must not keep notices of environments back.
     if (result.kind === 'not-taken' && result.again) turns.news.told(news, { undo: true });
     turns.ended([], result, clock.monotonic());
@@ -168,7 +168,7 @@ export class Notices {
         closed.map((one) => ({ state: one.state, words: wordsOf(one) })),
       );
     }
-    return sender.send(requestTo(to, payloadOf(to.form, due, settings.page, clock.now())));
+    return sender.send(messageTo(to, contentOf(due, settings.page), clock.now()));
   }
 
   async #conclude(
@@ -206,7 +206,7 @@ export class Notices {
     if (news.length === 0 && (!isTime || alerts.length === 0)) {
       if (!own.isNews || clock.monotonic() < turns.notBefore) return;
     }
-    const result = alerts.length === 0 ? SENT : await sender.send(requestTo(to, alerts));
+    const result = alerts.length === 0 ? SENT : await sender.send(postTo(to, alerts));
     turns.ended(news, result, clock.monotonic());
     this.#reportOn(turns, result, news.length);
     if (result.kind !== 'sent') return;
@@ -270,3 +270,22 @@ export class Notices {
 }
 
 const SENT: SendResult = { kind: 'sent' };
+
+/** How late a read may be, in milliseconds, before the controller does not keep watch any more. */
+const LATE = 10 * 60_000;
+const MOST_TURNS = 3;
+
+/**
+ * Whether the controller keeps watch at a time, in milliseconds since 1970: its loop turns, no environment waits long for its read, and what is found
+ * can be recorded and told.
+ */
+export function keepsWatch(
+  watching: Pick<Watching, 'health' | 'states' | 'conditions'>,
+  now: number,
+): boolean {
+  const { turnedAt, turnsEvery } = watching.health;
+  if (now - turnedAt > MOST_TURNS * turnsEvery || watching.conditions.areSilencing) return false;
+  return watching
+    .states()
+    .every(({ nextRead }) => nextRead === null || now - Date.parse(nextRead) < LATE);
+}

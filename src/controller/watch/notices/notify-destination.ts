@@ -4,38 +4,38 @@ import { Secret } from '../../../reconciler/model/secret.ts';
 import { isSensitiveName, isSecretText } from '../../../reconciler/model/secret-words.ts';
 import type { NotifyNodes } from './notify-nodes.ts';
 import type { Destination } from './receiver.ts';
+import { FORMS } from './receivers.ts';
 
-export const FORMS = ['slack', 'teams', 'alertmanager', 'json', 'github_issue'] as const;
+/** The keys of the file that hold an address: the forms of receivers. */
+export const ADDRESSES = ['slack', 'teams', 'alertmanager', 'json', 'github_issue'] as const;
 
 /** Where a receiver is told; null if the file does not say it well. */
 export function destinationOf(map: MapNode, nodes: NotifyNodes): Destination | null {
-  const given = FORMS.filter((form) => map.members.has(form));
-  const [form] = given;
-  const node = form === undefined ? undefined : member(map, form);
-  if (form === undefined || node === undefined || given.length > 1) {
+  const given = ADDRESSES.filter((key) => map.members.has(key));
+  const [key] = given;
+  const node = key === undefined ? undefined : member(map, key);
+  if (key === undefined || node === undefined || given.length > 1) {
     const message = 'A receiver needs exactly one address.';
     return nodes.report(map, {
       code: 'missing-key',
       message,
-      hint: `Write one of ${FORMS.join(', ')}.`,
+      hint: `Write one of ${ADDRESSES.join(', ')}.`,
     });
   }
-  for (const [key, forms] of Object.entries(ONLY)) {
-    const other = member(map, key);
-    if (other !== undefined && !forms.includes(form))
-      nodes.report(other, {
+  const form = key === 'github_issue' ? 'github-issue' : key;
+  const { address, keys } = FORMS[form];
+  for (const other of new Set(Object.values(FORMS).flatMap((one) => one.keys))) {
+    const meant = member(map, other);
+    if (meant !== undefined && !keys.includes(other))
+      nodes.report(meant, {
         code: 'unknown-key',
-        message: `${key} means nothing for ${form}.`,
+        message: `${other} means nothing for ${key}.`,
         hint: 'Leave it out.',
       });
   }
-  if (form === 'github_issue') return issuesOf(map, node, nodes);
-  // The addresses of webhooks in chats are secrets: who knows them may write there.
-  const mayBePublic = form === 'alertmanager' || form === 'json';
-  const isPublic = mayBePublic ? (text: string) => !isSensitiveUrl(text) : undefined;
-  const url = nodes.secret(node, form, isPublic);
-  if (url === null) return null;
-  if (!isReachedSafely(url, node, form, nodes)) return null;
+  if (form === 'github-issue') return issuesOf(map, node, nodes);
+  const url = nodes.secret(node, key, (text) => address === 'url' && !isSensitiveUrl(text));
+  if (url === null || !isReachedSafely(url, node, key, nodes)) return null;
   return { form, url, headers: headersOf(member(map, 'headers'), nodes) };
 }
 
@@ -54,12 +54,6 @@ export function isReachedSafely(
   });
   return false;
 }
-
-const ONLY: Readonly<Record<string, readonly string[]>> = {
-  headers: ['slack', 'teams', 'alertmanager', 'json'],
-  token: ['github_issue'],
-  api_url: ['github_issue'],
-};
 
 /** https; http within a machine, a compose file or a cluster. */
 function isAddress(text: string): boolean {

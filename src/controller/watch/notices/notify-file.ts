@@ -9,15 +9,10 @@ import { parseSelector, type Requirement } from '../../../reconciler/model/selec
 import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { counted } from '../../../reconciler/model/wording.ts';
-import { destinationOf, FORMS, isReachedSafely } from './notify-destination.ts';
+import { ADDRESSES, destinationOf, isReachedSafely } from './notify-destination.ts';
 import { NotifyNodes } from './notify-nodes.ts';
-import type {
-  Destination,
-  Heartbeat,
-  NotifySettings,
-  Receiver,
-  ReceiverEvent,
-} from './receiver.ts';
+import type { Heartbeat, NotifySettings, Receiver, ReceiverEvent } from './receiver.ts';
+import { FORMS } from './receivers.ts';
 
 /** A file of --notify that is not valid: every problem. */
 export class NotifyInvalid extends SetpointError {
@@ -43,7 +38,7 @@ export function readNotify(path: string, source: ReferenceSource): NotifySetting
 export function parseNotify(path: string, text: string, source: ReferenceSource): NotifySettings {
   const { root, diagnostics } = parseFile(path, text);
   const nodes = new NotifyNodes(source);
-  const settings = root === null ? null : settingsOf(root, nodes);
+  const settings = root === null ? null : notifySettings(root, nodes);
   const all = [...diagnostics, ...nodes.diagnostics];
   if (settings === null || all.length > 0) throw new NotifyInvalid(path, all);
   return settings;
@@ -59,11 +54,6 @@ const PROBLEMS: readonly ReceiverEvent[] = [
   'write-refused',
   'healing-stopped',
 ];
-/** An issue is about drift, and an alert about what lasts. */
-const NOT_TAKEN: Readonly<Partial<Record<Destination['form'], readonly ReceiverEvent[]>>> = {
-  'github-issue': ['controller', 'healed', 'heal-failed', 'write-refused', 'healing-stopped'],
-  alertmanager: ['healed'],
-};
 const STATUSES = [
   'drift',
   'conflict',
@@ -75,9 +65,9 @@ const STATUSES = [
 const DEFAULT_STATUSES: readonly WatchStatus[] = ['drift', 'conflict', 'refused', 'error'];
 
 const CHOICES = ['environments', 'selector', 'statuses', 'events', 'reminder', 'quiet'] as const;
-const RECEIVER = ['name', ...FORMS, 'headers', 'token', 'api_url', ...CHOICES];
+const RECEIVER = ['name', ...ADDRESSES, 'headers', 'token', 'api_url', ...CHOICES];
 
-function settingsOf(root: Node, nodes: NotifyNodes): NotifySettings | null {
+function notifySettings(root: Node, nodes: NotifyNodes): NotifySettings | null {
   const map = nodes.map(root, ['version', 'page', 'notify', 'heartbeat'], 'This file');
   if (map === null) return null;
   const version = member(map, 'version');
@@ -140,7 +130,7 @@ function receiverOf(node: Node, nodes: NotifyNodes): Receiver | null {
     statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
     events: new Set<ReceiverEvent>(
       [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
-        (event) => to === null || NOT_TAKEN[to.form]?.includes(event) !== true,
+        (event) => to === null || !FORMS[to.form].untold.includes(event),
       ),
     ),
     reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),

@@ -3,19 +3,14 @@ import type { SentAlerts } from './alerts.ts';
 import { ControllerNews } from './controller-news.ts';
 import type { Due } from './decide.ts';
 import type { Receiver } from './receiver.ts';
+import { FORMS } from './receivers.ts';
 import type { SendResult } from './send.ts';
 
 /** How long notices are collected before the first is sent, and the least time between two messages to one receiver. */
 const GATHER = 10_000;
 export const SPACING = 60_000;
-/**
- * How long is waited at most after a receiver did not take a message: doubled each time until then. A try at a person is two records of the journal;
- * what fires in Alertmanager expires if it is not sent.
- */
-const LONGEST_PAUSE = 60 * 60_000;
-const LONGEST_PAUSE_OF_ALERTS = 10 * 60_000;
 /** How long a notice waits that a receiver refused. It is tried again, since what was wrong may be mended by then. */
-const REFUSED_PAUSE = LONGEST_PAUSE;
+const REFUSED_PAUSE = 60 * 60_000;
 
 /** When a receiver is told next, and what it has not taken yet. Times are on the monotonic clock. */
 export class Turns {
@@ -46,7 +41,7 @@ export class Turns {
     const fresh: Due[] = [];
     const again: Due[] = [];
     for (const one of due) {
-      const key = keyOf(one);
+      const key = noticeKey(one);
       const until = this.#refused.get(key);
       if (until === undefined) fresh.push(one);
       else {
@@ -72,12 +67,11 @@ export class Turns {
     }
     this.#failures += 1;
     for (const one of due) {
-      if (result.again) this.#refused.delete(keyOf(one));
-      else this.#refused.set(keyOf(one), now + REFUSED_PAUSE);
+      if (result.again) this.#refused.delete(noticeKey(one));
+      else this.#refused.set(noticeKey(one), now + REFUSED_PAUSE);
     }
-    const { form } = this.receiver.to;
-    const longest = form === 'alertmanager' ? LONGEST_PAUSE_OF_ALERTS : LONGEST_PAUSE;
-    const pause = Math.min(longest, GATHER * 2 ** Math.min(this.#failures, 10));
+    const { longestPause } = FORMS[this.receiver.to.form];
+    const pause = Math.min(longestPause, GATHER * 2 ** Math.min(this.#failures, 10));
     this.pause(now, Math.max(pause, Math.min(result.after ?? 0, LONGEST_KEPT)));
   }
 
@@ -86,6 +80,6 @@ export class Turns {
   }
 }
 
-function keyOf({ state, event, digest }: Due): string {
+function noticeKey({ state, event, digest }: Due): string {
   return JSON.stringify([state.name, event, digest]);
 }

@@ -1,13 +1,24 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../../../src/reconciler/model/condition.ts';
-import { ControllerNews } from '../../../../src/controller/watch/notices/controller-news.ts';
-import { newsPayload } from '../../../../src/controller/watch/notices/payload.ts';
-import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
+import {
+  ControllerNews,
+  newsContent,
+  type News,
+} from '../../../../src/controller/watch/notices/controller-news.ts';
+import { messageTo } from '../../../../src/controller/watch/notices/receivers.ts';
+import type { Receiver, Webhook } from '../../../../src/controller/watch/notices/receiver.ts';
+import { Secret } from '../../../../src/reconciler/model/secret.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT } from '../../../fixture/watching.ts';
 
 const PAGE = 'https://setpoint.example.com';
+/** What a receiver of that form is sent. */
+function bodyOf(form: Webhook['form'], told: readonly News[], page: string | null): unknown {
+  const to = { form, url: new Secret('https://hooks.example.com/x'), headers: new Map() };
+  return messageTo(to, newsContent(told, page), WATCHED_AT).body;
+}
+
 const FULL: Condition = {
   kind: 'journal',
   receiver: null,
@@ -125,7 +136,7 @@ describe('a message about the controller', () => {
   ];
 
   it('has the form of Slack, in which nothing foreign is markup', () => {
-    const { text, blocks } = newsPayload('slack', news, PAGE, WATCHED_AT) as {
+    const { text, blocks } = bodyOf('slack', news, PAGE) as {
       text: string;
       blocks: { text: { text: string } }[];
     };
@@ -138,7 +149,7 @@ describe('a message about the controller', () => {
   });
 
   it('has the form of Teams', () => {
-    const payload = newsPayload('teams', news.slice(0, 1), PAGE, WATCHED_AT) as {
+    const payload = bodyOf('teams', news.slice(0, 1), PAGE) as {
       attachments: { content: { body: unknown[]; fallbackText: string; actions: object[] } }[];
     };
     const content = payload.attachments[0]?.content;
@@ -161,7 +172,7 @@ describe('a message about the controller', () => {
   });
 
   it('has the form of the JSON of notices, about no environment', () => {
-    expect(newsPayload('json', news, null, WATCHED_AT)).toMatchObject({
+    expect(bodyOf('json', news, null)).toMatchObject({
       kind: 'notices',
       notices: [
         {
