@@ -1,4 +1,4 @@
-// Makes what follows from schemas/settings.schema.json (the types, the field table and the validator), and docs/reference.
+// Makes what follows from the schemas (types, the field table and the validator), and docs/reference.
 // `node scripts/generate.mjs` writes them; `--check` names those that are stale, and exits 1.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,6 +8,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { compile } from 'json-schema-to-typescript';
 import { rolldown } from 'rolldown';
+import { documentTypes } from './document-types.mjs';
 import { emulatorData } from './emulator-data.mjs';
 import { formatJson } from './format.mjs';
 import { nativeTables, readSnapshots, withNative } from './native-schema.mjs';
@@ -252,29 +253,38 @@ function nativeModule() {
 }
 
 const { buildProgram, ERRORS, RULES } = await commandLine();
-const files = {
+settle({
   [SCHEMA_FILE]: formatJson(SCHEMA_FILE, schema),
   'src/reconciler/model/native.gen.ts': nativeModule(),
   'src/reconciler/model/settings.gen.ts': await settingsTypes(),
   'src/reconciler/model/fields.gen.ts': fieldTable(),
+  'src/reconciler/model/documents.gen.ts': documentTypes(
+    root,
+    BANNER.replace(SCHEMA_FILE, 'schemas'),
+  ),
   ...withRules('plan'),
   ...withRules('outcome'),
   'src/reconciler/desired/schema.gen.ts': schemaModule(),
   ...help(),
   'src/reconciler/desired/schema-validator.gen.ts': await validator(),
   ...emulatorData(root),
-  ...referencePages(root, schema, buildProgram({ write: () => {} }), ERRORS),
-};
-const stale = Object.entries(files).filter(
-  ([path, text]) =>
-    !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
-);
-if (process.argv.includes('--check')) {
-  for (const [path] of stale) console.error(`${path} is stale: run npm run generate`);
-  process.exitCode = stale.length > 0 ? 1 : 0;
-} else {
-  for (const [path, text] of stale) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
+});
+// The pages read what is written by now.
+settle(referencePages(root, schema, buildProgram({ write: () => {} }), ERRORS));
+
+/** Writes those of the files that are stale or, with `--check`, names them. */
+function settle(files) {
+  const stale = Object.entries(files).filter(
+    ([path, text]) =>
+      !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
+  );
+  if (process.argv.includes('--check')) {
+    for (const [path] of stale) console.error(`${path} is stale: run npm run generate`);
+    if (stale.length > 0) process.exitCode = 1;
+  } else {
+    for (const [path, text] of stale) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
   }
 }

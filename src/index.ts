@@ -39,54 +39,48 @@ export type {
 } from './reconciler/model/outcome.ts';
 export type { Shard } from './reconciler/model/shard.ts';
 export type {
-  ConversationReport,
-  EnvironmentObserved,
-  ObservedDocument,
-  Resource,
-  SandboxReport,
-  SpecReport,
-} from './reconciler/model/observed.ts';
-export type {
   Block,
+  ConversationReport,
   DeclaredReport,
+  DoctorDocument,
+  EffectiveDocument,
+  EffectiveValue,
   EnvironmentExplained,
+  EnvironmentHealth,
+  EnvironmentObserved,
+  EnvironmentPull,
+  EnvironmentSmoke,
   ExplainDocument,
+  InitDocument,
+  LeftAlone,
   Meaning,
-  Origin,
+  NewVariable,
+  ObservedDocument,
+  PullDocument,
+  PulledAction,
+  PulledFile,
+  PulledValue,
   ReferenceForm,
   ReferenceReport,
+  SandboxReport,
+  SmokeDocument,
+  SmokeStep,
+  SpecReport,
   StoreReport,
-} from './reconciler/model/explain.ts';
+  ValidationDocument,
+} from './reconciler/model/documents.gen.ts';
+export type { Resource } from './reconciler/model/observed.ts';
 export type {
-  EffectiveDocument,
   EffectiveList,
   EffectiveMap,
   EffectiveMember,
   EffectiveNode,
   EffectivePart,
   EffectiveScalar,
-  EffectiveValue,
+  Origin,
 } from './reconciler/model/effective.ts';
-export type {
-  EnvironmentPull,
-  FileEdit,
-  InitDocument,
-  LeftAlone,
-  NewVariable,
-  PullDocument,
-  PulledAction,
-  PulledFile,
-  PulledValue,
-  ShownLine,
-} from './reconciler/model/pulled.ts';
-export type {
-  Check,
-  DoctorDocument,
-  EnvironmentHealth,
-  MachineCheck,
-  TargetCheck,
-} from './reconciler/model/doctor.ts';
-export type { EnvironmentSmoke, SmokeDocument, SmokeStep } from './reconciler/model/smoke.ts';
+export type { FileEdit, ShownLine } from './reconciler/model/pulled.ts';
+export type { Check, MachineCheck, TargetCheck } from './reconciler/model/doctor.ts';
 export type {
   Attention,
   EnvironmentCounts,
@@ -96,7 +90,6 @@ export type {
 } from './reconciler/model/summary.ts';
 export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
 export type { SandboxProgress } from './reconciler/reconcile/contract.ts';
-export type { ValidationDocument } from './reconciler/model/validation.ts';
 export type { Clock } from './reconciler/model/ports.ts';
 export type { DialectName } from './reconciler/model/dialect.ts';
 export type { Source } from './reconciler/model/path.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { NewVariable } from '../../src/reconciler/model/pulled.ts';
+import type { NewVariable } from '../../src/reconciler/model/documents.gen.ts';
 import { init } from '../../src/reconciler/operations/init.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { startAgentServer } from '../fixture/agent-server.ts';

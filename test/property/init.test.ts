@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Json } from '../../src/reconciler/model/value.ts';
-import type { NewVariable } from '../../src/reconciler/model/pulled.ts';
+import type { NewVariable } from '../../src/reconciler/model/documents.gen.ts';
 import { init } from '../../src/reconciler/operations/init.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { validate } from '../../src/reconciler/operations/validate.ts';

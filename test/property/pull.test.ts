@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Json } from '../../src/reconciler/model/value.ts';
-import type { PullDocument } from '../../src/reconciler/model/pulled.ts';
+import type { PullDocument } from '../../src/reconciler/model/documents.gen.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import { pull, type PullRequest } from '../../src/reconciler/operations/pull.ts';
 import { validate } from '../../src/reconciler/operations/validate.ts';

@@ -4,7 +4,7 @@ import {
   asSetpointError,
   SetpointError,
 } from '../../reconciler/model/error.ts';
-import { reported } from '../../reconciler/model/validation.ts';
+import { reported } from '../../reconciler/model/diagnostic.ts';
 import { InvalidSettings } from '../../reconciler/operations/load.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { FailureDocument } from '../../reconciler/model/error.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
-import type { ValidationDocument } from '../../reconciler/model/validation.ts';
+import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 
 // GitHub shows annotations at paths from the root of the repository; those in documents are from the working directory.
 

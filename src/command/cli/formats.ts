@@ -1,7 +1,7 @@
 import type { FailureDocument } from '../../reconciler/model/error.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
-import type { ValidationDocument } from '../../reconciler/model/validation.ts';
+import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 import type { Voice } from '../../reconciler/render/change.ts';
 import type { CommandName, FormatOf } from './command-table.ts';
 import { FORMATS, type Format } from './words.ts';

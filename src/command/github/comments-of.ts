@@ -2,7 +2,7 @@ import type { FailureDocument } from '../../reconciler/model/error.ts';
 import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
 import { partOf } from '../../reconciler/model/summary.ts';
-import type { ValidationDocument } from '../../reconciler/model/validation.ts';
+import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 import {
   failureMarkdown,
   outcomeMarkdown,

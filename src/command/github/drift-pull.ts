@@ -1,6 +1,6 @@
 import { SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../reconciler/model/plan.ts';
-import type { EnvironmentPull } from '../../reconciler/model/pulled.ts';
+import type { EnvironmentPull } from '../../reconciler/model/documents.gen.ts';
 import { partOf } from '../../reconciler/model/summary.ts';
 import {
   closedMarkdown,

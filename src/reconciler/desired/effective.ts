@@ -3,13 +3,9 @@ import { type Member, memberAt, type Node, textOf } from './node.ts';
 import { shownValue } from './shown-value.ts';
 import { locate, type SourceFile } from './source-file.ts';
 import type { Target } from './target.ts';
-import type {
-  EffectiveMap,
-  EffectiveMember,
-  EffectiveNode,
-  EffectiveValue,
-} from '../model/effective.ts';
-import type { Block, Origin } from '../model/explain.ts';
+import type { EffectiveMap, EffectiveMember, EffectiveNode } from '../model/effective.ts';
+import type { Block, EffectiveValue } from '../model/documents.gen.ts';
+import type { Origin } from '../model/effective.ts';
 import type { Path } from '../model/path.ts';
 
 /**

@@ -2,7 +2,7 @@ import { textKindAt } from './blocks.ts';
 import type { Node } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
 import { validate } from './schema-validator.gen.ts';
-import type { ReferenceReport } from '../model/explain.ts';
+import type { ReferenceReport } from '../model/documents.gen.ts';
 import type { FieldName } from '../model/field.ts';
 import { looksLikeMask } from '../model/mask.ts';
 import type { Identity } from '../model/identity.ts';

@@ -1,3 +1,4 @@
+import type { DiagnosticReport } from './documents.gen.ts';
 import type { Path } from './path.ts';
 
 /** One problem in a settings file: its place, what it is, and what to do about it. */
@@ -48,3 +49,9 @@ export const DIAGNOSTICS = {
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;
+
+/** A diagnostic as documents carry it: without the quoted line. */
+export function reported(diagnostic: Diagnostic): DiagnosticReport {
+  const { severity, code, message, hint, file, line, column, path } = diagnostic;
+  return { severity, code, message, hint, file, line, column, path };
+}

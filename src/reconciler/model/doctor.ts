@@ -1,5 +1,4 @@
-import type { ErrorReport, FORMAT_VERSION, Tool } from './plan.ts';
-import type { Spoken } from './state.ts';
+import type { ErrorReport } from './plan.ts';
 
 export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
 export type TargetCheck =
@@ -22,21 +21,6 @@ export interface Check<Name extends string = MachineCheck | TargetCheck> {
   readonly found: string;
   readonly remedy: string | null;
   readonly code: string | null;
-}
-
-export interface EnvironmentHealth extends Spoken {
-  readonly name: string;
-  readonly origin: string | null;
-  readonly checks: readonly Check<TargetCheck>[];
-}
-
-/** What `doctor` found: on this machine, and of each environment. schemas/doctor.schema.json is its schema. */
-export interface DoctorDocument {
-  readonly format_version: typeof FORMAT_VERSION;
-  readonly kind: 'health';
-  readonly tool: Tool;
-  readonly checks: readonly Check<MachineCheck>[];
-  readonly environments: readonly EnvironmentHealth[];
 }
 
 export function passedCheck<Name extends string>(name: Name, found: string): Check<Name> {

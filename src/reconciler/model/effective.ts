@@ -1,7 +1,11 @@
-import type { Origin } from './explain.ts';
-import type { Path } from './path.ts';
-import type { FORMAT_VERSION, Tool } from './plan.ts';
-import type { Json } from './value.ts';
+import type { Block } from './documents.gen.ts';
+import type { Source } from './path.ts';
+
+/** Where a value comes from. */
+export interface Origin {
+  readonly source: Source;
+  readonly block: Block;
+}
 
 /** A value of the file that all blocks of an environment make together. References are as they are written. */
 export type EffectiveNode = EffectiveScalar | EffectiveList | EffectiveMap;
@@ -29,19 +33,4 @@ export interface EffectivePart {
 
 export interface EffectiveMember extends EffectivePart {
   readonly key: string;
-}
-
-/** A value without members, as JSON shows it: masked as a plan masks it. The path starts at the top of the file. */
-export interface EffectiveValue extends Origin {
-  readonly path: Path;
-  readonly value: Json;
-}
-
-/** The effective file of one environment as JSON. schemas/explain.schema.json is its schema. */
-export interface EffectiveDocument {
-  readonly format_version: typeof FORMAT_VERSION;
-  readonly kind: 'effective';
-  readonly tool: Tool;
-  readonly name: string;
-  readonly values: readonly EffectiveValue[];
 }

@@ -1,5 +1,5 @@
 import type { ErrorReport } from './plan.ts';
-import type { DiagnosticReport } from './validation.ts';
+import type { DiagnosticReport } from './documents.gen.ts';
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that

@@ -1,61 +1,33 @@
-import type { ErrorReport, FORMAT_VERSION, Tool, Unknown } from './plan.ts';
-import type { Path, Source } from './path.ts';
-import type { Json } from './value.ts';
+import type { DialectName } from './dialect.ts';
+import type { ErrorReport } from './plan.ts';
 
-/** What happened to a value in the file: `set`, `change` and `clear` of a field; `add` and `remove` of an mcp entry; `adopt`. */
-export type PulledAction = 'set' | 'change' | 'clear' | 'add' | 'remove' | 'adopt';
-
-/** A value of the service that the file got. `before` is what the file declared; secrets are masked. */
-export interface PulledValue {
-  readonly path: Path;
-  readonly action: PulledAction;
-  readonly before: Json;
-  readonly after: Json;
-  readonly sensitive: boolean;
-  /** Its place in the file; null if it was removed. */
-  readonly source: Source | null;
-}
-
-/** Something that differs and that the file did not get. */
-export interface LeftAlone {
-  readonly path: Path;
-  readonly reason: string;
-  readonly ref: string | null;
-}
-
-/** A variable that the file reads from now on, for a secret that the service holds. */
-export interface NewVariable {
-  readonly name: string;
-  readonly path: Path;
-}
-
-/**
- * One environment's part of a pull. `differs`: nothing was written; `skipped`: another environment's service could not be read.
- * `unknown`: what could not be compared.
- */
-export interface EnvironmentPull {
+/** What one environment's server told of its settings. */
+export interface PulledSchema {
   readonly name: string;
   readonly origin: string | null;
-  readonly status: 'in-sync' | 'differs' | 'pulled' | 'skipped' | 'error';
-  readonly pulled: readonly PulledValue[];
-  readonly left: readonly LeftAlone[];
-  readonly unknown: readonly Unknown[];
-  readonly variables: readonly NewVariable[];
+  /** Null if the server could not be read. */
+  readonly dialect: DialectName | null;
+  readonly release: string | null;
+  /** The release whose schema this setpoint has; null if servers of the dialect have no schemas. */
+  readonly known: string | null;
+  /** Members whose values setpoint could not judge: of another type than it knows, or under another name. */
+  readonly left: readonly string[];
   readonly error: ErrorReport | null;
 }
 
-/** What a pull did to a file; `differs` if it would be edited and nothing is written. */
-export interface PulledFile {
+/** What became of a lock. Members are named with their dialect before them. */
+export interface PulledLock {
   readonly file: string;
-  readonly status: 'unchanged' | 'differs' | 'written';
+  /** `absent`: there was nothing to write. */
+  readonly status: 'written' | 'unchanged' | 'absent';
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
 }
 
-export interface PullDocument {
-  readonly format_version: typeof FORMAT_VERSION;
-  readonly kind: 'pull';
-  readonly tool: Tool;
-  readonly files: readonly PulledFile[];
-  readonly environments: readonly EnvironmentPull[];
+export interface PulledSchemas {
+  readonly files: readonly PulledLock[];
+  readonly environments: readonly PulledSchema[];
 }
 
 /** A line of a settings file, and how it is shown: possible secrets are masked. */
@@ -69,20 +41,4 @@ export interface FileEdit {
   readonly file: string;
   readonly before: readonly ShownLine[];
   readonly after: readonly ShownLine[];
-}
-
-/** What `init` wrote. `variables` are those that the settings read; `left` is what the service has and the file did not get. */
-export interface InitDocument {
-  readonly format_version: typeof FORMAT_VERSION;
-  readonly kind: 'init';
-  readonly tool: Tool;
-  readonly environment: string;
-  readonly origin: string | null;
-  readonly status: 'stored' | 'empty';
-  readonly files: readonly {
-    readonly file: string;
-    readonly status: 'created' | 'extended' | 'unchanged';
-  }[];
-  readonly variables: readonly NewVariable[];
-  readonly left: readonly LeftAlone[];
 }

@@ -8,12 +8,11 @@ import {
   skippedCheck,
   warnedCheck,
   type Check,
-  type EnvironmentHealth,
   type TargetCheck,
 } from '../model/doctor.ts';
+import type { EnvironmentHealth, ReferenceReport } from '../model/documents.gen.ts';
 import { isEmbedded } from '../model/embedded-address.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
-import type { ReferenceReport } from '../model/explain.ts';
 import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
 import { isUp } from '../model/sandbox.ts';

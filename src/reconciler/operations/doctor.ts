@@ -6,9 +6,9 @@ import {
   passedCheck,
   warnedCheck,
   type Check,
-  type DoctorDocument,
   type MachineCheck,
 } from '../model/doctor.ts';
+import type { DoctorDocument } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { matches } from '../model/glob.ts';
 import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';

@@ -1,5 +1,6 @@
 import { effectiveFile, effectiveValues } from '../desired/effective.ts';
-import type { EffectiveDocument, EffectiveMap } from '../model/effective.ts';
+import type { EffectiveDocument } from '../model/documents.gen.ts';
+import type { EffectiveMap } from '../model/effective.ts';
 import { SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';

@@ -6,7 +6,7 @@ import { unmanagedOf } from '../desired/blocks/unmanaged.ts';
 import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
-import type { EnvironmentExplained, ExplainDocument } from '../model/explain.ts';
+import type { EnvironmentExplained, ExplainDocument } from '../model/documents.gen.ts';
 import { isNativePath } from '../model/field.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';

@@ -4,10 +4,10 @@ import type {
   EnvironmentObserved,
   ObservedDigests,
   ObservedDocument,
-  Resource,
   SandboxReport,
   SavedDigest,
-} from '../model/observed.ts';
+} from '../model/documents.gen.ts';
+import type { Resource } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Conversation, Sandbox } from '../model/sandbox.ts';

@@ -3,7 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
 import { formatPath } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import type { InitDocument, NewVariable } from '../model/pulled.ts';
+import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { isAddress } from '../desired/resolve-server.ts';
 import { envExample, gitIgnore } from '../pull/first-files.ts';

@@ -4,7 +4,7 @@ import { type LoadedFile, readTargets, type Target } from '../desired/target.ts'
 import { isThere } from '../host/read-text.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Dialect } from '../model/dialect.ts';
-import type { InitDocument, NewVariable } from '../model/pulled.ts';
+import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import type { ObservedState } from '../model/state.ts';
 import { type Json, masked } from '../model/value.ts';
 import { InvalidSettings } from './load.ts';

@@ -1,7 +1,8 @@
 import { asSetpointError, errorReport } from '../model/error.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type EnvironmentPlan } from '../model/plan.ts';
-import type { EnvironmentPull, FileEdit, PullDocument } from '../model/pulled.ts';
+import type { EnvironmentPull, PullDocument } from '../model/documents.gen.ts';
+import type { FileEdit } from '../model/pulled.ts';
 import { TOOL } from '../model/version.ts';
 import type { FileChange } from '../host/write-files.ts';
 import { pullEdits, textsOf } from '../pull/edits.ts';

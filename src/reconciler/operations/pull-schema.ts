@@ -11,7 +11,7 @@ import {
   type SchemaLock,
 } from '../model/schema-lock.ts';
 import { isSensitiveName, looksLikeToken } from '../model/secret-words.ts';
-import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled-schema.ts';
+import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
 import { masked, type Json } from '../model/value.ts';
 import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';

@@ -2,13 +2,8 @@ import { SetpointError } from '../model/error.ts';
 import { formatPath, parsePath, samePath, type Path } from '../model/path.ts';
 import { FORMAT_VERSION, type ErrorReport } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type {
-  EnvironmentPull,
-  FileEdit,
-  PullDocument,
-  PulledFile,
-  ShownLine,
-} from '../model/pulled.ts';
+import type { EnvironmentPull, PullDocument, PulledFile } from '../model/documents.gen.ts';
+import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import type { ObservedState } from '../model/state.ts';
 import { didYouMean } from '../model/wording.ts';
 import { TOOL } from '../model/version.ts';

@@ -1,9 +1,8 @@
 import { SetpointError } from '../model/error.ts';
-import type { ObservedDocument } from '../model/observed.ts';
+import type { ObservedDocument, ValidationDocument } from '../model/documents.gen.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { recounted } from '../model/summary.ts';
-import type { ValidationDocument } from '../model/validation.ts';
 import type { Json } from '../model/value.ts';
 import { readPackageFile } from '../host/package-file.ts';
 import { readText } from '../host/read-text.ts';

@@ -1,7 +1,7 @@
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import { redacted } from '../model/redacted.ts';
-import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
+import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { followConversation, type Followed } from '../reconcile/conversation.ts';

@@ -1,6 +1,6 @@
 import type { CollectionName, Listing } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
-import type { EnvironmentObserved, ObservedDocument } from '../model/observed.ts';
+import type { EnvironmentObserved, ObservedDocument } from '../model/documents.gen.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
 import type { Digests, ReferenceSource, SandboxObserver } from '../model/ports.ts';
 import { MASK } from '../model/secret.ts';

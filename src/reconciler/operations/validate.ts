@@ -8,7 +8,8 @@ import {
 } from '../model/doctor.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { reported, type ValidationDocument } from '../model/validation.ts';
+import { reported } from '../model/diagnostic.ts';
+import type { ValidationDocument } from '../model/documents.gen.ts';
 import { namesListed } from '../model/wording.ts';
 import type { Loaded } from '../desired/target.ts';
 import { filesOf, loadTargets, unreadable } from './load.ts';

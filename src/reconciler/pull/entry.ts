@@ -8,7 +8,7 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
-import type { LeftAlone } from '../model/pulled.ts';
+import type { LeftAlone } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import {
   isList,

@@ -12,7 +12,7 @@ import {
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import type { LeftAlone, PulledAction } from '../model/pulled.ts';
+import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';

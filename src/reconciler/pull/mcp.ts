@@ -3,7 +3,7 @@ import type { Dialect } from '../model/dialect.ts';
 import { entriesOf, isMcpList, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, isUnmanaged, type Path, pathKey } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import type { LeftAlone, PulledAction } from '../model/pulled.ts';
+import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import type { Secret } from '../model/secret.ts';
 import { isRecord, type Json, masked, type Value, type ValueRecord } from '../model/value.ts';
 import { matchManaged } from '../plan/match-entries.ts';

@@ -3,7 +3,7 @@ import { holdsReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
 import { formatPath, isWithin, pathNamed, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
-import type { PulledAction } from '../model/pulled.ts';
+import type { PulledAction } from '../model/documents.gen.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';

@@ -2,7 +2,7 @@ import { fieldPathOf } from '../model/field.ts';
 import { callNames, entriesOf, isMcpList } from '../model/mcp.ts';
 import { isWithin, samePath, type Path, type Source } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type { EnvironmentPull, PulledValue } from '../model/pulled.ts';
+import type { EnvironmentPull, PulledValue } from '../model/documents.gen.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isRecord, masked, secretsIn } from '../model/value.ts';
 import { comparableState, sourceWithDummies } from './comparison.ts';

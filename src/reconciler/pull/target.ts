@@ -6,7 +6,7 @@ import type { Target } from '../desired/target.ts';
 import { isWithin, parsePath, pathKey, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type { LeftAlone } from '../model/pulled.ts';
+import type { LeftAlone } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import type { DesiredItem } from '../model/collection.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';

@@ -1,6 +1,6 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import type { Clock, Conversing, StartTask } from '../model/ports.ts';
-import type { SmokeStep } from '../model/smoke.ts';
+import type { SmokeStep } from '../model/documents.gen.ts';
 import { FIRST_PAUSE, nextPause } from './pauses.ts';
 import { interruption, unlessAbandoned } from './interruption.ts';
 

@@ -1,4 +1,5 @@
-import type { Check, DoctorDocument } from '../model/doctor.ts';
+import type { Check } from '../model/doctor.ts';
+import type { DoctorDocument } from '../model/documents.gen.ts';
 import { heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
 import { visible } from './visible.ts';

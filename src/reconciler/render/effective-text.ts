@@ -1,5 +1,5 @@
 import type { EffectiveMap, EffectiveNode, EffectivePart } from '../model/effective.ts';
-import type { Origin } from '../model/explain.ts';
+import type { Origin } from '../model/effective.ts';
 import { paint, type Style } from './style.ts';
 import { yamlText } from './values.ts';
 import { escaped, visible } from './visible.ts';

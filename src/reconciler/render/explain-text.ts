@@ -2,10 +2,10 @@ import type {
   EnvironmentExplained,
   ExplainDocument,
   Meaning,
-  Origin,
   ReferenceReport,
   StoreReport,
-} from '../model/explain.ts';
+} from '../model/documents.gen.ts';
+import type { Origin } from '../model/effective.ts';
 import { formatPath } from '../model/path.ts';
 import { TYPE_NOUNS } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';

@@ -1,10 +1,10 @@
 import type {
   EnvironmentObserved,
   ObservedDocument,
-  Resource,
   ServerField,
   ServerReport,
-} from '../model/observed.ts';
+} from '../model/documents.gen.ts';
+import type { Resource } from '../model/observed.ts';
 import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
 import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';

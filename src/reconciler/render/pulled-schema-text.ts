@@ -1,4 +1,4 @@
-import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled-schema.ts';
+import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';
 

@@ -3,13 +3,12 @@ import { counted } from '../model/wording.ts';
 import { formatPath } from '../model/path.ts';
 import type {
   EnvironmentPull,
-  FileEdit,
   InitDocument,
   PullDocument,
   PulledAction,
   PulledValue,
-  ShownLine,
-} from '../model/pulled.ts';
+} from '../model/documents.gen.ts';
+import type { FileEdit, ShownLine } from '../model/pulled.ts';
 import { unknownText } from './change-text.ts';
 import { heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';

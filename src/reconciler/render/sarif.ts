@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DIAGNOSTICS, type DiagnosticCode } from '../model/diagnostic.ts';
-import type { DiagnosticReport, ValidationDocument } from '../model/validation.ts';
+import type { DiagnosticReport, ValidationDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { json } from './json.ts';
 import { visible } from './visible.ts';

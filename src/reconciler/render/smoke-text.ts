@@ -1,4 +1,4 @@
-import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/smoke.ts';
+import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
 import { visible } from './visible.ts';

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainCommand } from '../../../src/command/cli/commands/explain.ts';
 import type { Flags } from '../../../src/command/cli/command-table.ts';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import type { EffectiveDocument } from '../../../src/reconciler/model/effective.ts';
 import type {
+  EffectiveDocument,
   EnvironmentExplained,
   ExplainDocument,
-} from '../../../src/reconciler/model/explain.ts';
+} from '../../../src/reconciler/model/documents.gen.ts';
 import { explain, type ExplainRequest } from '../../../src/reconciler/operations/explain.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { validate } from '../../../src/reconciler/operations/validate.ts';

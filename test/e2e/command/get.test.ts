@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
-import type { ObservedDocument } from '../../../src/reconciler/model/observed.ts';
+import type { ObservedDocument } from '../../../src/reconciler/model/documents.gen.ts';
 import { startAppServer, storedRecord } from '../../fixture/app-server.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';

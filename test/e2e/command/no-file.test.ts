@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
-import type { DoctorDocument } from '../../../src/reconciler/model/doctor.ts';
-import type { ExplainDocument } from '../../../src/reconciler/model/explain.ts';
-import type { ObservedDocument } from '../../../src/reconciler/model/observed.ts';
+import type {
+  DoctorDocument,
+  ExplainDocument,
+  ObservedDocument,
+} from '../../../src/reconciler/model/documents.gen.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 

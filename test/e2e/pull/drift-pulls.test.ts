@@ -11,7 +11,7 @@ import {
 } from '../../../src/command/github/drift-pull.ts';
 import { accessFrom } from '../../../src/command/github/job.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { EnvironmentPull } from '../../../src/reconciler/model/pulled.ts';
+import type { EnvironmentPull } from '../../../src/reconciler/model/documents.gen.ts';
 import {
   driftPullMarkdown,
   driftPullTitle,

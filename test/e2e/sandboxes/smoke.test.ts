@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/start.ts';
-import type { SmokeDocument } from '../../../src/reconciler/model/smoke.ts';
+import type { SmokeDocument } from '../../../src/reconciler/model/documents.gen.ts';
 import { smoke } from '../../../src/reconciler/operations/smoke.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
 

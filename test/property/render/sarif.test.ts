@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIAGNOSTICS, type DiagnosticCode } from '../../../src/reconciler/model/diagnostic.ts';
-import type { DiagnosticReport } from '../../../src/reconciler/model/validation.ts';
+import type { DiagnosticReport } from '../../../src/reconciler/model/documents.gen.ts';
 import { VERSION } from '../../../src/reconciler/model/version.ts';
 import { validationSarif } from '../../../src/reconciler/render/sarif.ts';
 import { visible } from '../../../src/reconciler/render/visible.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
-import type { SavedDigest } from '../../../src/reconciler/model/observed.ts';
+import type { SavedDigest } from '../../../src/reconciler/model/documents.gen.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { savedSettings, settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';

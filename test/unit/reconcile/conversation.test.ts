@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { Conversing, StartTask } from '../../../src/reconciler/model/ports.ts';
-import type { SmokeStep } from '../../../src/reconciler/model/smoke.ts';
+import type { SmokeStep } from '../../../src/reconciler/model/documents.gen.ts';
 import {
   followConversation,
   type FollowInput,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DiagnosticReport } from '../../../src/reconciler/model/validation.ts';
+import type { DiagnosticReport } from '../../../src/reconciler/model/documents.gen.ts';
 import { artifactUri, validationSarif } from '../../../src/reconciler/render/sarif.ts';
 import { diagnostic, validationOf } from '../../fixture/documents.ts';
 

@@ -1,4 +1,5 @@
-import type { Check, DoctorDocument } from '../../../reconciler/model/doctor.ts';
+import type { Check } from '../../../reconciler/model/doctor.ts';
+import type { DoctorDocument } from '../../../reconciler/model/documents.gen.ts';
 import { doctor } from '../../../reconciler/operations/doctor.ts';
 import { doctorText } from '../../../reconciler/render/doctor-text.ts';
 import { exitCodeOf, worstExitCode } from '../../../reconciler/model/error.ts';

@@ -1,7 +1,7 @@
 import { usageError } from '../../../reconciler/model/error.ts';
 import { readPackageFile } from '../../../reconciler/host/package-file.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
-import type { PulledSchemas } from '../../../reconciler/model/pulled-schema.ts';
+import type { PulledSchemas } from '../../../reconciler/model/pulled.ts';
 import { pulledSchemaText } from '../../../reconciler/render/pulled-schema-text.ts';
 import type { Flags } from '../command-table.ts';
 import { write, type Io } from '../io.ts';

@@ -2,7 +2,7 @@ import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import type { PlanDocument } from '../../model/plan.ts';
-import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
+import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import { changeName } from '../../model/told.ts';
 import { isDangerous, type ShownChange } from '../change.ts';
 import { changeText } from '../change-text.ts';

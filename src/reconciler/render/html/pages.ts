@@ -2,7 +2,7 @@ import { counted } from '../../model/wording.ts';
 import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { PlanDocument } from '../../model/plan.ts';
-import type { DiagnosticReport, ValidationDocument } from '../../model/validation.ts';
+import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import type { Voice } from '../change.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
 import { FEW } from '../summary.ts';

@@ -1,7 +1,7 @@
 import { namesListed } from '../../model/wording.ts';
 import { formatPath } from '../../model/path.ts';
 import type { PlanDocument } from '../../model/plan.ts';
-import type { EnvironmentPull } from '../../model/pulled.ts';
+import type { EnvironmentPull } from '../../model/documents.gen.ts';
 import { bulletList, fitted, type CommentEntry } from './blocks.ts';
 import { driftMarkdown, footer } from './comments.ts';
 import { codeSpan, label, prose, shortened } from './inline.ts';

@@ -1,0 +1,399 @@
+// Generated from schemas by `npm run generate`. Do not edit.
+import type { DiagnosticCode } from './diagnostic.ts';
+import type { Resource } from './observed.ts';
+import type { Path, Source } from './path.ts';
+import type { Change, ErrorReport, Tool, Unknown, Warning } from './plan.ts';
+import type { Json } from './value.ts';
+
+/** What was checked of one environment. */
+export interface EnvironmentHealth {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
+  /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
+  readonly release: string | null;
+  readonly checks: readonly {
+    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'clock' | 'sandboxes';
+    /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
+    readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
+    readonly found: string;
+    /** What to do about a failure or a warning. */
+    readonly remedy: string | null;
+    /** For a failure: its code (docs/errors.md). doctor exits with that of the first failure. */
+    readonly code: string | null;
+  }[];
+}
+
+/**
+ * What setpoint doctor prints as JSON: what is right and wrong with this machine, and with each environment. schemas/doctor.schema.json is its
+ * schema.
+ */
+export interface DoctorDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'health';
+  readonly tool: Tool;
+  /** Of this machine, independent of environments. */
+  readonly checks: readonly {
+    readonly name: 'node' | 'certificates' | 'debugging' | 'file';
+    /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
+    readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
+    readonly found: string;
+    /** What to do about a failure or a warning. */
+    readonly remedy: string | null;
+    /** For a failure: its code (docs/errors.md). doctor exits with that of the first failure. */
+    readonly code: string | null;
+  }[];
+  readonly environments: readonly EnvironmentHealth[];
+}
+
+/** Whether a reference is allowed: as the whole value, inside text, or nowhere. */
+export type ReferenceForm = 'whole' | 'inside' | 'none';
+
+/** What the store does with a field of the settings. */
+export interface StoreReport {
+  readonly on_null: 'clears' | 'keeps' | 'refuses';
+  /** What is sent to clear a field whose store keeps it on null. */
+  readonly clear_with: string | null;
+  readonly readable: boolean;
+  /** The member of an answer that reports whether a secret is stored. */
+  readonly set_flag: string | null;
+  /** A later addition: the oldest servers do not have it. */
+  readonly later: boolean;
+}
+
+/** What a path of the file accepts and means, from the schema. */
+export interface Meaning {
+  readonly description: string;
+  /** JSON Schema's types, but null. */
+  readonly types: readonly string[];
+  /** The only values allowed; empty if there is no such list. */
+  readonly values: readonly string[];
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly nullable: boolean;
+  readonly secret: boolean;
+  readonly reference: ReferenceForm;
+  /** Absent if there is none. */
+  readonly default?: Json;
+  readonly store: StoreReport | null;
+}
+
+/** A declared value: a reference as it is written, and everything masked that a plan would mask. */
+export interface DeclaredReport {
+  /** References as they are written; what a plan masks is the text (sensitive). */
+  readonly value: Json;
+  readonly source: Source;
+  readonly block: Block;
+}
+
+/** A reference of the file, and whether what it names has a value; never the value. */
+export interface ReferenceReport {
+  /** As the file writes it. */
+  readonly ref: string;
+  readonly kind: 'env' | 'file';
+  /** The variable, or the path of the file. */
+  readonly name: string;
+  /** Whether it has a value; the value itself is never included. */
+  readonly set: boolean;
+  /** Why it cannot be used. */
+  readonly problem: string | null;
+}
+
+/**
+ * What one environment declares there, and what an apply would do about it. not-observed: the service was not read, because of --offline, or because
+ * it keeps nothing of this path.
+ */
+export interface EnvironmentExplained {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
+  /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
+  readonly release: string | null;
+  /** Whether the service was read. */
+  readonly status: 'observed' | 'not-observed' | 'error';
+  readonly declared: DeclaredReport | null;
+  /** Whether it is listed under unmanaged. */
+  readonly unmanaged: boolean;
+  readonly references: readonly ReferenceReport[];
+  readonly changes: readonly Change<Json>[];
+  readonly unknown: readonly Unknown[];
+  readonly warnings: readonly Warning[];
+  readonly error: ErrorReport | null;
+}
+
+/**
+ * explain PATH: what a place of the file is, what each environment declares there, and what an apply would do about it. schemas/explain.schema.json
+ * is its schema.
+ */
+export interface ExplainDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'explanation';
+  readonly tool: Tool;
+  /** Relative to settings, or from the top of the file for other blocks. */
+  readonly path: Path;
+  /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
+  readonly part: 'settings' | 'secrets' | 'sandboxes' | 'file';
+  readonly meaning: Meaning;
+  readonly environments: readonly EnvironmentExplained[];
+}
+
+/** The blocks at the top of the file, those of the environment, or those of the base file. */
+export type Block = 'top' | 'environment' | 'base';
+
+/** A value without members, masked as a plan masks it. */
+export interface EffectiveValue {
+  /** From the top of the file; entries of lists by number. */
+  readonly path: Path;
+  /** References as they are written; what a plan masks is the text (sensitive). */
+  readonly value: Json;
+  readonly source: Source;
+  readonly block: Block;
+}
+
+/** explain: every value of one environment, all blocks merged, with its origin. schemas/explain.schema.json is its schema. */
+export interface EffectiveDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'effective';
+  readonly tool: Tool;
+  readonly name: string;
+  readonly values: readonly EffectiveValue[];
+}
+
+/** What setpoint init prints as JSON: what it wrote. schemas/init.schema.json is its schema. */
+export interface InitDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'init';
+  readonly tool: Tool;
+  readonly environment: string;
+  readonly origin: string | null;
+  /** Whether the service had anything stored. */
+  readonly status: 'stored' | 'empty';
+  readonly files: readonly {
+    readonly file: string;
+    readonly status: 'created' | 'extended' | 'unchanged';
+  }[];
+  readonly variables: readonly NewVariable[];
+  readonly left: readonly LeftAlone[];
+}
+
+export interface ServerField {
+  readonly name: string;
+  /** What a read shows: the value, whether one is stored, the names of what is stored, or nothing. */
+  readonly reads: 'value' | 'presence' | 'names' | 'nothing';
+  /** What null in the file does; resets: the field is its default again. */
+  readonly on_null: 'clears' | 'keeps' | 'refuses' | 'resets';
+  /** What happens to a value that is sent, if the service does not keep it. */
+  readonly loses: string | null;
+}
+
+/** What the services of one dialect can hold. */
+export interface ServerReport {
+  /** record: a write replaces the whole record; fields: what it leaves out is kept. */
+  readonly writes: 'record' | 'fields';
+  /** The fields of a settings file that these services have. */
+  readonly fields: readonly ServerField[];
+  /** The fields of a settings file that these services do not have, each with those that do. */
+  readonly lacks: readonly {
+    readonly name: string;
+    readonly why: string;
+  }[];
+}
+
+/** The digest of a masked value that is a literal of the file, by its place under settings; lists by index. */
+export interface SavedDigest {
+  readonly path: readonly string[];
+  readonly digest: string;
+}
+
+/** What a plan against this is held to, HMAC-SHA-256 under the salt; null if the document has no digests. */
+export interface ObservedDigests {
+  /** Of the address with its path prefix; null if the file reads it from a reference. */
+  readonly address: string | null;
+  /** Of masked values that are literals of the file, by their path in settings. No other value has a digest. */
+  readonly values: readonly SavedDigest[];
+}
+
+/** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null if the service does not report one. */
+export interface SandboxReport {
+  readonly id: string;
+  readonly spec: string | null;
+  /** The service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING, or a later one. */
+  readonly status: string;
+  /** ISO 8601, UTC. */
+  readonly created_at: string | null;
+}
+
+export interface SpecReport {
+  readonly id: string;
+  readonly default: boolean;
+}
+
+export interface ConversationReport {
+  readonly id: string;
+  readonly sandbox: string | null;
+  /** What it is doing: idle, running, paused, finished, or another word of the service. */
+  readonly status: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string | null;
+}
+
+/** What the service of one environment has. A resource that was not requested, or could not be read, is null. */
+export interface EnvironmentObserved {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
+  /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
+  readonly release: string | null;
+  /** stored or empty if the settings were requested; observed if they were not. */
+  readonly status: 'stored' | 'empty' | 'observed' | 'error';
+  /** What the services of this dialect can hold; null if it was not requested. */
+  readonly server: ServerReport | null;
+  /**
+   * The record as the service answered it; a sensitive value is the text (sensitive), and a url whose userinfo or query is sensitive is the rest of
+   * it with ?(sensitive) behind.
+   */
+  readonly settings: Json;
+  readonly digests: ObservedDigests | null;
+  /** The names of custom secrets, without a value; absent if they were not requested, null if the service has no such list. */
+  readonly secrets?: readonly {
+    readonly name: string;
+    readonly description: string;
+  }[] | null;
+  /** Without keys of sessions, and without addresses. */
+  readonly sandboxes: readonly SandboxReport[] | null;
+  /** The first is the default, from which a sandbox is started if no spec is named. */
+  readonly specs: readonly SpecReport[] | null;
+  /** Without keys of sessions, and without addresses. */
+  readonly conversations: readonly ConversationReport[] | null;
+  readonly error: ErrorReport | null;
+}
+
+/**
+ * What setpoint get prints as JSON: what each service has, masked. A resource that was not requested, or could not be read, is null.
+ * schemas/observed.schema.json is its schema.
+ */
+export interface ObservedDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'observed';
+  readonly tool: Tool;
+  /** When reading began, ISO 8601, UTC. */
+  readonly observed_at: string;
+  /** 128 random bits in hex that the digests of this document were made with; null if it has none. */
+  readonly salt: string | null;
+  /** The resources that were requested. */
+  readonly resources: readonly Resource[];
+  readonly environments: readonly EnvironmentObserved[];
+}
+
+/** What a pull did to a file; differs if it would be edited and nothing is written. */
+export interface PulledFile {
+  readonly file: string;
+  readonly status: 'unchanged' | 'differs' | 'written';
+}
+
+/** What happened to the value in the file: set, change and clear of a field; add and remove of an mcp entry; adopt. */
+export type PulledAction = 'set' | 'change' | 'clear' | 'add' | 'remove' | 'adopt';
+
+/** A value of the service that was brought into the file. */
+export interface PulledValue {
+  readonly path: Path;
+  readonly action: PulledAction;
+  /** What the file had; a sensitive value is the text (sensitive). */
+  readonly before: Json;
+  /** What the service has, masked likewise. */
+  readonly after: Json;
+  readonly sensitive: boolean;
+  /** Line and column from 1; null for what was removed. */
+  readonly source: {
+    readonly file: string;
+    readonly line: number;
+    readonly column: number;
+  } | null;
+}
+
+/** Something that differs and was not brought into the file. */
+export interface LeftAlone {
+  readonly path: Path;
+  readonly reason: string;
+  readonly ref: string | null;
+}
+
+/** A variable that the file reads from now on. */
+export interface NewVariable {
+  readonly name: string;
+  readonly path: Path;
+}
+
+/** What a pull brings into the files from the service of one environment. unknown is what could not be compared. */
+export interface EnvironmentPull {
+  readonly name: string;
+  readonly origin: string | null;
+  /** differs: nothing was written; skipped: another environment could not be read. */
+  readonly status: 'in-sync' | 'differs' | 'pulled' | 'skipped' | 'error';
+  readonly pulled: readonly PulledValue[];
+  readonly left: readonly LeftAlone[];
+  readonly unknown: readonly Unknown[];
+  readonly variables: readonly NewVariable[];
+  readonly error: ErrorReport | null;
+}
+
+/** What setpoint pull prints as JSON: what was, or with --check would be, brought into the files. schemas/pull.schema.json is its schema. */
+export interface PullDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'pull';
+  readonly tool: Tool;
+  readonly files: readonly PulledFile[];
+  readonly environments: readonly EnvironmentPull[];
+}
+
+/** A status of the task that starts a conversation, and when it was first observed. */
+export interface SmokeStep {
+  readonly status: string;
+  /** Since the request. */
+  readonly seconds: number;
+}
+
+/** The smoke test of one environment. conversation and sandbox remain on the service, as far as it reported them. */
+export interface EnvironmentSmoke {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly status: 'ready' | 'failed';
+  /** Every status of the start, and when it was first observed. */
+  readonly steps: readonly SmokeStep[];
+  /** What is left behind, as far as the service reported it. */
+  readonly conversation: string | null;
+  readonly sandbox: string | null;
+  readonly error: ErrorReport | null;
+}
+
+/** What setpoint smoke prints as JSON: whether a conversation can start, and nothing else. schemas/smoke.schema.json is its schema. */
+export interface SmokeDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'smoke';
+  readonly tool: Tool;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly environments: readonly EnvironmentSmoke[];
+}
+
+export interface DiagnosticReport {
+  readonly severity: 'error' | 'warning';
+  /** docs/diagnostics.md lists them with their meanings. */
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly file: string;
+  readonly line: number;
+  /** In UTF-16 units. */
+  readonly column: number;
+  /** Keys from the top of the file. */
+  readonly path: readonly string[];
+}
+
+/** What setpoint validate prints as JSON. schemas/validation.schema.json is its schema. */
+export interface ValidationDocument {
+  readonly format_version: '1.0';
+  readonly kind: 'validation';
+  readonly valid: boolean;
+  readonly diagnostics: readonly DiagnosticReport[];
+}
