@@ -1,8 +1,11 @@
 // What the source weighs, and how many of its files a run goes through: `node scripts/measure.mjs` prints both as JSON. The sources are
-// transpiled one by one beside node_modules and run under V8's coverage; a file counts if a function of it was called.
-import { spawnSync } from 'node:child_process';
+// transpiled one by one beside node_modules and run under V8's coverage; a file counts if a function of it was called. A heal is that of
+// `setpoint watch`: it reads the embedded service as declared, somebody changes it, and the controller puts it back, once.
+// `--files plan` (or apply, or heal) prints the files instead.
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
@@ -24,28 +27,51 @@ for (const [name, text] of texts) {
 }
 writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 mkdirSync(join(folder, 'schemas'));
-writeFileSync(
-  join(folder, 'settings.yaml'),
-  'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en, agent: A, llm_model: m, max_iterations: 5 }\n',
-);
+writeSettings('settings.yaml', 'en');
 
-console.log(
-  JSON.stringify(
-    {
-      files: all.length,
-      'hand-written lines': sum(handWritten.map(([, text]) => text.split('\n').length)),
-      'files that name sandboxes': handWritten.filter(([, text]) => /sandbox/i.test(text)).length,
-      'comparisons of a resource with a name': sum(
-        handWritten.map(([, text]) => [...text.matchAll(/resource'?\]? [!=]== '\w+'/g)].length),
-      ),
-      'names with three definitions or more': reusedNames(),
-      'files of a plan': filesOf('plan'),
-      'files of an apply': filesOf('apply', '--yes'),
-    },
-    null,
-    2,
-  ),
-);
+const MAIN = join(folder, 'src/command/cli/main.js');
+const RUNS = {
+  plan: () => run('plan', ['plan']),
+  apply: () => run('apply', ['apply', '--yes']),
+  heal,
+};
+
+const [flag, named] = process.argv.slice(2);
+if (flag === '--files') {
+  for (const file of [...(await RUNS[named]())].toSorted(byName)) console.log(file);
+} else {
+  console.log(
+    JSON.stringify(
+      {
+        files: all.length,
+        'hand-written lines': linesOf(handWritten),
+        wings: wings(),
+        'files that name sandboxes': handWritten.filter(([, text]) => /sandbox/i.test(text)).length,
+        'comparisons of a resource with a name': sum(
+          handWritten.map(([, text]) => [...text.matchAll(/resource'?\]? [!=]== '\w+'/g)].length),
+        ),
+        'names with three definitions or more': reusedNames(),
+        'files of a plan': RUNS.plan().size,
+        'files of an apply': RUNS.apply().size,
+        'files of a heal': (await RUNS.heal()).size,
+      },
+      null,
+      2,
+    ),
+  );
+}
+
+function writeSettings(name, language, more = '') {
+  const text = `version: 1
+server: { url: "embedded:" }
+settings: { language: ${language}, agent: A, llm_model: m, max_iterations: 5 }
+${more}`;
+  writeFileSync(join(folder, name), text);
+}
+
+function byName(one, other) {
+  return one < other ? -1 : 1;
+}
 
 function sum(numbers) {
   return numbers.reduce((total, one) => total + one, 0);
@@ -63,29 +89,79 @@ function reusedNames() {
   return [...files.values()].filter((named) => named.size >= 3).length;
 }
 
-/** The files of src/ of which a command calls a function, without the embedded service's own. */
-function filesOf(...args) {
-  const coverage = join(folder, 'coverage', args[0]);
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(folder, 'src/command/cli/main.js'), ...args],
-    {
-      cwd: folder,
-      env: { ...process.env, NODE_V8_COVERAGE: coverage },
-      encoding: 'utf8',
-    },
+function linesOf(files) {
+  return sum(files.map(([, text]) => text.split('\n').length));
+}
+
+/** Files and hand-written lines of each folder of src/. */
+function wings() {
+  const names = new Set(all.filter((name) => name.includes('/')).map((name) => name.split('/')[0]));
+  return Object.fromEntries(
+    [...names].toSorted(byName).map((wing) => {
+      const isIn = (name) => name.startsWith(`${wing}/`);
+      const files = all.filter(isIn).length;
+      return [wing, { files, lines: linesOf(handWritten.filter(([name]) => isIn(name))) }];
+    }),
   );
+}
+
+/** The files of src/ of which a command calls a function, without the embedded service's own. */
+function run(name, args) {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    ...optionsFor(name),
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
+  return calledIn(name);
+}
+
+/** The same of a controller that heals once. Time passes 20 times as fast for it. */
+async function heal() {
+  writeSettings('watched.yaml', 'en', 'watch: { mode: heal, interval: 10s }\n');
+  writeSettings('changed.yaml', 'de');
+  run('before', ['apply', '--yes', '-f', 'watched.yaml']);
+  const quick = ['-r', join(root, 'test/fixture/quick-time.cjs')];
+  const args = ['watch', '-f', 'watched.yaml', '-o', 'json'];
+  const child = spawn(process.execPath, [...quick, MAIN, ...args], {
+    ...optionsFor('heal', { SETPOINT_TEST_TIMES: '20', SETPOINT_TEST_SINCE: String(Date.now()) }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  let isWritten = false;
+  for await (const line of createInterface(child.stdout)) {
+    const { kind, status } = JSON.parse(line);
+    isWritten ||= kind === 'write';
+    if (kind !== 'state' || status !== 'in-sync') continue;
+    if (isWritten) child.kill('SIGTERM');
+    else run('between', ['apply', '--yes', '-f', 'changed.yaml']);
+  }
+  const exit = await ended;
+  if (!isWritten) throw new Error(`watch ended with ${exit} and healed nothing: ${stderr}`);
+  return calledIn('heal');
+}
+
+/** Where a process runs, and where it keeps its coverage. */
+function optionsFor(name, more = {}) {
+  const env = { ...process.env, ...more, NODE_V8_COVERAGE: join(folder, 'coverage', name) };
+  return { cwd: folder, env };
+}
+
+function calledIn(name) {
+  const coverage = join(folder, 'coverage', name);
   const called = new Set();
-  for (const name of readdirSync(coverage)) {
-    const { result } = JSON.parse(readFileSync(join(coverage, name), 'utf8'));
+  for (const file of readdirSync(coverage)) {
+    const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8'));
     for (const { url, functions } of result) {
-      const [, file] = url.split(`${folder}/src/`);
+      const [, source] = url.split(`${folder}/src/`);
       const isCalled = functions.some(
         ({ functionName, ranges }) => functionName !== '' && ranges[0].count > 0,
       );
-      if (file !== undefined && !file.startsWith('emulator/') && isCalled) called.add(file);
+      if (source !== undefined && !source.startsWith('emulator/') && isCalled)
+        called.add(source.replace(/\.js$/, '.ts'));
     }
   }
-  return called.size;
+  return called;
 }
