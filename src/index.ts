@@ -1,5 +1,5 @@
 export { plan } from './reconciler/operations/plan.ts';
-export { apply, type ApplyRequest } from './reconciler/operations/apply.ts';
+export { apply } from './reconciler/operations/apply.ts';
 export { drift } from './reconciler/operations/plan.ts';
 export { pull, type PullRequest } from './reconciler/operations/pull.ts';
 export { init } from './reconciler/operations/init.ts';
@@ -16,7 +16,12 @@ export { InvalidSettings } from './reconciler/operations/load.ts';
 export { startEmulator, type Emulator, type EmulatorOptions } from './emulator/start.ts';
 export { SetpointError, type ErrorCode } from './reconciler/model/error.ts';
 export { VERSION } from './reconciler/model/version.ts';
-export type { EnvironmentsEnded, Options, PlanRequest } from './reconciler/operations/options.ts';
+export type {
+  ApplyRequest,
+  EnvironmentsEnded,
+  Options,
+  PlanRequest,
+} from './reconciler/operations/options.ts';
 export type { SettingsFile } from './reconciler/model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './reconciler/model/diagnostic.ts';
 export type { Action } from './reconciler/model/action.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apply, type ApplyRequest } from '../../src/reconciler/operations/apply.ts';
+import { apply } from '../../src/reconciler/operations/apply.ts';
+import type { ApplyRequest } from '../../src/reconciler/operations/options.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import type { Clock } from '../../src/reconciler/model/ports.ts';
 import type {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import type { PlanRequest } from '../../reconciler/operations/options.ts';
+import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import { commitOf } from '../../reconciler/host/git-status.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
@@ -13,7 +13,7 @@ export interface ControllerRequest extends Pick<
   WatchOptions,
   'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'
 > {
-  readonly request: PlanRequest;
+  readonly request: SessionRequest;
   /** The folder of the journal, the locks and the suspensions. */
   readonly data: string;
   readonly clock: Clock;

@@ -9,8 +9,8 @@ import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import type { GitBranch } from '../../reconciler/host/git-branch.ts';
 import { basesOf, filesOf, InvalidSettings } from '../../reconciler/operations/load.ts';
-import { DEFAULT_FILE, type Options } from '../../reconciler/operations/options.ts';
-import { loadSession } from '../../reconciler/operations/session.ts';
+import { DEFAULT_FILE } from '../../reconciler/operations/options.ts';
+import { loadSession, type SessionRequest } from '../../reconciler/operations/session.ts';
 import type { FollowedCommits } from './followed-commits.ts';
 
 /** The environments that the settings files declare; if they cannot be used, those of the last good ones. */
@@ -151,7 +151,7 @@ export interface Followed {
  * followed: the last commit stays in force.
  */
 export function branchSource(
-  options: Options,
+  options: SessionRequest,
   { branch, commits, from }: Followed,
   clock: Clock,
   state: string,
@@ -210,7 +210,7 @@ export function branchSource(
 
 /** The files of -f, where they are. `commitOf` is their commit, or null. */
 export function filesSource(
-  options: Options,
+  options: SessionRequest,
   commitOf: (path: string) => Promise<string | null>,
 ): Source {
   const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];

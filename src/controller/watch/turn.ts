@@ -6,13 +6,12 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Moment } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import type { PlanRequest } from '../../reconciler/operations/options.ts';
 import {
   applyLoaded,
-  approvalOf,
   planLoaded,
   type LoadedPlan,
-  type Sharing,
+  type SessionRequest,
+  type SessionSharing,
 } from '../../reconciler/operations/session.ts';
 import type { Agreements } from './agreements.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
@@ -22,10 +21,10 @@ import type { Lock } from './locks/locks.ts';
 
 /** What reading and healing an environment needs. */
 export interface TurnTools {
-  readonly request: PlanRequest;
-  readonly networks: Sharing['networks'];
+  readonly request: SessionRequest;
+  readonly networks: SessionSharing['networks'];
   /** The values that are masked in whatever is kept or shown. */
-  readonly values: () => Sharing['values'];
+  readonly values: () => SessionSharing['values'];
   readonly agreements: Agreements;
   readonly clock: Clock;
   /** The time of now. */
@@ -147,7 +146,7 @@ export async function write(
     declared.target,
     {
       ...request,
-      approved: approvalOf(approved, name),
+      approved,
       onPlan: async (plan) => {
         planned = plan;
       },

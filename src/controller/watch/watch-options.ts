@@ -1,6 +1,6 @@
 import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import type { PlanRequest } from '../../reconciler/operations/options.ts';
+import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { ControllerNote } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Locks } from './locks/locks.ts';
@@ -9,7 +9,7 @@ import type { SuspensionFile } from './suspension-file.ts';
 
 export interface WatchOptions {
   /** How environments are read; its files and names are those of `files`. */
-  readonly request: PlanRequest;
+  readonly request: SessionRequest;
   readonly source: Source;
   readonly files: CurrentFiles;
   readonly journal: Journal;

@@ -4,7 +4,7 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Approved } from '../plan/approval.ts';
 import { addressDigest, digestsFor } from './digests.ts';
-import { preparedOf, shownOrigin, type Judged, type Prepared } from './prepare.ts';
+import { shownOrigin, type Prepared } from './prepare.ts';
 import type { Resolved } from './redacting.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { Resolved } from './redacting.ts';
  */
 export async function approvedParts(
   approved: PlanDocument | undefined,
-  judged: Judged,
+  targets: Iterable<Prepared>,
   resolved: Resolved,
 ): Promise<ReadonlyMap<string, Approved>> {
   if (approved === undefined) return new Map();
@@ -22,7 +22,7 @@ export async function approvedParts(
   const digests = await digestsFor(salt);
   const saved = new Map(environments.toReversed().map((one) => [one.name, one]));
   const parts = new Map<string, Approved>();
-  for (const one of preparedOf(judged)) {
+  for (const one of targets) {
     const { name } = one.target;
     const part = await partFor(one, saved.get(name), digests, resolved);
     parts.set(name, { part, digests, redactor: resolved.of(name) });

@@ -22,7 +22,7 @@ import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { parallelReads } from './parallel.ts';
-import { planInput } from './planning.ts';
+import { planInput } from './plan-target.ts';
 import { prepareTargets, shownOrigin } from './prepare.ts';
 import { redacting, sourceFor, type Running } from './redacting.ts';
 import { isChosen, selectTargets } from './select.ts';

@@ -6,7 +6,7 @@ import type { Target } from '../desired/target.ts';
 import { SetpointError } from '../model/error.ts';
 import { lookedAtBesides } from '../host/reference-source.ts';
 import type { Options } from './options.ts';
-import { fingerprintPath } from './fingerprint-path.ts';
+import type { Running } from './redacting.ts';
 
 /** The files that are read whenever targets are planned or applied, besides their settings. */
 export function filesRead(targets: Iterable<Target>, options: Options): ReadonlySet<string> {
@@ -32,9 +32,17 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
 }
 
 /** Throws if the disk of a file that is to be read does not answer. */
-export function assertAnswers(path: string, { session }: Pick<Options, 'session'>): void {
-  if (session?.silent?.has(path) !== true) return;
+export function assertAnswers(path: string, { silent }: Pick<Running<Options>, 'silent'>): void {
+  if (!silent.has(path)) return;
   throw new SetpointError('timed-out', `${path} does not answer.`, {
     hint: 'Check the disk that it is on.',
   });
+}
+
+/** Where it is kept what is known of the secrets last written to a target: beside the settings, unless they are of a commit. */
+export function fingerprintPath(
+  { file }: Pick<Target, 'file'>,
+  { checkout }: Pick<Options, 'checkout'>,
+): string {
+  return resolve(checkout?.state ?? dirname(file), '.setpoint/fingerprints.json');
 }

@@ -213,7 +213,7 @@ async function startEmbedded(
   }
 }
 
-function certificates(path: string, options: Options): string {
+function certificates(path: string, options: Running<Options>): string {
   assertAnswers(path, options);
   const read = readText(path, CA_LIMIT);
   if ('text' in read && read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text;

@@ -1,11 +1,8 @@
-import type { Clock, Digests, Variables } from '../model/ports.ts';
-import type { SharedValues } from '../model/redactor.ts';
+import type { SetpointError } from '../model/error.ts';
+import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import type { Clock, Variables } from '../model/ports.ts';
 import type { Shard } from '../model/shard.ts';
-import type { Loaded } from '../desired/target.ts';
-import type { AgreementWith } from '../model/agreement.ts';
-import type { Compared } from '../plan/agreement.ts';
 import type { Dispatcher } from '../service/connect.ts';
-import type { Networks } from '../service/networks.ts';
 import type { SandboxProgress } from '../reconcile/contract.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
@@ -62,12 +59,6 @@ export interface Options {
   readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;
   /** Where the files are if they are of a commit, and not in the working directory. */
   readonly checkout?: Checkout | undefined;
-  /** What a controller keeps from one run to the next. */
-  readonly session?: Session | undefined;
-  /**
-   * Tells of files whose disk does not answer before they are read in a session: a reference to one has no value then. Default: they are read at once.
-   */
-  readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
   /** Stops the operation: before a write at once, during a write once it is verified. Reason 'SIGTERM' makes it exit 143. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -76,23 +67,6 @@ export interface Options {
 export interface Checkout {
   readonly root: string;
   readonly state: string;
-}
-
-/**
- * Files that were read before, and what all runs share: the networks, with the pace of each origin, and the values of the references
- * of all environments, which are masked in the documents of each.
- */
-export interface Session {
-  readonly loaded: Loaded;
-  readonly networks: Networks;
-  /** What tells drift from edits, in place of `base`; null if that is not known. It is under the salt of the digests. */
-  readonly agreement: AgreementWith | null;
-  readonly digests: Digests;
-  /** Receives what a plan has compared. */
-  readonly onCompared?: ((compared: Compared) => void) | undefined;
-  readonly values: SharedValues;
-  /** Files whose disk does not answer now. */
-  readonly silent?: ReadonlySet<string> | undefined;
 }
 
 /** How far a run over several environments is. */
@@ -123,6 +97,29 @@ export interface PlanRequest extends Options {
   readonly maxFailures?: number | string | undefined;
   /** The greatest age of the snapshot, in milliseconds. Without it, one that is older than a day is a warning. */
   readonly maxAge?: number | undefined;
+}
+
+/** What a command that writes takes. */
+export interface WritingRequest extends Options {
+  /** Select every environment if there are several and none is named. */
+  readonly all?: boolean | undefined;
+}
+
+export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
+  /** A saved plan, beyond which nothing is done. Absent: whatever the plan is. */
+  readonly approved?: PlanDocument | undefined;
+  /** Write only to services on which nothing is stored yet. */
+  readonly ifEmpty?: boolean | undefined;
+  /** Go on with the next environment, however many did not end well. Not with `maxFailures`. */
+  readonly keepGoing?: boolean | undefined;
+  /** Receives each plan that has changes, before guards and questions. */
+  readonly onPlan?: ((plan: EnvironmentPlan) => Promise<void>) | undefined;
+  /** Approves each write, by the environment's name; asked one at a time. Absent: every plan is approved. */
+  readonly confirm?: ((target: string) => Promise<boolean>) | undefined;
+  /** Asked right before each request that writes: with an error, which the outcome then has, nothing more is sent. */
+  readonly beforeWrite?: (() => Promise<SetpointError | null>) | undefined;
+  /** Abandons what is in flight; its state in the outcome is then unknown. */
+  readonly abandon?: AbortSignal | undefined;
 }
 
 export const DEFAULT_TIMEOUT = 30_000;

@@ -5,17 +5,12 @@ import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { failedEnvironment, planHead } from '../plan/plan-document.ts';
-import type { Planned } from '../plan/plan-environment.ts';
-import { inOrder } from '../reconcile/in-parallel.ts';
-import { addressDigest, digestsFor } from './digests.ts';
-import { observeTarget } from './open-target.ts';
+import { digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
-import { FailureLimit } from './failure-limit.ts';
-import { parallelReads } from './parallel.ts';
-import { planInput, plannedEnvironment, planningFor, type Planning } from './planning.ts';
-import { reportingEnd } from './ended.ts';
+import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';
+import { aboutOf, planningFor, planTarget } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
-import { judgeTargets, preparedOf, shownOrigin, type Prepared } from './prepare.ts';
+import { judgeTargets, preparedOf } from './prepare.ts';
 import { redactingParts, wholeDocument, type Parts, type Running } from './redacting.ts';
 import { selectRun, type RunTargets } from './select.ts';
 
@@ -61,7 +56,7 @@ async function planAll(
   if (snapshot !== undefined && request.maxFailures !== undefined)
     throw notForSnapshot('--max-failures');
   const digests = request.digests === false ? null : await digestsFor();
-  const planTarget =
+  const planOne =
     snapshot === undefined
       ? servicePlanner(run, request, digests)
       : await (await import('./snapshot.ts')).snapshotPlanner(targets, snapshot, request, digests);
@@ -73,10 +68,8 @@ async function planAll(
     }),
     targets.length,
   );
-  const work = reportingEnd(targets.length, request, (target: Target) =>
-    request.tracer.environment('plan', target.name, () => planTarget(target)),
-  );
-  await inOrder(targets, parallelReads(request, targets.length), work, parts.environment);
+  const parallel = parallelReads(request, targets.length);
+  await eachTarget('plan', { targets, parallel }, request, planOne, parts.environment);
   return {};
 }
 
@@ -93,51 +86,10 @@ function servicePlanner(
     const prepared = judged.prepare(target);
     return limit.start(
       request.signal,
-      () => planService(prepared, request, planning, digests),
+      () => planTarget(prepared, request, planning, digests),
       (why) => failedEnvironment(aboutOf(prepared), errorReport(why), prepared.warnings),
     );
   };
-}
-
-async function planService(
-  prepared: Prepared,
-  request: Running<PlanRequest>,
-  planning: Planning,
-  digests: Digests | null,
-): Promise<EnvironmentPlan> {
-  const { warnings } = prepared;
-  const about = aboutOf(prepared);
-  const sealing =
-    digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
-  return observeTarget<EnvironmentPlan>(prepared, request, {
-    open: async (open) => {
-      const input = await planInput(prepared, open, request, planning);
-      return plannedEnvironment(
-        input,
-        about,
-        warnings,
-        sealing,
-        await comparing(prepared, request),
-      );
-    },
-    failed: (error) => failedEnvironment(about, error, warnings),
-  });
-}
-
-/** Hands what a plan has compared to the session; undefined without one that takes it. */
-async function comparing(
-  prepared: Prepared,
-  { session }: Running<PlanRequest>,
-): Promise<((planned: Planned) => void) | undefined> {
-  if (session?.onCompared === undefined) return undefined;
-  const { desired } = prepared;
-  const address = await addressDigest(prepared, session.digests);
-  return ({ plan: made, observed }) =>
-    session.onCompared?.({ desired, observed, plan: made, address });
-}
-
-function aboutOf(prepared: Prepared) {
-  return { name: prepared.target.name, origin: shownOrigin(prepared), observed_at: null };
 }
 
 function notForSnapshot(flag: string): SetpointError {

@@ -142,9 +142,9 @@ function keyShared({ key, targets }: NonNullable<ReturnType<KeyUses['add']>>): S
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. */
-export function whyNotApplied(judged: Judged): SetpointError | null {
+export function whyNotApplied(targets: Iterable<Prepared>): SetpointError | null {
   const missing: string[] = [];
-  for (const { target, server, desired } of preparedOf(judged)) {
+  for (const { target, server, desired } of targets) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
     if (server instanceof SetpointError) missing.push(`${target.name}: ${server.message}`);
     for (const { path, reason, ref } of desired.missing)

@@ -59,6 +59,8 @@ export type Running<R extends Options> = R & {
   readonly networks: Networks;
   readonly tracer: Tracer;
   readonly proxy: ProxyVariables;
+  /** Files whose disk does not answer now. */
+  readonly silent: ReadonlySet<string>;
 };
 
 /** The proxy that the variables name, and what bypasses it; null if they name none. */
@@ -77,9 +79,9 @@ function proxyVariables(env: Options['env']): ProxyVariables {
 /** What a run looks up in its variables: made once, because the process looks each of its variables up anew. */
 function lookupsIn(
   env: Options['env'],
-  silent?: ReadonlySet<string>,
-): Pick<Running<Options>, 'references' | 'proxy'> {
-  return { references: referenceSource(env, silent), proxy: proxyVariables(env) };
+  silent: ReadonlySet<string>,
+): Pick<Running<Options>, 'references' | 'proxy' | 'silent'> {
+  return { references: referenceSource(env, silent), proxy: proxyVariables(env), silent };
 }
 
 /** The same run, which reads no file whose disk does not answer. */
@@ -92,7 +94,7 @@ export function withoutFiles<R extends Options>(
 
 /** The same run with other variables. */
 export function withVariables<R extends Options>(run: Running<R>, env: Options['env']): Running<R> {
-  return { ...run, env, ...lookupsIn(env) };
+  return { ...run, env, ...lookupsIn(env, run.silent) };
 }
 
 /** Resolves references of targets; every value that it gives is masked in their documents, and a long one in those of all others. */
@@ -203,25 +205,33 @@ export async function wholeDocument<
   return { ...head, environments, ...tail };
 }
 
-async function running<R extends Options, T>(
+/** What a run has in common with others: the networks, with the pace of each origin, and the values that are masked in all of them. */
+export interface Sharing {
+  readonly networks: Networks;
+  readonly values: SharedValues;
+}
+
+/** Runs an operation. What it throws is masked; its result is not. */
+export async function running<R extends Options, T>(
   request: R,
   work: (running: Running<R>) => Promise<T>,
+  sharing?: Sharing,
 ): Promise<T> {
-  const resolved = new Resolved(request.session?.values);
-  const shared = request.session?.networks;
-  const networks = shared ?? new Networks();
+  const resolved = new Resolved(sharing?.values);
+  const networks = sharing?.networks ?? new Networks();
   try {
     allowListeners(request.signal);
     const tracer = await findTracer();
-    const lookups = lookupsIn(request.env, request.session?.silent);
-    return await work({ ...request, ...lookups, resolved, networks, tracer });
+    return await work({ ...request, ...lookupsIn(request.env, NONE), resolved, networks, tracer });
   } catch (thrown) {
     if (thrown instanceof SetpointError) redactError(thrown, resolved.all);
     throw thrown;
   } finally {
-    if (shared === undefined) await networks.close();
+    if (sharing === undefined) await networks.close();
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function redactedDocument<D extends object>(document: D, resolved: Resolved): D {
   const { environments } = document as { readonly environments?: readonly { name: string }[] };

@@ -6,14 +6,8 @@ import type { Loaded, Target } from '../desired/target.ts';
 import { checkShard } from './flag-values.ts';
 import { labelledTargets } from './labelled.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
-import type { Options } from './options.ts';
+import type { Options, WritingRequest } from './options.ts';
 import type { LockOptions } from './schema-lock.ts';
-
-/** What a command that writes takes. */
-export interface WritingRequest extends Options {
-  /** Select every environment if there are several and none is named. */
-  readonly all?: boolean | undefined;
-}
 
 /** The environments that an operation is about, in the order they were named. Throws if the files or the names are not valid. */
 export function selectTargets(options: LockOptions): readonly Target[] {
@@ -46,7 +40,7 @@ export function selectLoaded(
 function selectBeforeShards(
   options: LockOptions,
 ): Pick<Loaded, 'files' | 'targets'> & Pick<RunTargets, 'declared'> {
-  const { files, targets, diagnostics } = options.session?.loaded ?? loadTargets(options);
+  const { files, targets, diagnostics } = loadTargets(options);
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const names = new Set<string>();

@@ -1,18 +1,22 @@
 import type { EnvironmentOutcome } from '../model/outcome.ts';
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
-import { SharedValues } from '../model/redactor.ts';
+import type { EnvironmentPlan } from '../model/plan.ts';
+import { redacted } from '../model/redacted.ts';
+import type { SharedValues } from '../model/redactor.ts';
 import type { Target } from '../desired/target.ts';
 import type { Digests } from '../model/ports.ts';
-import { agreementAfter } from '../plan/agreement.ts';
 import type { AgreementWith } from '../model/agreement.ts';
+import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
-import { apply, type ApplyRequest } from './apply.ts';
+import { applyTarget } from './apply-target.ts';
+import { approvedParts } from './approved.ts';
+import { addressDigest } from './digests.ts';
 import { filesRead } from './files-read.ts';
-import type { Options, PlanRequest, Session } from './options.ts';
-import { plan } from './plan.ts';
+import { parseRules } from './flag-values.ts';
+import type { ApplyRequest, PlanRequest } from './options.ts';
+import { planTarget, type Planning } from './plan-target.ts';
 import { checkPolicy } from './policy.ts';
-import { judgeTargets } from './prepare.ts';
-import { redacting, withoutFiles } from './redacting.ts';
+import { judgeTargets, whyNotApplied, type Prepared } from './prepare.ts';
+import { running, withoutFiles, type Running, type Sharing } from './redacting.ts';
 import { selectRun } from './select.ts';
 
 /** The environments of a session, and the values of the references of all that its files declare. */
@@ -23,25 +27,27 @@ export interface LoadedSession {
   readonly values: SharedValues;
 }
 
+/** How the environments of a controller are read. */
+export interface SessionRequest extends PlanRequest {
+  /** Tells of files whose disk does not answer before they are read: a reference to one has no value then. Default: they are read at once. */
+  readonly unanswered?: ((paths: Iterable<string>) => Promise<ReadonlySet<string>>) | undefined;
+}
+
 /**
  * Reads the files of a session and judges all environments of them: names, keys, policy. Throws a SetpointError if they cannot be used;
  * nothing is sent.
  */
-export async function loadSession(request: Options): Promise<LoadedSession> {
-  let targets: readonly Target[] = [];
-  let declared: ReadonlySet<string> = new Set();
-  let values = new SharedValues();
-  await redacting(request, async (run) => {
+export function loadSession(request: SessionRequest): Promise<LoadedSession> {
+  return running(request, async (run) => {
     const selected = selectRun(run);
     await checkPolicy(selected.targets, run);
-    const silent = await silentOf(selected.declared, request);
-    judgeTargets(selected, silent === undefined ? run : withoutFiles(run, silent));
-    ({ targets } = selected);
-    declared = new Set(selected.declared.map(({ name }) => name));
-    values = run.resolved.shared;
-    return {};
+    judgeTargets(selected, await readingOnly(selected.declared, run));
+    return {
+      targets: selected.targets,
+      declared: new Set(selected.declared.map(({ name }) => name)),
+      values: run.resolved.shared,
+    };
   });
-  return { targets, declared, values };
 }
 
 /** The networks that the runs of a session share. `onExchange` is told of every request to a service. */
@@ -53,9 +59,7 @@ export function sessionNetworks(onExchange?: OnExchange): Networks {
  * What the runs of a session share. `agreement` is that of the file and the service where they were last the same, under the salt of the
  * digests; null if nothing is known.
  */
-export interface Sharing {
-  readonly networks: Networks;
-  readonly values: SharedValues;
+export interface SessionSharing extends Sharing {
   readonly agreement: AgreementWith | null;
   readonly digests: Digests;
 }
@@ -67,68 +71,79 @@ export interface LoadedPlan {
 }
 
 /** Plans one environment that was loaded and judged before. */
-export async function planLoaded(
+export function planLoaded(
   target: Target,
-  request: PlanRequest,
-  sharing: Sharing,
+  request: SessionRequest,
+  sharing: SessionSharing,
 ): Promise<LoadedPlan> {
-  let agreed: LoadedPlan['agreed'] = null;
-  const onCompared: Session['onCompared'] = (compared) => {
+  return prepared(target, request, sharing, async (one, run) => {
     const { agreement, digests } = sharing;
-    agreed = () => ({
-      address: compared.address,
-      agreement: agreementAfter(compared, agreement, digests),
-    });
-  };
-  const silent = await silentOf([target], request);
-  const { environments } = await plan({
-    ...request,
-    ...ofOne(target, sharing, silent, onCompared),
+    const address = await addressDigest(one, digests);
+    let agreed: LoadedPlan['agreed'] = null;
+    const plan = await run.tracer.environment('plan', target.name, () =>
+      planTarget(one, run, planningAfter(sharing, run), null, (planned) => {
+        const compared = { ...planned, desired: one.desired, address };
+        agreed = () => ({ address, agreement: agreementAfter(compared, agreement, digests) });
+      }),
+    );
+    return { plan: redacted(plan, run.resolved.of(target.name)), agreed };
   });
-  return { plan: only(environments), agreed };
 }
 
-/** Applies one environment that was loaded and judged before. */
-export async function applyLoaded(
+/** Applies one environment that was loaded and judged before, within a saved plan if there is one. */
+export function applyLoaded(
   target: Target,
-  request: ApplyRequest,
-  sharing: Sharing,
+  request: SessionRequest & ApplyRequest,
+  sharing: SessionSharing,
 ): Promise<EnvironmentOutcome> {
-  const silent = await silentOf([target], request);
-  const { environments } = await apply({ ...request, ...ofOne(target, sharing, silent) });
-  return only(environments);
+  return prepared(target, request, sharing, async (one, run) => {
+    const problem = whyNotApplied([one]);
+    if (problem !== null) throw problem;
+    const approved = await approvedParts(request.approved, [one], run.resolved);
+    const part = approved.get(target.name) ?? null;
+    const outcome = await run.tracer.environment('apply', target.name, () =>
+      applyTarget(one, run, planningAfter(sharing, run), part),
+    );
+    return redacted(outcome, run.resolved.of(target.name));
+  });
 }
 
-/** The part of a saved plan that is about one environment; undefined without a saved plan. */
-export function approvalOf(
-  approved: PlanDocument | undefined,
-  name: string,
-): PlanDocument | undefined {
-  if (approved === undefined) return undefined;
-  return { ...approved, environments: approved.environments.filter((one) => one.name === name) };
-}
-
-/** What was chosen is not chosen again, and the policy was checked when the files were loaded. */
-function ofOne(
+/** Prepares a target for some work, the errors of which are masked. */
+function prepared<R extends SessionRequest, T>(
   target: Target,
-  { networks, values, agreement, digests }: Sharing,
-  silent: ReadonlySet<string> | undefined,
-  onCompared?: Session['onCompared'],
-): Partial<Options> {
-  const loaded = { files: [], targets: [target], diagnostics: [] };
-  const session: Session = { loaded, networks, values, agreement, digests, silent, onCompared };
-  return { session, targets: undefined, selector: undefined, shard: undefined, policy: undefined };
+  request: R,
+  sharing: Sharing,
+  work: (prepared: Prepared, run: Running<R>) => Promise<T>,
+): Promise<T> {
+  return running(
+    request,
+    async (started) => {
+      const alone = [target];
+      const run = await readingOnly(alone, started);
+      const judged = judgeTargets({ targets: alone, judged: alone, declared: alone }, run);
+      return work(judged.prepare(target), run);
+    },
+    sharing,
+  );
 }
 
-/** Files of targets whose disk does not answer; undefined if nobody is asked. */
-async function silentOf(
+/** How it is told who made a change: by what was agreed on, if that is with the service at the address that is declared now. */
+function planningAfter({ agreement, digests }: SessionSharing, { allow }: PlanRequest): Planning {
+  return {
+    rotation: [],
+    allowed: parseRules(allow),
+    baseOf: async ({ server }) =>
+      agreement === null || server === undefined
+        ? null
+        : sinceAgreement(agreement, await addressDigest({ server }, digests), digests),
+  };
+}
+
+/** The same run, which reads no file of the targets whose disk does not answer. */
+async function readingOnly<R extends SessionRequest>(
   targets: readonly Target[],
-  options: Options,
-): Promise<ReadonlySet<string> | undefined> {
-  return options.unanswered?.(filesRead(targets, options));
-}
-
-function only<T>([one]: readonly T[]): T {
-  if (one === undefined) throw new TypeError('a document of one environment has none');
-  return one;
+  run: Running<R>,
+): Promise<Running<R>> {
+  const silent = await run.unanswered?.(filesRead(targets, run));
+  return silent === undefined ? run : withoutFiles(run, silent);
 }

@@ -8,7 +8,8 @@ import { followConversation, type Followed } from '../reconcile/conversation.ts'
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { conversing } from '../service/v1/conversations.ts';
-import { chooseTargets, type WritingRequest } from './select.ts';
+import type { WritingRequest } from './options.ts';
+import { chooseTargets } from './select.ts';
 import { withTarget } from './open-target.ts';
 import { DEFAULT_WAIT } from './options.ts';
 import { prepareTargets, shownOrigin, type Prepared } from './prepare.ts';

@@ -17,7 +17,7 @@ import { withLock } from '../service/locked.ts';
 import { savedSettings } from '../plan/snapshot.ts';
 import { declaredAddressDigest, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
-import { plannedEnvironment, planningFor, type Planning } from './planning.ts';
+import { plannedPart, planningFor, type Planning, type Sealing } from './plan-target.ts';
 import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
 
@@ -71,7 +71,7 @@ interface Snapshot {
 
 interface Terms {
   readonly planning: Planning;
-  readonly sealing: Parameters<typeof plannedEnvironment>[3];
+  readonly sealing: Sealing | null;
   readonly maxAge: number | undefined;
 }
 
@@ -104,7 +104,7 @@ async function planTarget(
       wait: 0,
       progress: () => {},
     };
-    return await plannedEnvironment(input, { ...about, origin: saved.origin }, old, sealing);
+    return await plannedPart(input, { ...about, origin: saved.origin }, old, sealing);
   } catch (thrown) {
     return failedEnvironment(about, errorReport(asSetpointError(thrown)), []);
   }

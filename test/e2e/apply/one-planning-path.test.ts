@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { applyCommand } from '../../../src/command/cli/commands/apply.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
-import { apply, type ApplyRequest } from '../../../src/reconciler/operations/apply.ts';
+import { apply } from '../../../src/reconciler/operations/apply.ts';
+import type { ApplyRequest } from '../../../src/reconciler/operations/options.ts';
 import { explain } from '../../../src/reconciler/operations/explain.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
 import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
@@ -262,7 +263,7 @@ describe('plans are made in one place', () => {
   it('every command comes to it', () => {
     expect(users('observeAndPlan', 'reconcile/observe-and-plan.ts')).toEqual([
       'operations/explain.ts',
-      'operations/planning.ts',
+      'operations/plan-target.ts',
       'reconcile/reconcile.ts',
     ]);
   });

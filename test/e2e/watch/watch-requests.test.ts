@@ -40,3 +40,26 @@ environments: { one: { server: { url: "${store.url}" } }, gone: { server: { url:
   await watch.stop();
   await store.close();
 });
+
+it('says which environments its shard has when it reads the files, and not at each read of one', async () => {
+  const store = await startStore({}, { language: 'en' });
+  const folder = watchFolder();
+  settingsFile(
+    folder,
+    `version: 1
+server: { url: "${store.url}" }
+settings: { language: en }
+environments: { one: {}, two: {} }
+`,
+  );
+  const said: string[] = [];
+  const request = {
+    shard: { index: 0, count: 1 },
+    onSelected: (own: number, chosen: number) => void said.push(`${own} of ${chosen}`),
+  };
+  const watch = startWatching({ folder, request });
+  await watch.pass(30 * MINUTE);
+  expect(said).toEqual(['2 of 2']);
+  await watch.stop();
+  await store.close();
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorReport } from '../../../src/reconciler/model/error.ts';
 import type { ErrorReport } from '../../../src/reconciler/model/plan.ts';
-import { FailureLimit } from '../../../src/reconciler/operations/failure-limit.ts';
+import { FailureLimit } from '../../../src/reconciler/operations/parallel.ts';
 
 const FAILED = { error: { code: 'unreachable', message: 'x', hint: 'y' } } as const;
 

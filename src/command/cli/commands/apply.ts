@@ -6,7 +6,8 @@ import type {
 } from '../../../reconciler/model/outcome.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../../reconciler/model/plan.ts';
 import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
-import { applyInParts, type ApplyRequest } from '../../../reconciler/operations/apply.ts';
+import { applyInParts } from '../../../reconciler/operations/apply.ts';
+import type { ApplyRequest } from '../../../reconciler/operations/options.ts';
 import type { Parts } from '../../../reconciler/operations/redacting.ts';
 import { chooseTargets } from '../../../reconciler/operations/select.ts';
 import { endedText, previewText } from '../../../reconciler/render/section-text.ts';

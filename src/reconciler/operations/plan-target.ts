@@ -10,12 +10,10 @@ import { readingProblem, travelPolicyIn } from '../desired/key-travel.ts';
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fingerprintFile } from '../host/fingerprint-file.ts';
-import { assertAnswers } from './files-read.ts';
-import { fingerprintPath } from './fingerprint-path.ts';
+import { assertAnswers, fingerprintPath } from './files-read.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { sinceAgreement } from '../plan/agreement.ts';
 import { declaredDigests } from '../plan/declared-form.ts';
-import { environmentPlan } from '../plan/plan-document.ts';
+import { environmentPlan, failedEnvironment } from '../plan/plan-document.ts';
 import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
 import type { Rotation } from '../plan/field-plan.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
@@ -23,9 +21,9 @@ import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
-import { embeddedStore, type OpenTarget } from './open-target.ts';
-import { DEFAULT_WAIT, type Options, type PlanRequest, type Session } from './options.ts';
-import { noting, travelError, type Prepared } from './prepare.ts';
+import { embeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
+import { DEFAULT_WAIT, type Options, type PlanRequest } from './options.ts';
+import { noting, shownOrigin, travelError, type Prepared } from './prepare.ts';
 import { sourceFor, type Running } from './redacting.ts';
 
 /** What the flags of a command set for the plan of every environment. */
@@ -33,7 +31,7 @@ export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
-  /** What an environment declared in the file of `--base`, or how a session classifies changes; null without either. */
+  /** What an environment declared in the file of `--base`, or who made its changes is told without one; null if it is not. */
   readonly baseOf: (declared: Declared) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
 
@@ -68,8 +66,6 @@ function basesFor(
   environments: () => Iterable<Declared>,
   source: ReferenceSource | undefined,
 ): Planning['baseOf'] {
-  const { session } = options;
-  if (session !== undefined) return (declared) => sinceSession(session, declared);
   const byName = earlierTargets(options);
   if (byName === null) return () => null;
   const policy = travelPolicyIn(options.env, options.checkout !== undefined);
@@ -90,15 +86,6 @@ function basesFor(
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
     return { ...desired, fields: [], missing: [], unmanaged: [], items: new Map(), sandboxes: [] };
   };
-}
-
-/** How a session classifies changes: by what was agreed on, if that is with the service at the address that is declared now. */
-async function sinceSession(
-  { agreement, digests }: Session,
-  { server }: Declared,
-): Promise<PlanTerms['base']> {
-  if (agreement === null || server === undefined) return null;
-  return sinceAgreement(agreement, await addressDigest({ server }, digests), digests);
 }
 
 /** The environments of the file of `--base`; null without it. */
@@ -137,6 +124,37 @@ export async function planInput(
   };
 }
 
+/**
+ * Plans one target, reading only, and gives its part of a plan. That it cannot be observed is an error in it. `digests` make it one that can be
+ * approved; `onPlanned` gets what was compared.
+ */
+export async function planTarget(
+  prepared: Prepared,
+  request: Running<PlanRequest>,
+  planning: Planning,
+  digests: Digests | null,
+  onPlanned?: (planned: Planned) => void,
+): Promise<EnvironmentPlan> {
+  const { warnings } = prepared;
+  const about = aboutOf(prepared);
+  const sealing =
+    digests === null ? null : { digests, address: await addressDigest(prepared, digests) };
+  return observeTarget<EnvironmentPlan>(prepared, request, {
+    open: async (open) => {
+      const input = await planInput(prepared, open, request, planning);
+      return plannedPart(input, about, warnings, sealing, onPlanned);
+    },
+    failed: (error) => failedEnvironment(about, error, warnings),
+  });
+}
+
+/** What of a target's part is known before it is observed. */
+export function aboutOf(
+  prepared: Prepared,
+): Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'> {
+  return { name: prepared.target.name, origin: shownOrigin(prepared), observed_at: null };
+}
+
 /** How digests are made, and that of the environment's address. */
 export interface Sealing {
   readonly digests: Digests;
@@ -144,7 +162,7 @@ export interface Sealing {
 }
 
 /** An environment's part of a plan document; without sealing it cannot become an approval. */
-export async function plannedEnvironment(
+export async function plannedPart(
   input: PlanInput,
   about: Pick<EnvironmentPlan, 'name' | 'origin' | 'observed_at'>,
   earlier: readonly Warning[],
@@ -166,7 +184,7 @@ export async function plannedEnvironment(
 /** What is known of the secrets last written to a target; nothing without SETPOINT_STATE_KEY. */
 function fingerprintsOf(
   { server, target }: Prepared,
-  request: PlanRequest,
+  request: Running<PlanRequest>,
 ): Promise<FingerprintStore> {
   const known = server instanceof SetpointError ? null : server;
   const path = fingerprintPath(target, request);
