@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { plan } from '../../src/reconciler/operations/plan.ts';
-import { RecentBodies } from '../../src/reconciler/service/recent-bodies.ts';
+import { RecentBodies } from '../../src/reconciler/service/networks.ts';
 import { onLoopback } from '../fixture/on-loopback.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { quickClock } from '../fixture/settings.ts';

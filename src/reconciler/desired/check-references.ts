@@ -1,7 +1,6 @@
 import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
-import { isSecretPlace } from '../model/native-schema.ts';
-import { lockedNodes } from '../model/schema-lock.ts';
+import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
 import type { Node, ScalarNode } from './node.ts';
 import { textKindAt } from './blocks.ts';
 import { inBlock, type TextKind } from './blocks/block.ts';
@@ -15,7 +14,7 @@ import {
   type Malformed,
 } from './references.ts';
 import type { Finding } from './source-file.ts';
-import { expectationAt } from './schema-lookup.ts';
+import { expectationAt, takesText } from './schema-lookup.ts';
 
 /** A problem of one value, or of one key, and where that is written. */
 export interface ValueFinding {
@@ -90,10 +89,7 @@ function lockedTextKind({ file: { lock } }: Node, path: readonly string[]): Text
   const nodes = lockedNodes(lock, inner);
   if (nodes.length === 0) return null;
   if (isSecretPlace(nodes)) return 'secret';
-  const takesText = nodes.some(
-    ({ type }) => type === undefined || [type].flat().includes('string'),
-  );
-  return takesText ? 'text' : 'typed';
+  return takesText(nodes) ? 'text' : 'typed';
 }
 
 function textFinding(text: string): Finding | null {
@@ -111,8 +107,8 @@ function textFinding(text: string): Finding | null {
   return null;
 }
 
-function malformed({ message, form }: Malformed, takesText: boolean): Finding {
-  const hint = takesText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
+function malformed({ message, form }: Malformed, isText: boolean): Finding {
+  const hint = isText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
   return { code: 'malformed-reference', message, hint };
 }
 

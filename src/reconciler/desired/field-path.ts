@@ -5,7 +5,7 @@ import { mayHoldReference } from './references.ts';
 import { writtenNames } from './resolve-mcp.ts';
 import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 import type { Meaning, ReferenceForm, StoreReport } from '../model/documents.gen.ts';
 import { fieldNamed, fields, NATIVE_PARTS } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';

@@ -17,7 +17,7 @@ import { isRecord, recordOf, type Value } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
 import { member, memberAt, nodeAt, type MapNode, type Node } from './node.ts';
 import { resolveServerMember } from './resolve-mcp.ts';
-import { settingsNodes } from './schema-lookup.ts';
+import { settingsNodes, takesText } from './schema-lookup.ts';
 import { locate, type PlacedFinding } from './source-file.ts';
 
 /** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
@@ -82,25 +82,14 @@ function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
-  if (takesText(path, node)) return resolveText(node.value, source);
   const nodes = settingsNodes(path, node.file.lock);
+  if (takesText(nodes)) return resolveText(node.value, source);
   return readTyped(
     node.value,
     source,
     (value) => faultsIn(value, { anyOf: nodes }, {}).length === 0,
   );
 }
-
-/** Whether a text at a path means itself. */
-function takesText(path: Path, { file }: Node): boolean {
-  const own = settingsNodes(path, file.lock).filter(
-    ({ pattern }) => pattern?.startsWith(REFERENCE) !== true,
-  );
-  return own.some(({ type }) => type === undefined || [type].flat().includes('string'));
-}
-
-/** How the patterns of references begin in the schema. */
-const REFERENCE = '^\\$\\{(env|file)';
 
 /** The mcp servers that a file declares by their names, as the lists of the specification. */
 export function resolveServers(node: Node, source: ReferenceSource): Value {

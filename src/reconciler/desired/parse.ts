@@ -6,7 +6,7 @@ import { diagnostic } from './report.ts';
 import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';
 
 export interface ParsedFile {

@@ -73,8 +73,8 @@ function fitsMember(key: string, value: Value): boolean {
   return faultsIn(value, { anyOf: nodes }, {}).length === 0;
 }
 
-/** A map, a list or a scalar of a server as it is, texts with their references resolved. */
-function resolvedInside(node: Node, source: ReferenceSource): Value {
+/** A map, a list or a scalar as it is, texts with their references resolved. */
+export function resolvedInside(node: Node, source: ReferenceSource): Value {
   if (node.kind === 'scalar')
     return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;
   if (node.kind === 'list') return node.items.map((item) => resolvedInside(item, source));

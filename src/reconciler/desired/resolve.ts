@@ -6,7 +6,7 @@ import type { GuardSettings } from '../model/guard.ts';
 import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState, MissingReference } from '../model/state.ts';
-import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
+import { isList, isRecord, type Value } from '../model/value.ts';
 import type { BlockName } from './blocks.ts';
 import { guardsOf } from './blocks/guards.ts';
 import { desiredSandboxes } from './blocks/sandboxes.ts';
@@ -22,7 +22,7 @@ import {
   serverSource,
 } from './native.ts';
 import { mayHoldReference } from './references.ts';
-import { resolveMcp } from './resolve-mcp.ts';
+import { resolveMcp, resolvedInside } from './resolve-mcp.ts';
 import { readStrictly, resolveText } from './lookup.ts';
 import { locate } from './source-file.ts';
 import type { Target } from './target.ts';
@@ -121,21 +121,10 @@ function resolvedField(
 }
 
 function resolveField(field: SpecifiedField, node: Node, source: ReferenceSource): Value {
-  if (node.kind !== 'scalar') return resolveDeep(node, source);
+  if (node.kind !== 'scalar') return resolvedInside(node, source);
   if (typeof node.value !== 'string') return node.value;
   if (field.type === 'string') return resolveText(node.value, source);
   return readStrictly(field.name, node.value, source);
-}
-
-function resolveDeep(node: Node, source: ReferenceSource): Value {
-  if (node.kind === 'scalar')
-    return typeof node.value === 'string' ? resolveText(node.value, source) : node.value;
-  if (node.kind === 'list') return node.items.map((item) => resolveDeep(item, source));
-  return recordOf(
-    [...node.members.values()].map(
-      ({ key, node: value }) => [key, resolveDeep(value, source)] as const,
-    ),
-  );
 }
 
 /** The references without a value inside a declared value, each with the path of its own member. */

@@ -5,7 +5,7 @@ import {
   type LockedMember,
   type LockedRelease,
   type SchemaLock,
-} from '../model/schema-lock.ts';
+} from '../model/native-schema.ts';
 import { formatPath, parsePath } from '../model/path.ts';
 import { isList, isRecord, type Json, type Value } from '../model/value.ts';
 

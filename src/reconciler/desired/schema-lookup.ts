@@ -1,7 +1,12 @@
 import { suggest } from '../model/wording.ts';
-import { isPart, nodesAt, type NativeSchema } from '../model/native-schema.ts';
+import {
+  isPart,
+  lockedNodes,
+  type NativeSchema,
+  nodesAt,
+  type SchemaLock,
+} from '../model/native-schema.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
-import { lockedNodes, type SchemaLock } from '../model/schema-lock.ts';
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import type { Node } from './node.ts';
@@ -182,4 +187,16 @@ export function isNamedKey(path: Path): boolean {
   const key = path.at(-1) ?? '';
   const above = settingsNodes(path.slice(0, -1));
   return isPart(above) && above.some(({ properties = {} }) => Object.hasOwn(properties, key));
+}
+
+/** Whether a text means itself where a schema has these nodes, and not only a reference to a value of another type. */
+export function takesText(nodes: readonly SchemaNode[]): boolean {
+  return nodes
+    .filter((node) => !isReferenceNode(node))
+    .some(({ type }) => type === undefined || [type].flat().includes('string'));
+}
+
+/** Whether a node of the schema is the form of references. */
+export function isReferenceNode({ pattern }: SchemaNode): boolean {
+  return pattern?.startsWith('^\\$\\{(env|file)') === true;
 }

@@ -1,7 +1,7 @@
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 
 /** A file's text with the places of its lines. `path` is how the person named it. */
 export interface SourceFile {

@@ -6,7 +6,7 @@ import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
 import { member, overlay, textOf, type MapNode, type Member, type Node } from './node.ts';
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';

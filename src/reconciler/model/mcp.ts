@@ -112,6 +112,20 @@ export function segmentsIn(
   );
 }
 
+/** The entries of some lists of a config, each with the path that plans have for it. */
+export function pathedEntries(
+  config: Value | undefined,
+  lists: readonly McpList[] = MCP_LISTS,
+): readonly { readonly list: McpList; readonly entry: ValueRecord; readonly path: Path }[] {
+  return lists.flatMap((list) => {
+    const entries = isRecord(config) ? entriesOf(config[list]) : [];
+    const segments = segmentsIn(list, entries);
+    return entries.map((entry, index) => {
+      return { list, entry, path: ['mcp_config', list, segments[index] ?? ''] };
+    });
+  });
+}
+
 /** The identities of a list as paths name them: a second alike is `#2`. */
 export function segmentsOf(identities: readonly Identity[]): string[] {
   const seen = new IdentityMap<number>();

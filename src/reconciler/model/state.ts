@@ -5,7 +5,7 @@ import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { SettingsWrite, Warning } from './plan.ts';
 import type { DesiredSandboxes } from './sandbox.ts';
-import type { SchemaLock } from './schema-lock.ts';
+import type { SchemaLock } from './native-schema.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
 
@@ -137,4 +137,12 @@ export function spokenBy({ dialect, release }: ObservedState): Spoken {
 /** Whether two observations show the same. */
 export function sameState(a: ObservedState, b: ObservedState): boolean {
   return a.stored === b.stored && sameValue(a.answer, b.answer);
+}
+
+/**
+ * Whether nobody has stored anything yet. A service that answers a record all the same counts as empty if nothing in the record
+ * differs from what the service makes of an empty store.
+ */
+export function isEmptyStore({ stored, untouched = false }: ObservedState): boolean {
+  return !stored || untouched;
 }

@@ -16,7 +16,7 @@ import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
-import { askedRelease } from '../service/release.ts';
+import { askedRelease } from '../service/settings.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
 import { fileOrServer } from './load.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';

@@ -14,11 +14,10 @@ import { prepareTargets, shownOrigin } from './prepare.ts';
 import { sourceFor, withVariables, type Running } from './redacting.ts';
 import { selectLoaded } from './select.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
-import { keyVariable, withEnvironment } from '../pull/first-files.ts';
-import { initialText } from '../pull/first-text.ts';
+import { initialText, keyVariable, withEnvironment } from '../pull/first-files.ts';
 import { secretsToHide } from '../pull/target.ts';
-import { isObject, type JsonObject, sameJson } from '../yaml-edit/json.ts';
 import { flowText } from '../yaml-edit/print.ts';
+import { isObject, type JsonObject, sameJson } from '../yaml-edit/source.ts';
 
 export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
   /** The environment to add to an existing file. Without it, a new file is written. */

@@ -1,15 +1,16 @@
 import { isMemberPath, lockPath, lockText, readLock } from '../desired/schema-lock.ts';
 import { asSetpointError } from '../model/error.ts';
 import { isSensitiveUrl } from '../model/address.ts';
-import { nativeSchema, nodesAt } from '../model/native-schema.ts';
-import { formatPath } from '../model/path.ts';
 import {
-  MEMBER_TYPES,
-  OPEN_LOCK,
   type LockedMember,
   type LockedRelease,
+  MEMBER_TYPES,
+  nativeSchema,
+  nodesAt,
+  OPEN_LOCK,
   type SchemaLock,
-} from '../model/schema-lock.ts';
+} from '../model/native-schema.ts';
+import { formatPath } from '../model/path.ts';
 import { isSensitiveName, looksLikeToken } from '../model/secret-words.ts';
 import type { PulledLock, PulledSchema, PulledSchemas } from '../model/pulled.ts';
 import { masked, type Json } from '../model/value.ts';
@@ -17,7 +18,7 @@ import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
-import { askedRelease } from '../service/release.ts';
+import { askedRelease } from '../service/settings.ts';
 import { listedMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';

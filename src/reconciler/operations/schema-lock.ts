@@ -1,7 +1,7 @@
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { SetpointError } from '../model/error.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 import { readOptional } from '../host/read-text.ts';
 import type { Options } from './options.ts';
 

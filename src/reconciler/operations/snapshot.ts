@@ -13,7 +13,7 @@ import { failedEnvironment } from '../plan/plan-document.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
 import { savedListing } from '../service/collections/collection.ts';
 import { DIALECTS } from '../service/dialects.ts';
-import { withLock } from '../service/locked.ts';
+import { withLock } from '../service/settings.ts';
 import { savedSettings } from '../plan/snapshot.ts';
 import { declaredAddressDigest, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';

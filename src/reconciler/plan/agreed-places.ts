@@ -3,7 +3,7 @@ import type { Unknown } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, secretsIn, type Value } from '../model/value.ts';
-import { byCall, calledEntries } from './called-entries.ts';
+import { byCall, calledEntries } from './match-entries.ts';
 import { shownHere } from './field-here.ts';
 
 /** A place that is agreed on, under its path, and every path that may call it: an entry has a name and an address. */

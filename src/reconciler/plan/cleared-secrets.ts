@@ -1,7 +1,6 @@
 import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask } from '../model/mask.ts';
-import { entriesOf, MCP_LISTS, segmentsIn } from '../model/mcp.ts';
 import { isNativePath } from '../model/field.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
@@ -19,7 +18,8 @@ import {
   valueAt,
   type Value,
 } from '../model/value.ts';
-import { plannedPath } from './touched.ts';
+import { plannedPath } from './moved.ts';
+import { pathedEntries } from '../model/mcp.ts';
 
 /**
  * The secrets that the service holds now and would not hold after the write, whatever the change is called. A secret that
@@ -51,19 +51,10 @@ export function removedEntries({
   return changes.flatMap(({ path, action, before }) => {
     if (action === 'remove') return [{ path, entry: before }];
     if (!samePath(path, ['mcp_config']) || action !== 'clear') return [];
-    const kept = new Set(entriesIn(write?.fields['mcp_config']).map((one) => formatPath(one.path)));
-    return entriesIn(before).filter((one) => !kept.has(formatPath(one.path)));
-  });
-}
-
-function entriesIn(config: Value | undefined) {
-  if (!isRecord(config)) return [];
-  return MCP_LISTS.flatMap((list) => {
-    const entries = entriesOf(config[list]);
-    return segmentsIn(list, entries).map((segment, index) => ({
-      path: ['mcp_config', list, segment],
-      entry: entries[index] ?? null,
-    }));
+    const kept = new Set(
+      pathedEntries(write?.fields['mcp_config']).map((one) => formatPath(one.path)),
+    );
+    return pathedEntries(before).filter((one) => !kept.has(formatPath(one.path)));
   });
 }
 

@@ -8,13 +8,13 @@ import {
 } from '../model/json-schema.ts';
 import {
   isPart,
+  lockedNodes,
   nativeDefinitions,
   nativeNodes,
   nativeSchema,
   serversWith,
 } from '../model/native-schema.ts';
 import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
-import { lockedNodes } from '../model/schema-lock.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, valueAt, type Value } from '../model/value.ts';
 import { fieldHere, kindPlaces, kindsOf, nodesHere, shownHere } from './field-here.ts';

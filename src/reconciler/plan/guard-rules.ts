@@ -9,10 +9,9 @@ import { isById } from '../model/told.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
-import { movedEndpoints } from './moved-endpoints.ts';
-import { resetAgent } from './reset-agent.ts';
+import { movedEndpoints, touchedBy } from './moved.ts';
+import { resetAgent } from './changed-along.ts';
 import { besideSettings, settingsIn } from './settings-part.ts';
-import { touchedBy } from './touched.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {

@@ -250,9 +250,9 @@ export function mergedEntry(declared: ValueRecord, actual: ValueRecord): ValueRe
 }
 
 /** What a write that sends an entry back would lose of it, and what to declare. */
-export function lost(list: McpList, segment: string, members: readonly string[]): Unpreservable[] {
+export function lost(entry: Path, members: readonly string[]): Unpreservable[] {
   return members.map((member) => ({
-    path: ['mcp_config', list, segment, ...memberPath(member)],
+    path: [...entry, ...memberPath(member)],
     stops: 'always',
     remedy: 'Declare the entry with it (a reference, or null for none)',
   }));

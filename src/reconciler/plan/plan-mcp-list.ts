@@ -107,7 +107,7 @@ function keptEntry(
   index: number,
   hiding: Hiding,
 ): EntryPlan {
-  const unpreservable = lost(list, segment, hiddenSecrets(list, entry, hiding));
+  const unpreservable = lost(pathOf(list, segment), hiddenSecrets(list, entry, hiding));
   return { changes: [], unknown: [], unpreservable, entry: mergedEntry({}, entry), index };
 }
 
@@ -141,7 +141,7 @@ function pairedEntry(
       ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
       ...(pair.certain ? [] : [uncertain(list, path, declared, pathOf(list, pair.observed))]),
     ],
-    unpreservable: lost(list, pair.segment, undeclared),
+    unpreservable: lost(path, undeclared),
     entry: mergedEntry(differs || rotated || !hiding.kept ? declared : {}, stays),
     index: pair.actual,
   };

@@ -2,10 +2,10 @@ import {
   entriesOf,
   isMcpList,
   MCP_LISTS,
-  segmentsIn,
   unmaskedConfig,
   unreadableItems,
   type McpList,
+  pathedEntries,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
@@ -101,14 +101,9 @@ function withoutMoved(
   config: ValueRecord,
   isMoved: (list: McpList, entry: ValueRecord) => boolean,
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
-  const removals = MCP_LISTS.flatMap((list) => {
-    const entries = entriesOf(config[list]);
-    const segments = segmentsIn(list, entries);
-    return entries.flatMap((entry, index) => {
-      const path = ['mcp_config', list, segments[index] ?? ''];
-      return isMoved(list, entry) ? [removal(path, entry, 'declared in another list')] : [];
-    });
-  });
+  const removals = pathedEntries(config)
+    .filter(({ list, entry }) => isMoved(list, entry))
+    .map(({ path, entry }) => removal(path, entry, 'declared in another list'));
   if (removals.length === 0) return { config, removals };
   const left = mapRecord(config, (items, list) =>
     isMcpList(list) && isList(items)
@@ -181,12 +176,7 @@ export function unpreservableMcp(
   lists: readonly McpList[],
   hiding: Hiding,
 ): Unpreservable[] {
-  if (!isRecord(config)) return [];
-  return lists.flatMap((list) => {
-    const entries = entriesOf(config[list]);
-    const segments = segmentsIn(list, entries);
-    return entries.flatMap((entry, index) =>
-      lost(list, segments[index] ?? '', hiddenSecrets(list, entry, hiding)),
-    );
-  });
+  return pathedEntries(config, lists).flatMap(({ list, entry, path }) =>
+    lost(path, hiddenSecrets(list, entry, hiding)),
+  );
 }

@@ -7,16 +7,20 @@ import type { Change, SettingsPlan, Unknown, Unpreservable, Warning } from '../m
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isEmpty, recordOf, sameValue, type Value } from '../model/value.ts';
-import { besideProfile, broughtBy, broughtChanges, profileWarnings } from './active-profile.ts';
-import { endingWarnings } from './kept-profile.ts';
-import { followingChanges } from './changed-along.ts';
+import {
+  besideProfile,
+  broughtBy,
+  broughtChanges,
+  endingWarnings,
+  profileWarnings,
+} from './profiles.ts';
+import { followingChanges, startOf } from './changed-along.ts';
 import { declaresField, managedLists } from './managed.ts';
 import { hidingIn } from './mcp-entry.ts';
 import { withImpliedKinds } from './field-here.ts';
 import { planMcp, unpreservableMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
 import type { FieldPlan, Rotation } from './field-plan.ts';
-import { startOf } from './reset-agent.ts';
 import { lostWhenSent, planSecret, planSecretsStore } from './plan-secrets.ts';
 
 export interface PlanOptions {

@@ -23,12 +23,11 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { changedAlong, FOLLOWS } from './changed-along.ts';
+import { changedAlong, FOLLOWS, isReset } from './changed-along.ts';
 import { managesEntry, managesField, movedEntries } from './managed.ts';
 import { matchEntries } from './match-entries.ts';
 import { defaultsIn } from './mcp-entry.ts';
 import { isCleared, isShownAsNull } from './plan-value.ts';
-import { isReset } from './reset-agent.ts';
 
 /** Something that a write changed although the file does not manage it. */
 export interface Touched {

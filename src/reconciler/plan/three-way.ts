@@ -6,8 +6,8 @@ import type { Resource } from '../model/resource.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
-import { BROUGHT } from './active-profile.ts';
-import { byCall, calledEntries } from './called-entries.ts';
+import { BROUGHT } from './profiles.ts';
+import { byCall, calledEntries } from './match-entries.ts';
 import { classSinceFile } from './item-class.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 

@@ -9,7 +9,7 @@ import type { ReferenceSource } from '../model/ports.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
-import type { NewReference } from './named-edits.ts';
+import type { NewReference } from './place-edits.ts';
 
 /** What a file declares, as far as it can be compared with what the service has. */
 export interface ComparableState {

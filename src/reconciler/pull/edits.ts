@@ -9,8 +9,13 @@ import type { ObservedState } from '../model/state.ts';
 import { sameValue } from '../model/value.ts';
 import { editText } from '../yaml-edit/edit-text.ts';
 import { comparableState, observedWithDummies, sourceWithDummies } from './comparison.ts';
-import { type Layer, type LayeredTarget, placeEdits } from './place-edits.ts';
-import { namedEdits, type NewReference } from './named-edits.ts';
+import {
+  type Layer,
+  type LayeredTarget,
+  placeEdits,
+  namedEdits,
+  type NewReference,
+} from './place-edits.ts';
 import { variablesIn } from './placeholder.ts';
 import { planOf, pulledTarget, type PullOptions, type TargetPull } from './target.ts';
 

@@ -21,7 +21,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { memberOf } from '../plan/mcp-entry.ts';
-import { isObject, type JsonObject } from '../yaml-edit/json.ts';
+import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
   markerOf,
   markerReference,

@@ -16,7 +16,14 @@ import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
-import { NOTHING_PULLED, type Pulled, pulledList, pulledMcp, type PullRules } from './mcp.ts';
+import {
+  NOTHING_PULLED,
+  type Pulled,
+  pulledList,
+  pulledMcp,
+  type PullRules,
+  type Adopted,
+} from './mcp.ts';
 import { adoptedNative, leftServers, pulledNative } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
 import { fieldPlaceholder } from './placeholder.ts';
@@ -106,9 +113,6 @@ function actualOf({ name }: Field, { dialect, values }: ObservedState): Value {
   const actual = values[name] ?? field?.absent ?? null;
   return actual === '' && field?.onNull === 'keeps' && field.clearWith === '' ? null : actual;
 }
-
-/** What a file gets of something that it did not manage before. */
-export type Adopted = Omit<Pulled, 'made'>;
 
 /** Adopts a field, or one mcp list: secrets as references, empty mcp lists left out. */
 export function adopted(path: Path, observed: ObservedState, rules: PullRules): Adopted {

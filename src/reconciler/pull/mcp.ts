@@ -7,7 +7,7 @@ import type { LeftAlone, PulledAction } from '../model/documents.gen.ts';
 import type { Secret } from '../model/secret.ts';
 import { isRecord, type Json, masked, type Value, type ValueRecord } from '../model/value.ts';
 import { matchManaged } from '../plan/match-entries.ts';
-import { sameJson } from '../yaml-edit/json.ts';
+import { sameJson } from '../yaml-edit/source.ts';
 import { newEntry, pulledEntry } from './entry.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { Placeholder } from './placeholder.ts';
@@ -21,6 +21,9 @@ export interface Pulled {
   readonly made: readonly (readonly [PulledAction, Change])[];
   readonly left: readonly LeftAlone[];
 }
+
+/** What a file gets of something that it did not manage before. */
+export type Adopted = Omit<Pulled, 'made'>;
 
 export const NOTHING_PULLED: Pulled = { edits: [], made: [], left: [] };
 

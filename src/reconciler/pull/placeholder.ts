@@ -1,7 +1,7 @@
 import { isForbiddenVariable } from '../desired/references.ts';
 import type { Path } from '../model/path.ts';
 import type { Json, Value } from '../model/value.ts';
-import { isArray, isObject } from '../yaml-edit/json.ts';
+import { isArray, isObject } from '../yaml-edit/source.ts';
 
 /** A reference that a file gets for a secret of the service. Its variable is named once it is known which file it goes to. */
 export interface Placeholder {

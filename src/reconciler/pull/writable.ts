@@ -1,11 +1,11 @@
-import type { SchemaLock } from '../model/schema-lock.ts';
+import type { SchemaLock } from '../model/native-schema.ts';
 import { readTargets } from '../desired/target.ts';
 import { SHORTEST_INSIDE } from '../model/encodings.ts';
 import { Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
 import { WireNumber, type Json, type Value } from '../model/value.ts';
-import type { JsonObject } from '../yaml-edit/json.ts';
 import { flowText } from '../yaml-edit/print.ts';
+import type { JsonObject } from '../yaml-edit/source.ts';
 
 /** Why something that differs is not written into the file. */
 export const REASONS = {

@@ -7,9 +7,8 @@ import {
   warningsOf,
   type Plan,
 } from '../model/plan.ts';
-import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
+import { NOT_OBSERVED, spokenBy, type ObservedState, isEmptyStore } from '../model/state.ts';
 import { notCovered } from '../plan/approval.ts';
-import { isEmptyStore } from '../plan/empty-store.ts';
 import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
 import { sameChanges } from '../plan/same-changes.ts';

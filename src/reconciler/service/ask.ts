@@ -1,8 +1,13 @@
 import type { Connection } from './connect.ts';
 import { faultError } from './fault-error.ts';
-import type { Reply } from './json-reply.ts';
 import { timeLeft, type TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
+import type { SetpointError } from '../model/error.ts';
+import { onceFor } from '../model/once.ts';
+import { valueAt, type Value, isRecord } from '../model/value.ts';
+import type { Path } from '../model/path.ts';
+import { decode } from './json.ts';
+import { headerOf, type WireAnswer } from './exchange.ts';
 
 /** Sends one GET, once. Throws a SetpointError if there is no answer. */
 export type Ask = (
@@ -35,4 +40,108 @@ export function askFor(
     if (answer.kind === 'fault') throw faultError(place, answer.fault, connection.proxied);
     return { place, reply: answer };
   };
+}
+
+/** What a service that is starting shows if the proxy in front of it has no route to it yet. */
+export const NO_ROUTE_YET = 'a proxy answers that nothing is there (status 404)';
+
+export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
+
+/** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */
+export function jsonOf(place: string, reply: Reply): ReadReply {
+  if (!isJson(reply)) return { error: notJson(place, reply) };
+  if (!(reply.body instanceof Uint8Array)) return { error: faultError(place, reply.body) };
+  const decoding = decoded(reply.body);
+  if (decoding.kind === 'value') return { json: decoding.value };
+  switch (decoding.problem) {
+    case 'not-json':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that is cut off or malformed.`,
+          { retry: 'once' },
+        ),
+      };
+    case 'too-deep':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that is nested more than 64 deep.`,
+        ),
+      };
+    case 'duplicate-key':
+      return {
+        error: new ServiceError(
+          'bad-response',
+          `${place} was answered with JSON that has a key twice in one object.`,
+        ),
+      };
+  }
+}
+
+type ReadReply = { readonly json: Value } | { readonly error: SetpointError };
+
+const decoded = onceFor(decode);
+
+/** Whether a reply says that it is JSON. */
+export function isJson({ headers }: Reply): boolean {
+  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(headerOf(headers, 'content-type') ?? '');
+}
+
+/** A 404 that is not JSON comes from a proxy, which may have no way to the service yet. */
+function notJson(place: string, { status, headers }: Reply): ServiceError {
+  const contentType = headerOf(headers, 'content-type') ?? '';
+  return new ServiceError(
+    'not-this-service',
+    `${place} was answered with ${kindOf(contentType)} instead of JSON (status ${status}).`,
+    {
+      hint: 'Check server.url and its path prefix; a sign-in page in front of the service, or a service without this path, answers like this.',
+      starting: status === 404 ? NO_ROUTE_YET : null,
+    },
+  );
+}
+
+/** Only what is known beforehand is named: a header may hold anything. */
+function kindOf(contentType: string): string {
+  const [essence = ''] = contentType.toLowerCase().split(';', 1);
+  switch (essence.trim()) {
+    case '':
+      return 'no content type';
+    case 'text/html':
+    case 'application/xhtml+xml':
+      return 'an HTML page';
+    case 'text/plain':
+    case 'text/xml':
+    case 'application/xml':
+    case 'application/octet-stream':
+    case 'text/event-stream':
+      return essence.trim();
+    default:
+      return 'another content type';
+  }
+}
+
+/** Where services of a dialect name their release: the path of a GET, and the place in its answer. */
+export interface ReleaseNaming {
+  readonly path: string;
+  readonly at: Path;
+}
+
+/** The description of its API has a server's release, and asks no key. */
+export const OPENAPI: ReleaseNaming = { path: '/openapi.json', at: ['info', 'version'] };
+
+/** The release that a service names if it is asked; null if it names none. Throws a SetpointError if there is no answer. */
+export async function namedRelease(ask: Ask, { path, at }: ReleaseNaming): Promise<string | null> {
+  const { place, reply } = await ask(path);
+  const read = reply.status === 200 ? jsonOf(place, reply) : null;
+  const named = read !== null && 'json' in read ? valueAt(read.json, at) : undefined;
+  return typeof named === 'string' && RELEASE.test(named) ? named : null;
+}
+
+/** `1.11.0`, `1.2.0rc1`, `1.57.0+local`: what a server says here is shown as it is, so that nothing else may be in it. */
+const RELEASE = /^\d{1,5}(\.\d{1,5}){1,3}([-+.]?[A-Za-z0-9]{1,12}){0,3}$/;
+
+/** What a 404 means by its body: an empty store has this sentence. */
+export function isNothingStored(body: Value): boolean {
+  return isRecord(body) && body['error'] === 'Settings not found';
 }

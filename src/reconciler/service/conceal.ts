@@ -1,7 +1,7 @@
 import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts';
 import { Identity } from '../model/identity.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
-import type { Path } from '../model/path.ts';
+import { type Path, samePath } from '../model/path.ts';
 import { holdsSecretText, shownArgument } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import { isShownProse, shownAt } from '../model/shown-places.ts';
@@ -9,11 +9,15 @@ import {
   isList,
   isRecord,
   mapRecord,
-  WireNumber,
   type Value,
   type ValueRecord,
+  WireNumber,
 } from '../model/value.ts';
 import { NumberSecret } from './json.ts';
+import type { DialectName } from '../model/dialect.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
+import { isSecretPlace, nativeNodes } from '../model/native-schema.ts';
+import { factsAt } from '../model/path-facts.ts';
 
 /** The address of an mcp server: one with a secret in it shows the rest. */
 export function concealAddress(value: Value): Value {
@@ -88,4 +92,46 @@ export function sealed(value: Value): Value {
   if (value instanceof WireNumber) return new NumberSecret(value.token);
   if (isList(value)) return value.map(sealed);
   return isRecord(value) ? mapRecord(value, sealed) : value;
+}
+
+/** What a dialect says of its answers besides its schema. */
+export interface NativeSecrets {
+  readonly dialect: DialectName;
+  /** Whether a member at the top of the record is a secret because of what else is in it. */
+  readonly isSecret?: (record: ValueRecord, name: string) => boolean;
+  /** Members at the top of the record of which nothing is a secret. */
+  readonly harmless?: ReadonlySet<string>;
+}
+
+/**
+ * Wraps what must not be seen of an answer in a server's own nesting: whatever is not at a place that is known to hold no secret, or has
+ * the form of one there.
+ */
+export function concealNative(record: ValueRecord, terms: NativeSecrets): ValueRecord {
+  return concealed(record, [], terms);
+}
+
+function concealed(record: ValueRecord, above: Path, terms: NativeSecrets): ValueRecord {
+  const { isSecret, harmless } = terms;
+  const atTop = above.length === 0;
+  return mapRecord(record, (value, name): Value => {
+    if (atTop && harmless?.has(name) === true) return value;
+    if (atTop && isSecret?.(record, name) === true) return sealed(value);
+    return concealedAt([...above, name], value, terms);
+  });
+}
+
+function concealedAt(path: Path, value: Value, terms: NativeSecrets): Value {
+  if (samePath(path, NATIVE_SERVERS) || isOfSkill(path)) return concealServers(value);
+  const nodes = nativeNodes(terms.dialect, path);
+  if (factsAt(path).secret || isSecretPlace(nodes)) return sealed(value);
+  if (isRecord(value)) return concealed(value, path, terms);
+  if (isList(value))
+    return value.map((item, index) => concealedAt([...path, String(index)], item, terms));
+  return concealPlace(path, value, nodes);
+}
+
+/** The mcp servers that a skill brings. */
+function isOfSkill(path: Path): boolean {
+  return path.at(-1) === 'mcp_tools' && path.at(-3) === 'skills';
 }

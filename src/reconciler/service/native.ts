@@ -1,5 +1,5 @@
-import { fieldAtNative, isNativePath, NATIVE_PARTS } from '../model/field.ts';
-import { memberNodes, variantsOf, type SchemaNode } from '../model/json-schema.ts';
+import { fieldAtNative, type FieldName, fieldNamed, NATIVE_PARTS } from '../model/field.ts';
+import { memberNodes, type SchemaNode, variantsOf } from '../model/json-schema.ts';
 import type { DialectName } from '../model/dialect.ts';
 import {
   defaultOf,
@@ -9,11 +9,18 @@ import {
   kindMember,
   nativeSchema,
 } from '../model/native-schema.ts';
-import { formatPath, pathNamed, type Path } from '../model/path.ts';
-import type { SettingsWrite } from '../model/plan.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import { Secret } from '../model/secret.ts';
 import type { SecretState } from '../model/state.ts';
-import { isRecord, sameValue, type Value, type ValueRecord } from '../model/value.ts';
+import {
+  isRecord,
+  recordOf,
+  sameValue,
+  type Value,
+  valueAt,
+  type ValueRecord,
+  WireNumber,
+} from '../model/value.ts';
 
 /** The native values of an answer, by the names that plans call them. */
 interface NativeState {
@@ -93,12 +100,64 @@ function isMade(value: Value, nodes: readonly SchemaNode[]): boolean {
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** The native values of a write, each with its place in the server's nesting. */
-export function nativeChanges({
-  fields,
-}: Pick<SettingsWrite, 'fields'>): readonly (readonly [Path, Value])[] {
-  return Object.entries(fields).flatMap(([name, value]) => {
-    const path = pathNamed(name);
-    return isNativePath(path) ? [[path, value] as const] : [];
+/** Where an answer has each field: for the dialects that nest them. */
+export type Places = ReadonlyMap<FieldName, Path>;
+
+/**
+ * A record under setpoint's own names, and what it has no name for behind them, in the nesting of the server. `named` makes
+ * the value of a field from what the record has at its place.
+ */
+export function flatRecord(
+  record: ValueRecord,
+  places: Places,
+  named: (name: FieldName, value: Value) => Value,
+): ValueRecord {
+  const fields = [...places].map(
+    ([name, path]) => [name, named(name, valueAt(record, path) ?? null)] as const,
+  );
+  const taken = new Set([...places.values()].map((path) => path.join(BETWEEN)));
+  return recordOf([...fields, ...Object.entries(without(record, taken, ''))]);
+}
+
+/** Between the names of a path: free maps may have keys with dots. */
+const BETWEEN = '\u0000';
+
+function without(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
+  return recordOf(
+    Object.entries(record)
+      .filter(([name]) => !taken.has(path + name))
+      .map(([name, value]) => [
+        name,
+        isRecord(value) ? without(value, taken, path + name + BETWEEN) : value,
+      ]),
+  );
+}
+
+/** The first place whose value has not the type of its field. A value that is not there is as good as null, unless it is required. */
+export function unlikePlace(
+  record: ValueRecord,
+  places: Places,
+  isRequired: (path: Path) => boolean,
+): Path | null {
+  const unlike = [...places].find(([name, path]) => {
+    const value = valueAt(record, path);
+    return !fits(name, value) || (value === undefined && isRequired(path));
   });
+  return unlike === undefined ? null : unlike[1];
+}
+
+function fits(name: FieldName, value: Value | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  const type = fieldNamed(name)?.type;
+  if (type === 'object') return isRecord(value);
+  if (type === 'integer' || type === 'number')
+    return typeof value === 'number' || value instanceof WireNumber;
+  return typeof value === type;
+}
+
+/** The version of the agent settings that a record names; null if it names none. */
+export function schemaVersion(record: ValueRecord): number | null {
+  const settings = record['agent_settings'];
+  const version = isRecord(settings) ? settings['schema_version'] : undefined;
+  return typeof version === 'number' ? version : null;
 }

@@ -1,9 +1,7 @@
 import type * as Tls from 'node:tls';
-
-import type { Dispatcher } from 'undici';
+import { Client, type Dispatcher, Pool } from 'undici';
 import { SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
-import { Connections } from './connections.ts';
 import { withoutText } from './wire-fault.ts';
 
 /** What sends requests, until it is destroyed. */
@@ -119,4 +117,29 @@ function isBypassed(base: URL, bypass: string): boolean {
       const named = base.hostname === name || base.hostname.endsWith(`.${name}`);
       return named && (only === undefined || Number(only) === 0 || Number(only) === port);
     });
+}
+
+/**
+ * The connections to one origin. Most origins of a run are asked one thing at a time, and a client for that takes undici half of the
+ * work of a pool. What is sent while that is busy goes to a pool: no request waits for another one's answer.
+ */
+export class Connections {
+  readonly #first: Client;
+  readonly #more: () => Pool;
+  #pool: Pool | null = null;
+
+  constructor(origin: string, options: Client.Options) {
+    this.#first = new Client(origin, options);
+    this.#more = () => new Pool(origin, options);
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (this.#first.stats.size === 0) return this.#first.dispatch(options, handler);
+    this.#pool ??= this.#more();
+    return this.#pool.dispatch(options, handler);
+  }
+
+  async destroy(reason: Error): Promise<void> {
+    await Promise.all([this.#first.destroy(reason), this.#pool?.destroy(reason)]);
+  }
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../model/ports.ts';
 import { interruption } from './fault-error.ts';
-import { NotSent, type Refusal } from './not-sent.ts';
-import { LONGEST_KEPT, LONGEST_WAIT } from './service-error.ts';
+import { LONGEST_KEPT, LONGEST_WAIT, NotSent, type Refusal } from './service-error.ts';
 
 /** A request that waits for its turn. */
 export interface Waiting {

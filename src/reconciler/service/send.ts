@@ -4,7 +4,7 @@ import { isRecord, type ValueRecord } from '../model/value.ts';
 import type { Connection } from './connect.ts';
 import type { Method } from './exchange.ts';
 import { faultError } from './fault-error.ts';
-import { jsonOf, type Reply } from './json-reply.ts';
+import { jsonOf, type Reply } from './ask.ts';
 import { timeLeft, UNLIMITED, type TimeLimits } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 import { statusError } from './status-error.ts';

@@ -1,4 +1,4 @@
-import { SetpointError, type ErrorCode } from '../model/error.ts';
+import { type ErrorCode, SetpointError } from '../model/error.ts';
 
 /** Whether to try the same request again: as often as the time allows, once, or never. */
 export type Retry = 'again' | 'once' | 'never';
@@ -77,4 +77,43 @@ function dateOf(text: string): number | null {
   if (!IMF_DATE.test(text)) return null;
   const time = Date.parse(text);
   return Number.isNaN(time) ? null : time;
+}
+
+/** A refusal for too many requests: its status, and the wait that it asks for, in milliseconds; null if it names none. */
+export interface Refusal {
+  readonly status: number;
+  readonly after: number | null;
+}
+
+/**
+ * Why a request was not sent: a read would have to wait too long; a write does not wait; or everything has been refused for
+ * this time, in milliseconds.
+ */
+type Why = 'read' | 'write' | number;
+
+/**
+ * The error of a request that was not sent because the service has refused others of this run for too many. `wait` is what is
+ * left of the pause, in milliseconds.
+ */
+export class NotSent extends ServiceError {
+  constructor(place: string, { status, after }: Refusal, wait: number, why: Why) {
+    const limits = status === 429;
+    const problem = limits ? 'the service limits requests' : 'the service is not available';
+    super(
+      limits ? 'rate-limited' : 'server-error',
+      `${place} was not sent: ${problem}${moreWords(after === null ? 0 : wait, why)} (status ${status}).`,
+      {
+        hint: limits ? RATE_HINT : undefined,
+        retry: why === 'write' && wait <= LONGEST_WAIT ? 'again' : 'never',
+        retryAfter: wait,
+        starting: `status ${status}`,
+      },
+    );
+  }
+}
+
+function moreWords(requested: number, why: Why): string {
+  if (typeof why === 'number') return `, and has refused all of them for ${seconds(why)}`;
+  if (requested > 0) return `, and asks to wait for ${seconds(requested)}`;
+  return why === 'read' ? ', and the time for this environment is used up' : '';
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
 import { headerOf } from './exchange.ts';
-import { isJson, NO_ROUTE_YET, type Reply } from './json-reply.ts';
+import { isJson, NO_ROUTE_YET, type Reply } from './ask.ts';
 import {
   LONGEST_WAIT,
   RATE_HINT,

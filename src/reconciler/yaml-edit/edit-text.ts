@@ -1,5 +1,3 @@
-import { isArray, isObject, type JsonObject, own, sameJson } from './json.ts';
-import type { Json } from '../model/value.ts';
 import {
   flowMember,
   flowText,
@@ -13,6 +11,11 @@ import {
   shortList,
 } from './print.ts';
 import {
+  isArray,
+  isObject,
+  type JsonObject,
+  own,
+  sameJson,
   columnOf,
   type EditItem,
   type EditList,
@@ -24,6 +27,7 @@ import {
   yamlSource,
   type YamlSource,
 } from './source.ts';
+import type { Json } from '../model/value.ts';
 import {
   flowSplices,
   linesAfter,

@@ -1,6 +1,5 @@
-import { isArray, isObject, type JsonObject, type JsonScalar } from './json.ts';
 import type { Json } from '../model/value.ts';
-import type { Layout } from './source.ts';
+import { type Layout, isArray, isObject, type JsonScalar, type JsonObject } from './source.ts';
 import { isScalar, parseDocument } from 'yaml';
 
 const LONGEST_LINE = 100;

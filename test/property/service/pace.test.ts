@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Clock } from '../../../src/reconciler/model/ports.ts';
 import type { WireAnswer } from '../../../src/reconciler/service/exchange.ts';
-import { NotSent } from '../../../src/reconciler/service/not-sent.ts';
-import { Paces } from '../../../src/reconciler/service/paces.ts';
+import { NotSent } from '../../../src/reconciler/service/service-error.ts';
+import { Paces } from '../../../src/reconciler/service/networks.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 /** Time that passes only while all sleep: the next sleep is over as soon as nothing else happens. */

@@ -7,7 +7,7 @@ import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
-import type { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import type { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
@@ -37,7 +37,7 @@ function desiredWith(secret: string) {
   return resolveSettings(target, source);
 }
 
-function observed(record: Parameters<typeof conceal>[0]): ObservedState {
+function observed(record: Parameters<typeof concealRecord>[0]): ObservedState {
   return observedOf(record);
 }
 

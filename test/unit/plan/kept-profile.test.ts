@@ -5,7 +5,7 @@ import {
   endingWarnings,
   hasEnded,
   isUnchanged,
-} from '../../../src/reconciler/plan/kept-profile.ts';
+} from '../../../src/reconciler/plan/profiles.ts';
 import { observedState } from '../../../src/reconciler/service/app-server/read.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 

@@ -246,7 +246,9 @@ describe('what a write would lose of an entry', () => {
   it('is named by its path, a variable with dots in its name by one segment', () => {
     const remedy = 'Declare the entry with it (a reference, or null for none)';
     const stops = 'always';
-    expect(lost('stdio_servers', 'files', ['env.A.B', 'args', 'environment'])).toEqual([
+    expect(
+      lost(['mcp_config', 'stdio_servers', 'files'], ['env.A.B', 'args', 'environment']),
+    ).toEqual([
       { path: ['mcp_config', 'stdio_servers', 'files', 'env', 'A.B'], stops, remedy },
       { path: ['mcp_config', 'stdio_servers', 'files', 'args'], stops, remedy },
       { path: ['mcp_config', 'stdio_servers', 'files', 'environment'], stops, remedy },

@@ -4,8 +4,8 @@ import { parsePath } from '../../../src/reconciler/model/path.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState, SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { BROUGHT } from '../../../src/reconciler/plan/active-profile.ts';
-import { movedEndpoints } from '../../../src/reconciler/plan/moved-endpoints.ts';
+import { BROUGHT } from '../../../src/reconciler/plan/profiles.ts';
+import { movedEndpoints } from '../../../src/reconciler/plan/moved.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const [HERE, THERE] = ['https://a.example', 'https://b.example'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/reconciler/model/plan.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { movedEndpoints } from '../../../src/reconciler/plan/moved-endpoints.ts';
+import { movedEndpoints } from '../../../src/reconciler/plan/moved.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
 const STORED = observed({ llm_api_key_set: true });

@@ -8,7 +8,7 @@ import {
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { decode, encode } from '../../../src/reconciler/service/json.ts';
-import { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 
 function decoded(text: string): ValueRecord {
   const decoding = decode(Buffer.from(text));
@@ -77,7 +77,9 @@ describe('decode', () => {
 
 describe('encode', () => {
   it('reveals secrets, numbers with their digits', () => {
-    const record = conceal(decoded('{"token":12345678901234567890,"n":{"key":7,"secret":"s"}}'));
+    const record = concealRecord(
+      decoded('{"token":12345678901234567890,"n":{"key":7,"secret":"s"}}'),
+    );
     expect(JSON.stringify(record)).toBe(
       '{"token":"(sensitive)","n":{"key":"(sensitive)","secret":"(sensitive)"}}',
     );

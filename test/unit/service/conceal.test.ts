@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { isRecord, masked, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
-import { conceal } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
 
 describe('conceal', () => {
   it('wraps password fields, but not the lack of one', () => {
-    const record = conceal({ llm_api_key: 'a', search_api_key: '', sandbox_api_key: null });
+    const record = concealRecord({ llm_api_key: 'a', search_api_key: '', sandbox_api_key: null });
     expect(masked(record)).toEqual({
       llm_api_key: '(sensitive)',
       search_api_key: '',
@@ -15,7 +15,7 @@ describe('conceal', () => {
   });
 
   it('M24: wraps what mcp entries hold beside their names', () => {
-    const record = conceal({
+    const record = concealRecord({
       mcp_config: {
         sse_servers: [
           { url: 'https://a.example/sse', api_key: 'k' },
@@ -53,7 +53,7 @@ describe('conceal', () => {
   });
 
   it('members of mcp entries and lists that are not known are masked, whatever they are called', () => {
-    const record = conceal({
+    const record = concealRecord({
       mcp_config: {
         sse_servers: [
           { url: 'user:canary@b.example/sse', headers: { A: 'canary' }, note: 'canary' },
@@ -82,7 +82,7 @@ describe('conceal', () => {
   });
 
   it('of a field that is not known, every text and number is masked at any depth', () => {
-    const record = conceal({
+    const record = concealRecord({
       mail: { from: 'canary', deep: [{ id: 'canary', port: 25, tls: true, none: null }] },
       later: ['canary', new WireNumber('1.0')],
       some_token_set: 'canary',
@@ -102,7 +102,7 @@ describe('conceal', () => {
   });
 
   it('of a known field, a text with the form of a secret is masked', () => {
-    const record = conceal({
+    const record = concealRecord({
       git_user_name: 'ghp_canary',
       agent: 'see sk-canary for it',
       language: ['canary'],
@@ -119,7 +119,7 @@ describe('conceal', () => {
   });
 
   it('keeps what a url is known by, and its bytes', () => {
-    const record = conceal({
+    const record = concealRecord({
       mcp_config: { sse_servers: [{ url: ' https://u:p@b.example/sse?t=1#f' }] },
     });
     const found = dig(record, 'mcp_config', 'sse_servers', 0, 'url');
@@ -129,7 +129,7 @@ describe('conceal', () => {
   });
 
   it('wraps every text of secrets_store, whatever its name', () => {
-    const record = conceal({
+    const record = concealRecord({
       secrets_store: { provider_tokens: { github: { host: 'h', user: null } }, custom: ['x'] },
     });
     expect(masked(record)).toEqual({
@@ -141,7 +141,7 @@ describe('conceal', () => {
   });
 
   it('leaves flags and the names of tokens alone', () => {
-    const record = conceal({
+    const record = concealRecord({
       llm_api_key_set: true,
       provider_tokens_set: { github: 'github.com' },
       language: 'en',

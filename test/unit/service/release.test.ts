@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conceal } from '../../../src/reconciler/service/app-server/conceal.ts';
+import { concealAnswer } from '../../../src/reconciler/service/app-server/read.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { observedOf } from '../../fixture/observed.ts';
@@ -34,7 +34,7 @@ describe('the release that a record shows', () => {
   ])('app-server: %s', (release, record) => {
     const members = Object.entries(record) as [string, Value][];
     const appServer = DIALECTS['app-server'];
-    expect(appServer.saved(conceal(recordOf(members))).release).toBe(release);
+    expect(appServer.saved(concealAnswer(recordOf(members))).release).toBe(release);
   });
 
   it('an empty store shows none', () => {

@@ -7,7 +7,13 @@ import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
 import { envPairs, shellWords } from '../lines.ts';
 import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
-import { expectationAt, isNamedKey, settingsNodes } from '../schema-lookup.ts';
+import {
+  expectationAt,
+  isNamedKey,
+  settingsNodes,
+  takesText,
+  isReferenceNode,
+} from '../schema-lookup.ts';
 import { findingAt, type Block, type FilePath, type TextKind } from './block.ts';
 import { isNumberOrWord, isPlainAddress, isPlainWord } from './quotable.ts';
 import { impossibleUrlFinding, isImpossibleUrl } from './server.ts';
@@ -64,11 +70,7 @@ function nativeTextKind(path: FilePath): TextKind {
   if (nodes.length === 0) return 'text';
   if (isSecretPlace(nodes)) return 'secret';
   if (isSensitiveName(path.at(-1) ?? '') && !isNamedKey(path)) return 'secret';
-  const own = nodes.filter(({ pattern }) => pattern?.startsWith('^\\$\\{(env|file)') !== true);
-  return own.length === 0 ||
-    own.some(({ type }) => type === undefined || [type].flat().includes('string'))
-    ? 'text'
-    : 'typed';
+  return takesText(nodes) || nodes.every(isReferenceNode) ? 'text' : 'typed';
 }
 
 const QUOTABLE_MEMBERS: ReadonlySet<string> = new Set(['url', 'name', 'command', 'timeout']);

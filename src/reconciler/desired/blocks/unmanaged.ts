@@ -10,7 +10,7 @@ import {
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
-import type { SchemaLock } from '../../model/schema-lock.ts';
+import type { SchemaLock } from '../../model/native-schema.ts';
 import { didYouMean, suggest } from '../../model/wording.ts';
 import { member, textOf, type MapNode, type Node } from '../node.ts';
 import { mayHoldReference } from '../references.ts';

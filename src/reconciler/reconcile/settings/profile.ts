@@ -3,13 +3,7 @@ import type { Remainder } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import type { SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
-import {
-  ACTIVE,
-  endingBy,
-  hasEnded,
-  isUnchanged,
-  profileWarning,
-} from '../../plan/kept-profile.ts';
+import { ACTIVE, endingBy, hasEnded, isUnchanged, profileWarning } from '../../plan/profiles.ts';
 import type { ReconcileInput } from '../contract.ts';
 import { unlessAbandoned } from '../interruption.ts';
 

@@ -3,7 +3,7 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
-import { broughtBy, withBrought } from '../../plan/active-profile.ts';
+import { broughtBy, withBrought } from '../../plan/profiles.ts';
 import { withFollowing } from '../../plan/changed-along.ts';
 import { writtenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';

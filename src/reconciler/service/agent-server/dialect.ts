@@ -1,8 +1,8 @@
 import type { Dialect, DialectField, Unstorable } from '../../model/dialect.ts';
-import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
+import { fields, type SpecifiedField, type FieldName, hasTwoNames } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
 import { recordOf } from '../../model/value.ts';
-import type { Places } from '../places.ts';
+import type { Places } from '../native.ts';
 
 /** Where this dialect has its settings. GET reads the record, PATCH merges into it. */
 export const SETTINGS_PATH = '/api/settings';
@@ -25,23 +25,11 @@ const DROPPED = [
 ] as const;
 
 /** Where an answer has each field. Those of app_preferences are kept there by the client that people use with this server. */
-export const PLACES: Places = new Map([
-  ['language', [MISC, PREFERENCES, 'language']],
-  ['agent', [AGENT, 'agent']],
-  ['max_iterations', [CONVERSATION, 'max_iterations']],
-  ['security_analyzer', [CONVERSATION, 'security_analyzer']],
-  ['confirmation_mode', [CONVERSATION, 'confirmation_mode']],
-  ['llm_model', [AGENT, 'llm', 'model']],
-  ['llm_api_key', [AGENT, 'llm', 'api_key']],
-  ['llm_base_url', [AGENT, 'llm', 'base_url']],
-  ['enable_default_condenser', [AGENT, 'condenser', 'enabled']],
-  ['enable_sound_notifications', [MISC, PREFERENCES, 'enable_sound_notifications']],
-  ['user_consents_to_analytics', [MISC, PREFERENCES, 'user_consents_to_analytics']],
-  ['mcp_config', [AGENT, 'mcp_config']],
-  ['condenser_max_size', [AGENT, 'condenser', 'max_size']],
-  ['git_user_name', [MISC, PREFERENCES, 'git_user_name']],
-  ['git_user_email', [MISC, PREFERENCES, 'git_user_email']],
-]);
+export const PLACES: Places = new Map(
+  fields()
+    .filter(hasTwoNames)
+    .map(({ name, place }) => [name, place]),
+);
 
 /** What a field is here; a member of app_preferences that is not listed is cleared by null, and is not set by itself. */
 const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {

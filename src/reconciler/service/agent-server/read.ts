@@ -1,9 +1,8 @@
 import type { DialectField } from '../../model/dialect.ts';
 import { fieldNamed, NATIVE_PARTS } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { entriesOf, MCP_LISTS, segmentsIn } from '../../model/mcp.ts';
 import type { Path } from '../../model/path.ts';
-import type { ObservedState, SecretState } from '../../model/state.ts';
+import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
@@ -12,21 +11,17 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import type { Ask } from '../ask.ts';
+import { type Ask, jsonOf, type Reply } from '../ask.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, type Reply } from '../json-reply.ts';
-import { listsOf } from '../mcp-servers.ts';
-import { nativeState } from '../native.ts';
-import { flatRecord } from '../places.ts';
+import { listsOf } from '../store-body.ts';
+import { flatRecord, nativeState } from '../native.ts';
 import type { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
-import { cautionsOf } from './cautions.ts';
-import { conceal } from './conceal.ts';
 import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
-import { recordProblem } from './form.ts';
-import { withoutClock } from './clock.ts';
-import { newerThanKnown, releaseOf } from './release.ts';
+import { newerThanKnown, recordProblem, releaseOf } from './form.ts';
 import { unwritable } from './write.ts';
+import { concealNative } from '../conceal.ts';
+import { pathedEntries } from '../../model/mcp.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -52,9 +47,11 @@ function unreadable(error: ServiceError): ServiceError {
   return error.reworded({ hint });
 }
 
+const SECRETS = { dialect: 'agent-server' } as const;
+
 /** The body of an answer under setpoint's own names, secrets wrapped. */
 export function recordIn(body: ValueRecord): ValueRecord {
-  return flatRecord(conceal(withoutClock(body)), PLACES, (name, value) =>
+  return flatRecord(concealNative(withoutClock(body), SECRETS), PLACES, (name, value) =>
     name === 'mcp_config' ? listsOf(isRecord(value) ? value : recordOf([])) : value,
   );
 }
@@ -103,11 +100,26 @@ function isAsMade(field: DialectField | undefined, value: Value): boolean {
 
 /** The mcp servers that have a way to authenticate and no secret for it. */
 function bareServers(config: Value): Path[] {
-  return MCP_LISTS.flatMap((list) => {
-    const entries = isRecord(config) ? entriesOf(config[list]) : [];
-    const segments = segmentsIn(list, entries);
-    return entries.flatMap((entry, index) =>
-      entry['api_key'] === null ? [['mcp_config', list, segments[index] ?? '', 'api_key']] : [],
-    );
-  });
+  return pathedEntries(config)
+    .filter(({ entry }) => entry['api_key'] === null)
+    .map(({ path }) => [...path, 'api_key']);
+}
+
+/** A record without the time that the server answers anew at each read until somebody has written. */
+function withoutClock(record: ValueRecord): ValueRecord {
+  const settings = record['agent_settings'];
+  const context = isRecord(settings) ? settings['agent_context'] : undefined;
+  if (!isRecord(settings) || !isRecord(context)) return record;
+  const { current_datetime: _, ...kept } = context;
+  return { ...record, agent_settings: { ...settings, agent_context: kept } };
+}
+
+const LLM = ['agent_settings.llm'];
+
+/** What a plan on this answer must warn of. */
+function cautionsOf(answer: ValueRecord): Caution[] {
+  if (typeof answer['active_profile'] !== 'string') return [];
+  const message =
+    'The server has an active LLM profile (active_profile): once a profile is activated again, it replaces all of the llm, its key too.';
+  return [{ warning: { code: 'active-profile', message, path: ['active_profile'] }, about: LLM }];
 }

@@ -8,8 +8,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { nameOf, serversIn, twiceProblem } from '../mcp-servers.ts';
-import type { Sendable } from '../store-body.ts';
+import { nameOf, type Sendable, serversIn, twiceProblem } from '../store-body.ts';
 
 /**
  * What a PATCH says to make the observed servers those of a config, member by member: null resets the map, and null for a name removes that

@@ -1,8 +1,8 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
 import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
 import { MCP_LISTS } from '../../model/mcp.ts';
-import type { Path } from '../../model/path.ts';
 import { recordOf } from '../../model/value.ts';
+import type { Places } from '../native.ts';
 import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
 
 /** Where this dialect has its settings. GET reads the record, POST merges into it. */
@@ -14,66 +14,32 @@ export const MASKED_PATH = '/api/v1/users/me';
 /** The member of an answer whose keys name the provider tokens that are stored. */
 export const TOKEN_NAMES = 'provider_tokens_set';
 
-/** A difference from the field of the specification; what is not listed here has the same name, and null clears it. */
-interface Here {
-  /** Where an answer has the field; absent if it is a member of the record with the field's name. */
-  readonly at?: Path;
-  readonly field?: Partial<DialectField>;
-}
-
-const LLM = ['agent_settings', 'llm'];
-const CONDENSER = ['agent_settings', 'condenser'];
-const CONVERSATION = 'conversation_settings';
-
-const HERE: Readonly<Partial<Record<FieldName, Here>>> = {
-  agent: {
-    at: ['agent_settings', 'agent'],
-    field: { onNull: 'resets', absent: 'CodeActAgent' },
-  },
-  max_iterations: {
-    at: [CONVERSATION, 'max_iterations'],
-    field: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
-  },
+/** What a field is here, where it is not what the specification says. */
+const HERE: Readonly<Partial<Record<FieldName, Partial<DialectField>>>> = {
+  agent: { onNull: 'resets', absent: 'CodeActAgent' },
+  max_iterations: { onNull: 'resets', absent: 500, accepts: { least: 1 } },
   security_analyzer: {
-    at: [CONVERSATION, 'security_analyzer'],
-    field: { onNull: 'resets', clearWith: 'none', absent: 'llm', accepts: { oneOf: ['llm'] } },
+    onNull: 'resets',
+    clearWith: 'none',
+    absent: 'llm',
+    accepts: { oneOf: ['llm'] },
   },
-  confirmation_mode: {
-    at: [CONVERSATION, 'confirmation_mode'],
-    field: { onNull: 'resets', absent: false },
-  },
+  confirmation_mode: { onNull: 'resets', absent: false },
   llm_model: {
-    at: [...LLM, 'model'],
-    field: {
-      onNull: 'refuses',
-      clearWith: null,
-      absent: 'gpt-5.5',
-      accepts: { filled: true },
-      renews: ['llm_base_url'],
-    },
+    onNull: 'refuses',
+    clearWith: null,
+    absent: 'gpt-5.5',
+    accepts: { filled: true },
+    renews: ['llm_base_url'],
   },
-  llm_api_key: { at: [...LLM, 'api_key'], field: { onNull: 'clears', clearWith: null } },
-  llm_base_url: {
-    at: [...LLM, 'base_url'],
-    field: {
-      onNull: 'clears',
-      clearWith: null,
-      shownAsNull: PROVIDER_DEFAULTS,
-    },
-  },
-  enable_default_condenser: { at: [...CONDENSER, 'enabled'] },
-  condenser_max_size: {
-    at: [...CONDENSER, 'max_size'],
-    field: { onNull: 'resets', absent: 240, accepts: { least: 20 } },
-  },
-  enable_sound_notifications: { field: { absent: false } },
-  mcp_config: {
-    at: ['agent_settings', 'mcp_config'],
-    field: { onNull: 'resets', absent: recordOf(MCP_LISTS.map((list) => [list, []])) },
-  },
-  search_api_key: { field: { onNull: 'clears', clearWith: null } },
+  llm_api_key: { onNull: 'clears', clearWith: null },
+  llm_base_url: { onNull: 'clears', clearWith: null, shownAsNull: PROVIDER_DEFAULTS },
+  condenser_max_size: { onNull: 'resets', absent: 240, accepts: { least: 20 } },
+  enable_sound_notifications: { absent: false },
+  mcp_config: { onNull: 'resets', absent: recordOf(MCP_LISTS.map((list) => [list, []])) },
+  search_api_key: { onNull: 'clears', clearWith: null },
   sandbox_api_key: {
-    field: { loses: 'the service stores asterisks in its place, so that the key never works' },
+    loses: 'the service stores asterisks in its place, so that the key never works',
   },
 };
 
@@ -86,11 +52,11 @@ const LACKS: ReadonlyMap<FieldName, string> = new Map([
   ['enable_solvability_analysis', 'releases up to 1.6 (settings-v0) have it'],
 ]);
 
-/** Where an answer has each field. */
-export const PLACES: ReadonlyMap<FieldName, Path> = new Map(
+/** Where an answer has each field. Preferences of the application are members of the record here. */
+export const PLACES: Places = new Map(
   fields()
     .filter(({ name }) => !LACKS.has(name))
-    .map(({ name }) => [name, HERE[name]?.at ?? [name]]),
+    .map(({ name, path, place }) => [name, place[0] === 'misc_settings' ? path : place]),
 );
 
 /** Each field as release 1.11.0 has been seen to treat it. */
@@ -129,5 +95,5 @@ const OF_OPENHANDS: ReadonlySet<string> = new Set<FieldName>([
 function fieldHere(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith, secret, readable, setFlag, default: absent } = field;
   const reads = readable ? 'value' : secret && setFlag !== null ? 'presence' : 'nothing';
-  return { name, reads, onNull, clearWith, absent, ...HERE[name]?.field };
+  return { name, reads, onNull, clearWith, absent, ...HERE[name] };
 }

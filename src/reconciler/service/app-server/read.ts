@@ -11,20 +11,24 @@ import {
   valueAt,
   type ValueRecord,
 } from '../../model/value.ts';
-import type { Ask } from '../ask.ts';
+import { type Ask, jsonOf, type Reply, isNothingStored } from '../ask.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, type Reply } from '../json-reply.ts';
-import { flatRecord, unlikePlace } from '../places.ts';
+import { flatRecord, nativeState, unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
-import { conceal } from './conceal.ts';
 import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
-import { emptyStoreRelease, tooOld } from './empty-store.ts';
-import { listsOf } from '../mcp-servers.ts';
-import { nativeState } from '../native.ts';
-import { KNOWN_SCHEMA, newerThanKnown, NEWEST, releaseOf } from './release.ts';
+import {
+  emptyStoreRelease,
+  KNOWN_SCHEMA,
+  newerThanKnown,
+  NEWEST,
+  releaseOf,
+  tooOld,
+} from './release.ts';
+import { listsOf } from '../store-body.ts';
 import { profilesIn } from './profiles.ts';
 import { unwritable } from './write.ts';
+import { concealNative } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
 export async function settingsIn(
@@ -39,13 +43,13 @@ export async function settingsIn(
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
   if (status === 404)
-    return isEmptyStore(read.json)
+    return isNothingStored(read.json)
       ? emptyStore(connection, place, ask)
       : statusError(connection, place, reply);
   const problem = problemOf(place, read.json);
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
-  const record = conceal(read.json);
+  const record = concealAnswer(read.json);
   const found = valueAt(record, NATIVE_SERVERS);
   const servers = isRecord(found) ? found : recordOf([]);
   if (Object.keys(servers).length === 0 && !connection.asksSecrets)
@@ -74,7 +78,7 @@ async function maskedRecord(
   if (reply.status !== 200) return statusError(connection, place, reply);
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
-  const record = isRecord(read.json) ? conceal(read.json) : recordOf([]);
+  const record = isRecord(read.json) ? concealAnswer(read.json) : recordOf([]);
   const found = valueAt(record, NATIVE_SERVERS);
   const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
   if (isRecord(found) && names(found) === names(servers)) return record;
@@ -96,11 +100,6 @@ function withMasks(record: ValueRecord, masked: ValueRecord): ValueRecord {
     .reduce((whole, path) => placed(whole, path, valueAt(masked, path) ?? null), record);
 }
 
-/** What a 404 means by its body: an empty store has this sentence. */
-function isEmptyStore(body: Value): boolean {
-  return isRecord(body) && body['error'] === 'Settings not found';
-}
-
 async function emptyStore(
   connection: Connection,
   place: string,
@@ -119,8 +118,8 @@ function problemOf(place: string, body: Value): ServiceError | null {
       `${place} was answered with JSON that has no agent_settings and llm_api_key_set, so it is not the settings of this service.`,
     );
   }
-  const version = settings['schema_version'];
-  if (typeof version !== 'number' || version < KNOWN_SCHEMA) {
+  const version = schemaVersion(body);
+  if (version === null || version < KNOWN_SCHEMA) {
     return tooOld(
       place,
       `release 1.7 or 1.8 (agent_settings.schema_version is below ${KNOWN_SCHEMA})`,
@@ -231,4 +230,16 @@ function secretsOf(answer: ValueRecord): Map<string, SecretState> {
     if (isFlag(member, value))
       secrets.set(member.replace(/_set$/, ''), value ? 'stored' : 'not-stored');
   return secrets;
+}
+
+const TERMS = {
+  dialect: 'app-server',
+  // A flag reports whether a secret is stored.
+  isSecret: (record: ValueRecord, name: string) => typeof record[`${name}_set`] === 'boolean',
+  harmless: new Set([TOKEN_NAMES]),
+} as const;
+
+/** An answer with its secrets wrapped. */
+export function concealAnswer(record: ValueRecord): ValueRecord {
+  return concealNative(record, TERMS);
 }

@@ -1,4 +1,11 @@
-import { isRecord, type ValueRecord } from '../../model/value.ts';
+import { isList, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import type { SetpointError } from '../../model/error.ts';
+import { type Ask, jsonOf, namedRelease, OPENAPI } from '../ask.ts';
+import type { Connection } from '../connect.ts';
+import { ServiceError } from '../service-error.ts';
+import { statusError } from '../status-error.ts';
+import { SETTINGS_PATH } from './dialect.ts';
+import { schemaVersion } from '../native.ts';
 
 /** The version of the agent settings that setpoint knows: releases 1.9 to 1.11 have it. */
 export const KNOWN_SCHEMA = 4;
@@ -8,17 +15,71 @@ export const NEWEST = '1.11';
 
 /** The release that a record comes from, in the nesting of the server or under setpoint's own names. Null if nothing shows it. */
 export function releaseOf(record: ValueRecord): string | null {
-  const settings = record['agent_settings'];
-  const version = isRecord(settings) ? settings['schema_version'] : undefined;
-  if (typeof version !== 'number' || version < KNOWN_SCHEMA) return null;
+  const version = schemaVersion(record);
+  if (version === null || version < KNOWN_SCHEMA) return null;
   if (version > KNOWN_SCHEMA) return `later than ${NEWEST}`;
   return 'active_agent_profile_id' in record ? NEWEST : '1.9 or 1.10';
 }
 
 /** What to know of a record of a later release; null if setpoint knows the release. */
 export function newerThanKnown(record: ValueRecord): string | null {
-  const settings = record['agent_settings'];
-  const version = isRecord(settings) ? settings['schema_version'] : undefined;
-  if (typeof version !== 'number' || version <= KNOWN_SCHEMA) return null;
+  const version = schemaVersion(record);
+  if (version === null || version <= KNOWN_SCHEMA) return null;
   return `The service is newer than setpoint knows (agent_settings.schema_version is ${version}, the newest known one ${KNOWN_SCHEMA}); it is treated as release ${NEWEST}.`;
+}
+
+/**
+ * An empty store does not show the release. What it is written must have the form that the service reads again: the release is asked for,
+ * and if none is named, what the service says of its own fields: releases from 1.9 on have one that 1.7 and 1.8 have not.
+ */
+export async function emptyStoreRelease(
+  connection: Connection,
+  place: string,
+  ask: Ask,
+): Promise<{ readonly release: string | null } | SetpointError> {
+  const release = await namedRelease(ask, OPENAPI);
+  if (release !== null)
+    return /^1\.[78](\.|$)/.test(release) ? tooOld(place, `release ${release}`) : { release };
+  const schema = await ask(SCHEMA_PATH);
+  const { status } = schema.reply;
+  if (status >= 500 || status === 429 || status === 408)
+    return statusError(connection, schema.place, schema.reply);
+  const read = status === 200 ? jsonOf(schema.place, schema.reply) : null;
+  const keys = read !== null && 'json' in read ? listedKeys(read.json) : [];
+  if (keys.includes(SINCE_1_9)) return { release: null };
+  return keys.length === 0
+    ? unnamed(place)
+    : tooOld(place, `release 1.7 or 1.8 (GET ${SCHEMA_PATH} lists no ${SINCE_1_9})`);
+}
+
+/** What the service lists of its own fields. */
+const SCHEMA_PATH = `${SETTINGS_PATH}/agent-schema`;
+
+/** A field that releases from 1.9 on list. Source: behaviour 4. */
+const SINCE_1_9 = 'llm.auth_type';
+
+function listedKeys(body: Value): readonly Value[] {
+  const sections = isRecord(body) && isList(body['sections']) ? body['sections'] : [];
+  return sections
+    .flatMap((section) => (isRecord(section) && isList(section['fields']) ? section['fields'] : []))
+    .flatMap((field) => (isRecord(field) ? [field['key'] ?? null] : []));
+}
+
+function unnamed(place: string): ServiceError {
+  return new ServiceError(
+    'dialect-not-spoken',
+    `${place} was answered by an empty store, and nothing shows the release: 1.7 and 1.8 have mcp_config in another form.`,
+    {
+      hint: `Let GET ${OPENAPI.path} or GET ${SCHEMA_PATH} through to the service; setpoint speaks releases from 1.9 on.`,
+    },
+  );
+}
+
+/** Before 1.9 the map of mcp servers has another form. */
+export function tooOld(place: string, release: string): ServiceError {
+  return new ServiceError(
+    'dialect-not-spoken',
+    `${place} was answered by ${release}, whose mcp_config has another form.`,
+    { hint: 'setpoint speaks app-server as releases from 1.9 on do: upgrade the service.' },
+  );
 }

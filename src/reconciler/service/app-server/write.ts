@@ -7,17 +7,18 @@ import type { WriteAnswer } from '../../model/ports.ts';
 import { Secret } from '../../model/secret.ts';
 import { WireNumber, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { serversIn, twiceProblem } from '../mcp-servers.ts';
-import type { Reply } from '../json-reply.ts';
-import type { TimeLimits } from '../retry.ts';
-import { ServiceError } from '../service-error.ts';
 import {
   bodyProblem,
-  mergedBody,
-  storeBody,
   type BodyToStore,
+  mergedBody,
   type Sendable,
+  serversIn,
+  storeBody,
+  twiceProblem,
 } from '../store-body.ts';
+import type { Reply } from '../ask.ts';
+import type { TimeLimits } from '../retry.ts';
+import { ServiceError } from '../service-error.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';
 
 /**

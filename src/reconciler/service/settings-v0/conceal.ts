@@ -8,7 +8,7 @@ import { TOKEN_NAMES } from './dialect.ts';
  * Wraps what must not be seen of an answer: password fields, everything in secrets_store, all of mcp_config but the members
  * that are known to hold no secret, urls that carry userinfo, a query or a fragment, and fields of a later version.
  */
-export function conceal(record: ValueRecord): ValueRecord {
+export function concealRecord(record: ValueRecord): ValueRecord {
   return mapRecord(record, (value, name) => {
     const field = fieldNamed(name);
     if (field?.secret === true) return value === '' ? value : sealed(value);

@@ -1,5 +1,5 @@
 import type { Dialect, DialectField } from '../../model/dialect.ts';
-import { fields, type SpecifiedField, type FieldName } from '../../model/field.ts';
+import { type FieldName, fields, type SpecifiedField } from '../../model/field.ts';
 import type { ValueRecord } from '../../model/value.ts';
 import { PROVIDER_DEFAULTS } from '../provider-defaults.ts';
 
@@ -86,3 +86,10 @@ export function flaggedField(member: string, value: unknown): string | null {
 }
 
 const FLAGS: ReadonlySet<string> = new Set(fields().flatMap(({ setFlag }) => setFlag ?? []));
+
+/** The release that a record comes from, by the members that each release added. Every release shows all of its members. */
+export function releaseOf(record: ValueRecord): string {
+  if ('disabled_skills' in record) return '1.6';
+  if ('user_version' in record) return record['v1_enabled'] === null ? '1.1 or 1.2' : '1.1 to 1.5';
+  return 'v1_enabled' in record ? '1.0' : '0.62 or earlier';
+}

@@ -16,12 +16,11 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, type Reply } from '../json-reply.ts';
+import { jsonOf, type Reply, isNothingStored } from '../ask.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
-import { conceal } from './conceal.ts';
-import { dialectOf, flaggedField, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
-import { releaseOf } from './release.ts';
+import { concealRecord } from './conceal.ts';
+import { dialectOf, flaggedField, releaseOf, SETTINGS_V0, TOKEN_NAMES } from './dialect.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
 export function settingsIn(
@@ -34,13 +33,8 @@ export function settingsIn(
   const read = jsonOf(place, reply);
   if (status === 200) return 'error' in read ? read.error : recordIn(place, read.json);
   if ('json' in read)
-    return isEmptyStore(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
+    return isNothingStored(read.json) ? EMPTY_STORE : statusError(connection, place, reply);
   return reply.body instanceof Uint8Array ? statusError(connection, place, reply) : read.error;
-}
-
-/** What a 404 means by its body: an empty store has this sentence. */
-function isEmptyStore(body: Value): boolean {
-  return isRecord(body) && body['error'] === 'Settings not found';
 }
 
 export const EMPTY_STORE: ObservedState = {
@@ -188,7 +182,7 @@ function named(names: readonly string[]): string {
   return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
-const observedIn = onceFor((body: ValueRecord) => observedState(conceal(spelledOut(body))));
+const observedIn = onceFor((body: ValueRecord) => observedState(concealRecord(spelledOut(body))));
 
 /** An mcp entry written as a bare url is the entry of that url with its defaults. Source: behaviour 1.3. */
 function spelledOut(record: ValueRecord): ValueRecord {

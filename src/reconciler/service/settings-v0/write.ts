@@ -13,7 +13,7 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, type Reply } from '../json-reply.ts';
+import { jsonOf, type Reply } from '../ask.ts';
 import { encode } from '../json.ts';
 import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';

@@ -1,0 +1,241 @@
+import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
+import type { Finding } from '../model/guard.ts';
+import { holdsMask, looksLikeMask } from '../model/mask.ts';
+import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { formatPath, isWithin, type Path, pathNamed, samePath } from '../model/path.ts';
+import type { Change, SettingsPlan } from '../model/plan.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
+import type { ObservedState, SecretState } from '../model/state.ts';
+import {
+  isEmpty,
+  isList,
+  isRecord,
+  sameValue,
+  secretsIn,
+  textFits,
+  type Value,
+  valueAt,
+  type ValueRecord,
+} from '../model/value.ts';
+import type { DefaultsBy } from '../model/dialect.ts';
+import { fieldAtNative, fieldNamed } from '../model/field.ts';
+import { type Facts, factsAt, normalPath, placesWithin } from '../model/path-facts.ts';
+import { BROUGHT } from './profiles.ts';
+
+const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
+
+/** Endpoints that move to another host and take their stored key with them. */
+export function movedEndpoints(plan: SettingsPlan, observed: ObservedState): Finding[] {
+  return plan.changes.flatMap((change) => {
+    const [name, list] = change.path;
+    if (name === 'mcp_config' && URL_LISTS.some((one) => one === list))
+      return entry(change, observed);
+    return touchedBy(change, observed).flatMap((one) => movedAddress(one, plan, observed));
+  });
+}
+
+/** An entry that is given a key which only entries of other hosts have, or that moves away from where its own key is sent. */
+function entry({ action, path, after }: Change, { values }: ObservedState): Finding[] {
+  if (action === 'remove' || !isRecord(after)) return [];
+  const found = (lists: readonly McpList[]): readonly ValueRecord[] =>
+    lists.flatMap((list) => entriesOf(valueAt(values, ['mcp_config', list])));
+  const holders = found(URL_LISTS).filter((other) => sharesKey(after, other));
+  const url = after['url'] ?? null;
+  const isHere = (other: ValueRecord): boolean => sameEndpoint(other['url'] ?? null, url);
+  if (holders.length > 0 && !holders.some(isHere))
+    return [
+      { message: `The plan gives ${formatPath(path)} the key of an entry at another host.`, path },
+    ];
+  const was = found(MCP_LISTS).find((other) => hasName(other, after['name']));
+  if (was === undefined || isHere(was) || url instanceof UnseenSecret) return [];
+  const kept = credentialsOf(was).filter((name) => mayTravel(was[name], after[name]));
+  if (kept.length === 0) return [];
+  const message = `The plan moves ${formatPath(path)} to another host, and the service has ${kept.join(', ')} stored for it.`;
+  return [{ message, path }];
+}
+
+function hasName({ name }: ValueRecord, other: Value | undefined): boolean {
+  return !isEmpty(name) && sameValue(name, other);
+}
+
+/** Whether what is declared for a stored credential is not surely nothing, and not surely another one. */
+function mayTravel(stored: Value | undefined, declared: Value | undefined): boolean {
+  if (declared === undefined) return true;
+  const secrets = secretsIn(declared).filter((secret) => !secret.isEmpty());
+  return secrets.length > 0 && (holdsMask(stored) || sameValue(stored, declared));
+}
+
+/** A shorter key may be part of another text by chance; a shorter parameter of a url is hardly a key. */
+const SHORTEST_PART = 6;
+const SHORTEST_PARAMETER = 16;
+
+/** Whether an entry holds a key of another one: as its own, or inside a header or its url. */
+function sharesKey(entry: ValueRecord, other: ValueRecord): boolean {
+  return someKey(other, (key) =>
+    someText(entry, (text) => text === key || (key.length >= SHORTEST_PART && text.includes(key))),
+  );
+}
+
+/** Whether some secret of an entry fits: its key and other secret members, and those in its url. */
+function someKey(entry: ValueRecord, fits: (key: string) => boolean): boolean {
+  const isKey = (text: string): boolean => text !== '' && !looksLikeMask(text) && fits(text);
+  return Object.entries(entry).some(([name, value]) =>
+    name === 'url'
+      ? someText(value, (url) => secretParts(url).some(isKey))
+      : secretsIn(value).some((secret) => secret.fits(isKey)),
+  );
+}
+
+/** Whether some text fits, in clear or in a secret. */
+function someText(value: Value, fits: (text: string) => boolean): boolean {
+  if (isList(value)) return value.some((item) => someText(item, fits));
+  if (isRecord(value)) return Object.values(value).some((member) => someText(member, fits));
+  return textFits(value, fits);
+}
+
+function secretParts(url: string): string[] {
+  const parsed = endpointUrl(url);
+  if (parsed === null) return [];
+  const parameters = [...parsed.searchParams]
+    .filter(([name, value]) => isSensitiveName(name) || value.length >= SHORTEST_PARAMETER)
+    .map(([, value]) => value);
+  return [percentDecoded(parsed.username), percentDecoded(parsed.password), ...parameters];
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What is stored for an address is sent to the new one, unless the same plan writes something else in its place. */
+export function movedAddress(
+  { path, facts: { address }, before, after }: Touched,
+  plan: SettingsPlan,
+  observed: ObservedState,
+): Finding[] {
+  if (address === null) return [];
+  const isMoved =
+    address.by === 'url'
+      ? !sameEndpoint(before, after)
+      : isOtherProvider(before, after, plan, observed);
+  if (!isMoved) return [];
+  const where = address.by === 'url' ? 'another host' : 'another provider';
+  if (isKeyless(path, plan)) {
+    const message = `The plan moves ${formatPath(path)} to ${where} by active_profile, which brings no key: what the service finds elsewhere would go there.`;
+    return [{ message, path }];
+  }
+  const sent = address.sends.flatMap((group) => firstSent(group, plan, observed));
+  if (sent.length === 0) return [];
+  const names = sent.map(formatPath);
+  const isCertain = names.every((one) => observed.secrets.get(one) !== 'not-reported');
+  const what = `${isCertain ? 'the' : 'any'} stored ${names.join(', ')}`;
+  const message = `The plan moves ${formatPath(path)} to ${where}, and ${what} would go there.`;
+  return [{ message, path }];
+}
+
+/** Whether an address comes with a profile that takes the stored key away and has none. */
+function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
+  const brought = changes.filter(({ reason }) => reason === BROUGHT);
+  return (
+    brought.some((change) => samePath(change.path, path)) &&
+    brought.some((change) => change.action === 'clear' && samePath(change.path, ['llm_api_key']))
+  );
+}
+
+/** What is sent of credentials that stand in for each other: all that is stored of the first, unless it is written anew. */
+function firstSent(group: readonly Path[], plan: SettingsPlan, observed: ObservedState): Path[] {
+  for (const place of group) {
+    const isReplaced = plan.changes.some(
+      ({ path, action }) => action !== 'clear' && samePath(normalPath(path), place),
+    );
+    if (isReplaced) return [];
+    const kept = storedAt(place, observed).filter(
+      (path) => !plan.changes.some((change) => isWithin(normalPath(path), normalPath(change.path))),
+    );
+    if (kept.length > 0) return kept;
+  }
+  return [];
+}
+
+/** The credentials that are stored at a place, or inside it, or that may be: of some nothing shows it. */
+function storedAt(place: Path, { secrets, values }: ObservedState): Path[] {
+  const isHere = (name: string): boolean => isWithin(normalPath(pathNamed(name)), place);
+  const reported = [...secrets].filter(([name, state]) => isHere(name) && mayBeStored(name, state));
+  const shown = Object.entries(values).filter(
+    ([name, value]) => isHere(name) && isCredential(pathNamed(name), value),
+  );
+  return [...reported, ...shown].map(([name]) => pathNamed(name));
+}
+
+/** A field that has a flag, and no flag in the answer, is not stored. */
+function mayBeStored(name: string, state: SecretState): boolean {
+  return state === 'stored' || (state === 'not-reported' && fieldNamed(name) === undefined);
+}
+
+/** Whether a value that the service shows, such as a header, lets somebody in. */
+function isCredential(path: Path, value: Value): boolean {
+  if (isEmpty(value)) return false;
+  return path.slice(-1).some(isSensitiveName) || textFits(value, isSecretText);
+}
+
+/**
+ * Another model, whose provider the service addresses by itself. Only services that show which address they infer are judged; with an
+ * address of its own a model of any name goes to that.
+ */
+function isOtherProvider(
+  before: Value,
+  after: Value,
+  plan: SettingsPlan,
+  { dialect, values }: ObservedState,
+): boolean {
+  const inferred = dialect.fields.get('llm_base_url')?.shownAsNull;
+  const isWritten = plan.changes.some(({ path }) => path[0] === 'llm_base_url');
+  if (inferred === undefined || isWritten || !isEmpty(values['llm_base_url'] ?? null)) return false;
+  const [from, to] = [providerOf(before, inferred), providerOf(after, inferred)];
+  return from !== null && to !== null && from !== to;
+}
+
+/** What names the provider of a model: the address that is inferred for it, or what is before its slash. Null if that is not known. */
+function providerOf(model: Value, { values }: DefaultsBy): string | null {
+  if (isEmpty(model) || model instanceof UnseenSecret) return null;
+  const named = (text: string): string => {
+    const known = [...values].find(([start]) => start !== '' && text.startsWith(start));
+    return known?.[1] ?? /^([^/]+)\//.exec(text)?.[1] ?? OTHER;
+  };
+  if (model instanceof Secret) return model.compareWith(named);
+  return typeof model === 'string' ? named(model) : null;
+}
+
+const OTHER = 'another provider';
+
+/** A place that a change touches, as plans call it, and what is there before the write and after it. */
+export interface Touched {
+  readonly path: Path;
+  readonly facts: Facts;
+  readonly before: Value;
+  readonly after: Value;
+}
+
+/** What a change touches of which something is known: its own place, and, if it is a part, those inside. */
+export function touchedBy({ path, before, after }: Change, { values }: ObservedState): Touched[] {
+  const depth = normalPath(path).length;
+  const inner = placesWithin(path).map((place): Touched => {
+    const named = plannedPath(place);
+    return {
+      path: named,
+      facts: factsAt(place),
+      before: values[formatPath(named)] ?? null,
+      after: valueAt(after, place.slice(depth)) ?? null,
+    };
+  });
+  return [{ path, facts: factsAt(path), before, after }, ...inner];
+}
+
+/** The path that plans have for a place: the name of the field that is there, if there is one. */
+export function plannedPath(place: Path): Path {
+  return fieldAtNative(place)?.path ?? place;
+}
