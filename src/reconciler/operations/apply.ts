@@ -10,6 +10,7 @@ import { outcomeTally } from '../model/summary.ts';
 import { TOOL } from '../model/version.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
+import type { Approved } from '../plan/approval.ts';
 import { applyTarget, failedOutcome } from './apply-target.ts';
 import { approvedParts } from './approved.ts';
 import type { ApplyRequest } from './options.ts';
@@ -47,12 +48,15 @@ async function applyAll(
   const startedAt = new Date(clock.now()).toISOString();
   const run = chooseTargets(request, 'apply');
   const { targets } = run;
-  await checkPolicy(run.judged, request);
+  if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
   const judged = judgeTargets(run, request);
   const problem = whyNotApplied(preparedOf(judged));
   if (problem !== null) throw problem;
   const planning = planningFor(request, () => preparedOf(judged));
-  const approved = await approvedParts(request.approved, preparedOf(judged), request.resolved);
+  const approved =
+    request.approved === undefined
+      ? NONE
+      : await approvedParts(request.approved, preparedOf(judged), request.resolved);
   const limit = new FailureLimit(maxFailuresOf(request), targets.length);
   const parallel = parallelWrites(request, request.confirm !== undefined);
   const applyOne = (target: Target): Promise<EnvironmentOutcome> => {
@@ -75,6 +79,8 @@ async function applyAll(
   await eachTarget('apply', { targets, parallel }, request, applyOne, parts.environment);
   return { finished_at: new Date(clock.now()).toISOString() };
 }
+
+const NONE: ReadonlyMap<string, Approved> = new Map();
 
 function maxFailuresOf({ maxFailures, keepGoing }: ApplyRequest): number | string {
   if (keepGoing !== true) return maxFailures ?? 0;

@@ -8,15 +8,14 @@ import { shownOrigin, type Prepared } from './prepare.ts';
 import type { Resolved } from './redacting.ts';
 
 /**
- * The part of a saved plan for each environment that is to be applied, by its name; empty without a saved plan. Throws, before a request to
+ * The part of a saved plan for each environment that is to be applied, by its name. Throws, before a request to
  * any, if the plan has no part for one or no digests (not-covered), or was made for another address (other-origin).
  */
 export async function approvedParts(
-  approved: PlanDocument | undefined,
+  approved: PlanDocument,
   targets: Iterable<Prepared>,
   resolved: Resolved,
 ): Promise<ReadonlyMap<string, Approved>> {
-  if (approved === undefined) return new Map();
   const { salt, environments } = approved;
   if (typeof salt !== 'string' || salt === '') throw withoutDigests();
   const digests = await digestsFor(salt);

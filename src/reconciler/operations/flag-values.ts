@@ -51,7 +51,7 @@ export function checkShard(named: string, { index, count }: Shard): void {
 }
 
 /** The guards that `--allow` lifts for this run. Throws a usage error if a name is not that of a rule. */
-export function parseRules(names: readonly string[] = []): readonly Rule[] {
+export function parseRules(names: readonly string[]): readonly Rule[] {
   return names.map((text) => {
     const rule = RULES.find((known) => known === text.replaceAll('_', '-'));
     if (rule !== undefined) return rule;
@@ -61,10 +61,9 @@ export function parseRules(names: readonly string[] = []): readonly Rule[] {
 
 /** The declared secrets that `--rotate` names, as paths. Throws a usage error for any other path. */
 export function parseRotation(
-  rotate: 'all' | readonly string[] | undefined,
+  rotate: 'all' | readonly string[],
   desired: Iterable<DesiredState>,
 ): Rotation {
-  if (rotate === undefined) return [];
   if (rotate === 'all' || rotate.includes('all')) return 'all';
   const states = [...desired];
   // A shard may have no environment: then there is nothing to rotate, and nothing to compare a path with.

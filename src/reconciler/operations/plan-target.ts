@@ -48,9 +48,10 @@ export function planningFor(
   source?: ReferenceSource,
 ): Planning {
   return {
-    rotation: parseRotation(request.rotate, desiredOf(environments)),
+    rotation:
+      request.rotate === undefined ? [] : parseRotation(request.rotate, desiredOf(environments)),
     baseOf: basesFor(request, environments, source),
-    allowed: parseRules(request.allow),
+    allowed: request.allow === undefined ? [] : parseRules(request.allow),
   };
 }
 

@@ -45,7 +45,7 @@ async function planAll(
   const at = clock.now();
   const run = selectRun(request);
   const { targets } = run;
-  await checkPolicy(run.judged, request);
+  if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
   if (snapshot === undefined && request.maxAge !== undefined) {
     throw new SetpointError('usage', '--max-age is for a snapshot.', {
       hint: 'Name one with --snapshot, or leave --max-age out.',

@@ -8,7 +8,6 @@ import { declaredData, placeOf, type DeclaredData } from '../desired/declared-da
 import { diagnostic } from '../desired/report.ts';
 import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
-import type { Options } from './options.ts';
 
 /** Settings that a policy does not allow: every violation. */
 export class PolicyViolated extends SetpointError {
@@ -29,9 +28,8 @@ const LARGEST_POLICY = 1024 * 1024;
  * sandboxes, guards, unmanaged}` with references as they are written, and every field under both of its names. Sends nothing. Throws PolicyViolated, and
  * file-unreadable if the policy cannot be used.
  */
-export async function checkPolicy(targets: readonly Target[], options: Options): Promise<void> {
-  if (options.policy === undefined) return;
-  const validate = compiled(options.policy, await newAjv());
+export async function checkPolicy(targets: readonly Target[], policy: string): Promise<void> {
+  const validate = compiled(policy, await newAjv());
   const diagnostics = targets.flatMap((target) => violationsOf(target, validate));
   if (diagnostics.length > 0) throw new PolicyViolated(withoutRepeats(diagnostics));
 }

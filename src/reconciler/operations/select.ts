@@ -95,7 +95,8 @@ export function isChosen({ targets, selector }: Options): boolean {
 
 /** The environments that are named and whose labels fit, or all: see namedTargets and labelledTargets. */
 export function chosenTargets(targets: readonly Target[], options: Options): readonly Target[] {
-  return labelledTargets(namedTargets(targets, options), options);
+  const named = namedTargets(targets, options);
+  return options.selector === undefined ? named : labelledTargets(named, options);
 }
 
 /**

@@ -40,7 +40,7 @@ export interface SessionRequest extends PlanRequest {
 export function loadSession(request: SessionRequest): Promise<LoadedSession> {
   return running(request, async (run) => {
     const selected = selectRun(run);
-    await checkPolicy(selected.targets, run);
+    if (run.policy !== undefined) await checkPolicy(selected.targets, run.policy);
     judgeTargets(selected, await readingOnly(selected.declared, run));
     return {
       targets: selected.targets,
@@ -99,8 +99,11 @@ export function applyLoaded(
   return prepared(target, request, sharing, async (one, run) => {
     const problem = whyNotApplied([one]);
     if (problem !== null) throw problem;
-    const approved = await approvedParts(request.approved, [one], run.resolved);
-    const part = approved.get(target.name) ?? null;
+    const approved =
+      request.approved === undefined
+        ? null
+        : await approvedParts(request.approved, [one], run.resolved);
+    const part = approved?.get(target.name) ?? null;
     const outcome = await run.tracer.environment('apply', target.name, () =>
       applyTarget(one, run, planningAfter(sharing, run), part),
     );
@@ -131,7 +134,7 @@ function prepared<R extends SessionRequest, T>(
 function planningAfter({ agreement, digests }: SessionSharing, { allow }: PlanRequest): Planning {
   return {
     rotation: [],
-    allowed: parseRules(allow),
+    allowed: allow === undefined ? [] : parseRules(allow),
     baseOf: async ({ server }) =>
       agreement === null || server === undefined
         ? null

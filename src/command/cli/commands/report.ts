@@ -6,8 +6,7 @@ import {
 } from '../../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
-import type { Reported } from '../../../reconciler/operations/merge.ts';
-import { report } from '../../../reconciler/operations/report.ts';
+import { report, type Reported } from '../../../reconciler/operations/report.ts';
 import type { Voice } from '../../../reconciler/render/change.ts';
 import { endedText, environmentText } from '../../../reconciler/render/section-text.ts';
 import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
