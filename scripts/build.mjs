@@ -28,7 +28,10 @@ function runNode(...args) {
   if (status !== 0) process.exit(1);
 }
 
-// Of the types, those that lead from the library's door.
+// The doors of the library: `setpoint`, `setpoint/watch` and `setpoint/emulator` of package.json.
+const DOORS = ['index', 'controller/index', 'emulator/index'];
+
+// Of the types, those that lead from one.
 const named = new Set();
 function keep(path) {
   if (named.has(path)) return;
@@ -36,7 +39,7 @@ function keep(path) {
   for (const [, other] of readFileSync(path, 'utf8').matchAll(/['"](\.[^'"]+)\.[jt]s['"]/g))
     keep(join(dirname(path), `${other}.d.ts`));
 }
-keep(join(dist, 'index.d.ts'));
+for (const door of DOORS) keep(join(dist, `${door}.d.ts`));
 for (const name of readdirSync(dist, { recursive: true })) {
   const path = join(dist, name);
   if (name.endsWith('.d.ts') && !named.has(path)) rmSync(path);
@@ -130,7 +133,7 @@ const commands = await rolldown({
   input: {
     'bin/chunks/run-command': join(root, 'src/command/cli/run-command.ts'),
     'action/index': join(root, 'src/command/action/main.ts'),
-    library: join(root, 'src/index.ts'),
+    ...Object.fromEntries(DOORS.map((door) => [door, join(root, `src/${door}.ts`)])),
   },
   platform: 'node',
   plugins: [packed, lean, findDaily],
@@ -155,12 +158,14 @@ await commands.write({
   },
 });
 
-// The library is the same code as the command, as a module.
-const names = Object.keys(createRequire(import.meta.url)(join(dist, 'library.cjs')));
-writeFileSync(
-  join(dist, 'index.js'),
-  `import library from './library.cjs';\nexport const { ${names.join(', ')} } = library;\n`,
-);
+// The library is the same code as the command, as modules.
+for (const door of DOORS) {
+  const names = Object.keys(createRequire(import.meta.url)(join(dist, `${door}.cjs`)));
+  writeFileSync(
+    join(dist, `${door}.js`),
+    `import library from './${basename(door)}.cjs';\nexport const { ${names.join(', ')} } = library;\n`,
+  );
+}
 
 const chunks = join(dist, 'bin/chunks');
 const [helpers] = readdirSync(chunks).filter((name) => name.startsWith('rolldown-runtime-'));

@@ -33,6 +33,7 @@ export async function runPage(text: string, setup: Setup): Promise<readonly Ran[
       [...addresses].map(([shown, at]) => [at, shown]),
     );
   const shell = new Shell(folder.path, {
+    XDG_CACHE_HOME: join(ROOT, 'node_modules/.cache'),
     SETPOINT_ALLOWED_FILES: join(folder.path, 'secrets'),
     ...setup.env,
   });

@@ -84,7 +84,7 @@ describe('for somebody who installs it', () => {
     expect([...registry.asked]).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
   });
 
-  it('the library runs, and its types are found by a compiler that resolves as Node does', async () => {
+  it('the library runs by each of its doors, and its types are found by a compiler that resolves as Node does', async () => {
     const cwd = folder('consumer', {
       'package.json': JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
       'tsconfig.json': JSON.stringify({
@@ -98,7 +98,13 @@ describe('for somebody who installs it', () => {
         },
         files: ['consumer.ts'],
       }),
-      'consumer.ts': `import { plan, startEmulator } from 'setpoint';
+      'watch.mjs': exampleOf('watch.mjs'),
+      'consumer.ts': `import { plan } from 'setpoint';
+import { type Emulator, type EmulatorOptions, startEmulator } from 'setpoint/emulator';
+import { openController, type Controller, type WatchState } from 'setpoint/watch';
+export const open = (request: { file: string; env: {} }): Controller => openController({ request, data: 'data' });
+export const first = (controller: Controller): WatchState | undefined => controller.states()[0];
+export const serve = (options: EmulatorOptions): Promise<Emulator> => startEmulator(options);
 const service = await startEmulator();
 const text = \`version: 1\\nserver: { url: "\${service.url}" }\\nsettings: { language: fr }\\n\`;
 const document = await plan({ text, env: {} });
@@ -118,8 +124,17 @@ await service.close();
     expect(compiled).toMatchObject({ stdout: '' });
     const { stdout } = await run(process.execPath, ['consumer.js'], { cwd });
     expect(stdout).toMatch(/^differs file:.*plan\.schema\.json\n$/);
+    const watched = await run(process.execPath, ['watch.mjs'], { cwd });
+    expect(watched.stdout).toBe("default drift [ 'language', 'max_iterations' ]\n");
   });
 });
+
+/** The example of that name in the guide of the library. */
+function exampleOf(name: string): string {
+  const guide = readFileSync(join(root, 'docs/guides/library.md'), 'utf8');
+  const [, code = ''] = guide.split(`// ${name}\n`);
+  return code.slice(0, code.indexOf('```'));
+}
 
 /** Every text in a value of package.json, however deep. */
 function textsIn(value: unknown): readonly string[] {

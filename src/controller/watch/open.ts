@@ -2,21 +2,24 @@ import { join } from 'node:path';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import { commitOf } from '../../reconciler/host/git-status.ts';
+import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
 import { CurrentFiles, filesSource, type Source } from './source.ts';
+import { fileLocks } from './locks/file-locks.ts';
 import { startOfSystem } from './locks/process-identity.ts';
 import { SuspensionFile } from './suspension-file.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-export interface ControllerRequest extends Pick<
-  WatchOptions,
-  'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'
+/** How a controller watches. */
+export interface ControllerRequest extends Partial<
+  Pick<WatchOptions, 'interval' | 'parallel' | 'approved' | 'abandon' | 'report' | 'locks'>
 > {
+  /** What is watched: files, names of environments, variables. Its signal ends `run`, when what is being written is finished. */
   readonly request: SessionRequest;
   /** The folder of the journal, the locks and the suspensions. */
   readonly data: string;
-  readonly clock: Clock;
+  readonly clock?: Clock | undefined;
   /** A number from 0 to 1. Default: Math.random. */
   readonly random?: (() => number) | undefined;
   /** Default: the files of the request, where they are. */
@@ -28,13 +31,19 @@ export interface ControllerRequest extends Pick<
   readonly boot?: (() => Promise<string | null>) | undefined;
 }
 
-/** A controller over a data folder; `run` starts it. */
+/** A controller over a data folder; `run` starts it. It reads every 5 minutes and 8 environments at a time, and locks with files, unless told otherwise. */
 export function openController(options: ControllerRequest): Controller {
-  const { request, data, clock, limits = JOURNAL_LIMITS, random = Math.random } = options;
+  const { request, data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS } = options;
   const source = options.source ?? filesSource(request, (path) => commitOf(path, request.env));
   return new Controller({
     ...options,
-    random,
+    clock,
+    interval: options.interval ?? 300_000,
+    parallel: options.parallel ?? 8,
+    abandon: options.abandon ?? new AbortController().signal,
+    report: options.report ?? (() => {}),
+    locks: options.locks ?? fileLocks(lockFolder(data), clock),
+    random: options.random ?? Math.random,
     boot: options.boot ?? startOfSystem,
     source,
     files: new CurrentFiles(source),

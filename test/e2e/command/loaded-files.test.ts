@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { startEmulator } from '../../../src/emulator/start.ts';
@@ -70,3 +71,21 @@ function loadedIn(stderr: string): string[] {
     (file) => /([\w.-]+?)(-[\w-]{8})?\.cjs$/.exec(file)?.[1] ?? file,
   );
 }
+
+it('what plan, apply and validate load has no code of the controller, of GitHub or of the embedded service', () => {
+  const root = join(import.meta.dirname, '../../../src');
+  const loaded = ['run-command', 'commands/validate', 'commands/plan', 'commands/apply'].map(
+    (name) => join(root, `command/cli/${name}.ts`),
+  );
+  for (const path of loaded)
+    for (const [, other = ''] of readFileSync(path, 'utf8').matchAll(STATIC_IMPORT)) {
+      const imported = join(dirname(path), other);
+      if (!loaded.includes(imported)) loaded.push(imported);
+    }
+  const names = loaded.map((path) => relative(root, path).replaceAll('\\', '/'));
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.filter((name) => /^(controller|emulator|command\/github)\//.test(name))).toEqual([]);
+});
+
+/** What a module loads before it runs; types are not there when it does. */
+const STATIC_IMPORT = /^(?:import|export) (?!type )(?:[^;'"]* from )?'(\.{1,2}\/[^']+)';/gm;

@@ -46,7 +46,6 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
         source === undefined ? request : { ...request, checkout: { root: '.', state: data } },
       source,
       data,
-      clock: SYSTEM_CLOCK,
       interval: intervalOf(flags.interval),
       parallel: flags.parallel === undefined ? 8 : countOf('--parallel', flags.parallel),
       approved,
