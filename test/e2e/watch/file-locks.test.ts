@@ -122,17 +122,17 @@ it('does not take over from a claim that is long gone, whose place is free again
   expect(readdirSync(join(folder, 'claims/lock-prod'))).toEqual(['4']);
 });
 
-it('beats or is buried, never both', async () => {
+it('beats or is removed, never both', async () => {
   const folder = folderHere();
   const files = new ClaimFiles(folder, { ttl: 30_000, renewEvery: 5000, lostAfter: 20_000 });
   const holder = await files.begin();
   const seen = { kind: 'alive', text: 'of an earlier beat', ttl: 30_000 } as const;
-  expect(await files.bury(holder, seen)).toBe(false);
+  expect(await files.removeHeartbeat(holder, seen)).toBe(false);
   expect(await files.beat(holder)).toBe(true);
-  const sign = await files.sign(holder);
-  expect(await files.bury(holder, sign)).toBe(true);
+  const state = await files.heartbeatOf(holder);
+  expect(await files.removeHeartbeat(holder, state)).toBe(true);
   expect(await files.beat(holder)).toBe(false);
-  expect(await files.sign(holder)).toEqual({ kind: 'missing' });
+  expect(await files.heartbeatOf(holder)).toEqual({ kind: 'missing' });
 });
 
 it('is free at once when the process that held it is gone from this machine (Linux)', async ({
@@ -181,7 +181,7 @@ it('beats once for all locks that it holds', async () => {
   const names = Array.from({ length: 300 }, (_, index) => `environment-${index}`);
   const locked = await Promise.all(names.map((name) => taken(locks, name)));
   await time.pass(60_000);
-  // The heartbeat and its judge.
+  // The heartbeat, and the check that it is in time.
   expect(process.sleeps).toBe(2);
   expect(locked.filter(({ lost }) => lost.aborted)).toEqual([]);
   await locks.close();

@@ -34,7 +34,7 @@ class ClaimLocks<Version> implements Locks {
   }
 
   async take(name: string): Promise<Lock | LockRefused> {
-    if (this.#closing !== null) throw failed('The locks of this process are closed.');
+    if (this.#closing !== null) throw lockFailed('The locks of this process are closed.');
     if (this.#held.has(name) || this.#taking.has(name)) {
       return { heldBy: 'this process', retryIn: this.#store.pace.ttl };
     }
@@ -58,10 +58,13 @@ class ClaimLocks<Version> implements Locks {
     }
     const since = stopwatch(this.#time);
     const won = await this.#store.claim(name, claim, presence.holder);
-    if (won === null) return this.#overtaken(name);
+    if (won === null) return this.#isEndedtaken(name);
     // Others have waited for a claim in the making, and no longer.
-    if (since() >= this.#store.pace.lostAfter || !presence.judge()) {
-      throw failed('The lock took too long to be taken to be sure of it.', presence.over.reason);
+    if (since() >= this.#store.pace.lostAfter || !presence.isSure()) {
+      throw lockFailed(
+        'The lock took too long to be taken to be sure of it.',
+        presence.lost.reason,
+      );
     }
     const forgotten = (): void => {
       this.#held.delete(name);
@@ -74,10 +77,10 @@ class ClaimLocks<Version> implements Locks {
   /** Nobody else has the lock: what this process was writing when it lost its locks may still arrive. */
   #lostBefore(): SetpointError {
     const seconds = Math.ceil(this.#store.pace.ttl / 1000);
-    return failed(`This process lost its locks, and takes them again within ${seconds} s.`);
+    return lockFailed(`This process lost its locks, and takes them again within ${seconds} s.`);
   }
 
-  async #overtaken(name: string): Promise<LockRefused> {
+  async #isEndedtaken(name: string): Promise<LockRefused> {
     const claim = await this.#store.read(name);
     const holder = claim?.holder ?? null;
     const { renewEvery } = this.#store.pace;
@@ -87,9 +90,9 @@ class ClaimLocks<Version> implements Locks {
     };
   }
 
-  /** This process among the holders, under a new name once the former one is over. */
+  /** This process among the holders, under a new name once the former one is lost. */
   async #present(): Promise<Presence<Version>> {
-    if (this.#presence?.judge() === true) return this.#presence;
+    if (this.#presence?.isSure() === true) return this.#presence;
     // Of several takes at once the first begins it.
     if (this.#beginning === null) {
       this.#beginning = this.#begin().finally(() => {
@@ -101,10 +104,9 @@ class ClaimLocks<Version> implements Locks {
 
   async #begin(): Promise<Presence<Version>> {
     const presence = await Presence.begin(this.#store, this.#time);
-    const { over } = presence;
-    over.addEventListener('abort', () => {
+    presence.lost.addEventListener('abort', () => {
       this.#others.retire(presence.holder);
-      for (const lock of this.#held.values()) lock.presenceOver(presence);
+      for (const lock of this.#held.values()) lock.presenceLost(presence);
     });
     this.#presence = presence;
     return presence;
@@ -132,7 +134,7 @@ class HeldLock<Version> implements Lock {
   readonly #forgotten: () => void;
   readonly #lost = new AbortController();
   #claim: Claim<Version>;
-  #over = false;
+  #isEnded = false;
   #asking: Promise<void> = Promise.resolve();
 
   constructor(
@@ -159,31 +161,31 @@ class HeldLock<Version> implements Lock {
     const asked = this.#asking.then(() => this.#ask());
     this.#asking = asked;
     await untilAborted(asked, this.#lost.signal);
-    return !this.#over;
+    return !this.#isEnded;
   }
 
   isHeld(): boolean {
-    return !this.#over && this.#presence.judge();
+    return !this.#isEnded && this.#presence.isSure();
   }
 
   async #ask(): Promise<void> {
-    if (this.#over) return;
+    if (this.#isEnded) return;
     const { ttl, lostAfter } = this.#store.pace;
     const since = stopwatch(this.#time);
     try {
       await this.#presence.beat();
       const claim = await this.#store.claim(this.name, this.#claim, this.#presence.holder);
-      if (claim === null) this.#lose(lost('Another controller has taken the lock.'));
+      if (claim === null) this.#lose(lockLost('Another controller has taken the lock.'));
       else this.#claim = claim;
-      if (since() > ttl - lostAfter) this.#lose(lost('It took too long to ask for the lock.'));
+      if (since() > ttl - lostAfter) this.#lose(lockLost('It took too long to ask for the lock.'));
     } catch (thrown) {
       const { code, message } = asSetpointError(thrown);
-      this.#lose(code === 'lock-lost' ? thrown : lost(message, thrown));
+      this.#lose(code === 'lock-lost' ? thrown : lockLost(message, thrown));
     }
   }
 
   async release(): Promise<void> {
-    if (this.#over) return;
+    if (this.#isEnded) return;
     this.forget();
     await this.#asking;
     await this.#store.claim(this.name, this.#claim, null);
@@ -191,16 +193,16 @@ class HeldLock<Version> implements Lock {
 
   /** Ends without a word to anybody. */
   forget(): void {
-    this.#over = true;
+    this.#isEnded = true;
     this.#forgotten();
   }
 
-  presenceOver(presence: Presence<Version>): void {
-    if (presence === this.#presence) this.#lose(presence.over.reason);
+  presenceLost(presence: Presence<Version>): void {
+    if (presence === this.#presence) this.#lose(presence.lost.reason);
   }
 
   #lose(reason: unknown): void {
-    if (this.#over) return;
+    if (this.#isEnded) return;
     this.forget();
     this.#lost.abort(reason);
   }
@@ -218,10 +220,10 @@ function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   });
 }
 
-function lost(message: string, cause?: unknown): SetpointError {
+function lockLost(message: string, cause?: unknown): SetpointError {
   return new SetpointError('lock-lost', message, { cause });
 }
 
-function failed(message: string, cause?: unknown): SetpointError {
+function lockFailed(message: string, cause?: unknown): SetpointError {
   return new SetpointError('lock-failed', message, { cause });
 }

@@ -13,7 +13,7 @@ export interface Claim<Version> {
  * What is seen of another holder. `alive`: its heartbeat, whose text changes with each beat. `missing`: it has none, or it cannot be
  * known. `ended`: it has said so, or its process is gone for certain.
  */
-export type Sign =
+export type HeartbeatState =
   | { readonly kind: 'alive'; readonly text: string; readonly ttl: number }
   | { readonly kind: 'missing' }
   | { readonly kind: 'ended' };
@@ -39,18 +39,18 @@ export interface ClaimStore<Version> {
   beat(holder: string): Promise<boolean>;
   /** Says that a holder holds nothing any more. */
   end(holder: string): Promise<void>;
-  sign(holder: string): Promise<Sign>;
+  heartbeatOf(holder: string): Promise<HeartbeatState>;
   /**
-   * Takes the heartbeat of a dead holder away, so that its next beat fails. False if it has beaten since the sign was seen: a beat
-   * succeeds or the burial does, never both.
+   * Removes the heartbeat of a dead holder, so that its next beat fails. False if it has beaten since the state was seen: a beat
+   * succeeds or the removal does, never both.
    */
-  bury(holder: string, sign: Sign): Promise<boolean>;
+  removeHeartbeat(holder: string, state: HeartbeatState): Promise<boolean>;
   /** The claim in force; null if nobody has claimed the lock yet. Many are read at a bounded rate. */
   read(name: string): Promise<Claim<Version> | null>;
   /** Puts a claim into the place of the one that was read. Null if that was not in force any more: somebody else was quicker. */
   claim(
     name: string,
-    over: Claim<Version> | null,
+    former: Claim<Version> | null,
     holder: string | null,
   ): Promise<Claim<Version> | null>;
   close(): Promise<void>;

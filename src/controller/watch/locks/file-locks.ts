@@ -10,7 +10,7 @@ import {
   type Claim,
   type ClaimStore,
   type Pace,
-  type Sign,
+  type HeartbeatState,
 } from './claims.ts';
 import type { Locks } from './locks.ts';
 import { makeFolder } from '../../../reconciler/host/write-aside.ts';
@@ -58,7 +58,7 @@ export class ClaimFiles implements ClaimStore<number> {
       const holder = newHolder(host, process.pid, crypto.randomUUID());
       await makeFolder(this.#holders);
       await makeFolder(this.#claims);
-      await create(join(this.#holders, holder), this.#heartbeat('alive'));
+      await createWhole(join(this.#holders, holder), this.#heartbeat('alive'));
       return holder;
     });
   }
@@ -66,19 +66,19 @@ export class ClaimFiles implements ClaimStore<number> {
   beat(holder: string): Promise<boolean> {
     return this.#asking(async () => {
       const path = join(this.#holders, holder);
-      const isWritten = await unlessMissing(write(path, 'r+', this.#heartbeat('alive')));
-      // A burial in between has moved the file, and reads what was written or finds it there again.
-      return isWritten !== null && (await unlessMissing(write(path, 'r', null))) !== null;
+      const isWritten = await unlessMissing(writeAtStart(path, 'r+', this.#heartbeat('alive')));
+      // A removal in between has moved the file, and reads what was written or finds it there again.
+      return isWritten !== null && (await unlessMissing(writeAtStart(path, 'r', null))) !== null;
     });
   }
 
   async end(holder: string): Promise<void> {
     await this.#asking(() =>
-      unlessMissing(write(join(this.#holders, holder), 'r+', this.#heartbeat('ended'))),
+      unlessMissing(writeAtStart(join(this.#holders, holder), 'r+', this.#heartbeat('ended'))),
     );
   }
 
-  sign(holder: string): Promise<Sign> {
+  heartbeatOf(holder: string): Promise<HeartbeatState> {
     return this.#asking(async () => {
       const text = await unlessMissing(readFile(join(this.#holders, holder), 'utf8'));
       if (text === null) return { kind: 'missing' };
@@ -90,16 +90,16 @@ export class ClaimFiles implements ClaimStore<number> {
     });
   }
 
-  bury(holder: string, sign: Sign): Promise<boolean> {
+  removeHeartbeat(holder: string, state: HeartbeatState): Promise<boolean> {
     return this.#asking(async () => {
       const path = join(this.#holders, holder);
-      const grave = `${path}.${crypto.randomUUID()}`;
-      if ((await unlessMissing(rename(path, grave))) === null) return true;
-      if (sign.kind === 'alive' && (await readFile(grave, 'utf8')) !== sign.text) {
-        await rename(grave, path);
+      const aside = `${path}.${crypto.randomUUID()}`;
+      if ((await unlessMissing(rename(path, aside))) === null) return true;
+      if (state.kind === 'alive' && (await readFile(aside, 'utf8')) !== state.text) {
+        await rename(aside, path);
         return false;
       }
-      await rm(grave, { force: true });
+      await rm(aside, { force: true });
       return true;
     });
   }
@@ -120,17 +120,17 @@ export class ClaimFiles implements ClaimStore<number> {
 
   claim(
     name: string,
-    over: Claim<number> | null,
+    former: Claim<number> | null,
     holder: string | null,
   ): Promise<Claim<number> | null> {
     return this.#asking(async () => {
-      const version = (over?.version ?? 0) + 1;
+      const version = (former?.version ?? 0) + 1;
       const text = `${JSON.stringify({ holder, at: new Date().toISOString() })}\n`;
-      if (over === null)
+      if (former === null)
         await unlessThere(mkdir(join(this.#claims, fileName(name)), { mode: 0o700 }));
       const path = this.#claimPath(name, version);
       // A release that could not be finished frees the lock all the same, once it was looked at for long enough.
-      const made = holder === null ? write(path, 'wx', text) : create(path, text);
+      const made = holder === null ? writeAtStart(path, 'wx', text) : createWhole(path, text);
       const isMade = await unlessThere(made);
       if (isMade === null) return null;
       const generations = await this.#generations(name);
@@ -193,7 +193,7 @@ const HOLDER = /^[\w-][\w.-]*$/;
 function holderIn(text: string, unfinished: string): string | null {
   try {
     const { holder } = JSON.parse(text) as { readonly holder: unknown };
-    // A name that is no holder's would lead to another file, which a burial takes away.
+    // A name that is no holder's would lead to another file, which a removal takes away.
     return holder === null || (typeof holder === 'string' && HOLDER.test(holder))
       ? holder
       : unfinished;
@@ -203,7 +203,7 @@ function holderIn(text: string, unfinished: string): string | null {
 }
 
 /** Opens a file, writes at its beginning, and closes it, which is what a shared volume waits for. */
-async function write(path: string, flags: string, text: string | null): Promise<true> {
+async function writeAtStart(path: string, flags: string, text: string | null): Promise<true> {
   const file = await open(path, flags, 0o600);
   try {
     if (text !== null) await file.writeFile(text);
@@ -214,9 +214,9 @@ async function write(path: string, flags: string, text: string | null): Promise<
 }
 
 /** Writes a new file whole or, if there is no room for it, not at all. */
-async function create(path: string, text: string): Promise<true> {
+async function createWhole(path: string, text: string): Promise<true> {
   try {
-    return await write(path, 'wx', text);
+    return await writeAtStart(path, 'wx', text);
   } catch (thrown) {
     if (systemCode(thrown) !== 'EEXIST') await rm(path, { force: true }).catch(() => {});
     throw thrown;

@@ -226,27 +226,27 @@ export function refusal(method: Method, status: number, namespace: string): Setp
   const because = ` (${status}).`;
   switch (status) {
     case 401:
-      return failed(
+      return apiFailed(
         `The API server refuses the token of this service account${because}`,
         'Check that the service account exists, and that the pod mounts its token.',
       );
     case 403:
-      return failed(
+      return apiFailed(
         `The API server does not let this service account ${VERBS[method] ?? 'use'} leases in the namespace ${namespace}${because}`,
         RULE,
       );
     case 404:
-      return failed(
+      return apiFailed(
         `The API server has no namespace ${namespace}, or no leases in it${because}`,
         'Check the namespace that is mounted beside the token, and that the cluster offers coordination.k8s.io/v1.',
       );
     case 429:
-      return failed(
+      return apiFailed(
         `The API server refuses requests because there are too many${because}`,
         'Watch fewer environments with one controller, or more seldom.',
       );
     default:
-      return failed(
+      return apiFailed(
         `The API server cannot keep the locks${because}`,
         'Check the API server; nothing is written without a lock.',
       );
@@ -262,13 +262,13 @@ const VERBS: Partial<Record<Method, string>> = {
 
 export function unreached(fault: WireFault): SetpointError {
   if (fault.kind === 'tls') {
-    return failed(
+    return apiFailed(
       'The certificate of the API server cannot be trusted.',
       'ca.crt beside the token must be the authority of the cluster.',
       fault.cause,
     );
   }
-  return failed(
+  return apiFailed(
     fault.kind === 'timeout'
       ? 'The API server did not answer in time.'
       : 'The API server cannot be reached.',
@@ -277,6 +277,6 @@ export function unreached(fault: WireFault): SetpointError {
   );
 }
 
-function failed(message: string, hint: string, cause?: Error): SetpointError {
+function apiFailed(message: string, hint: string, cause?: Error): SetpointError {
   return new SetpointError('lock-failed', message, { hint, cause });
 }

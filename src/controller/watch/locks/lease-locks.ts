@@ -8,7 +8,7 @@ import {
   type Claim,
   type ClaimStore,
   type Pace,
-  type Sign,
+  type HeartbeatState,
 } from './claims.ts';
 import { LeaseApi, type Cluster, type Lease } from './lease-api.ts';
 import type { Locks } from './locks.ts';
@@ -91,7 +91,7 @@ class ClaimLeases implements ClaimStore<Lease> {
     return false;
   }
 
-  async sign(holder: string): Promise<Sign> {
+  async heartbeatOf(holder: string): Promise<HeartbeatState> {
     const name = heartbeatName(holder);
     const answer = name === null ? null : await this.#api.get(name);
     if (answer?.kind !== 'lease') return { kind: 'missing' };
@@ -101,10 +101,10 @@ class ClaimLeases implements ClaimStore<Lease> {
     return { kind: 'alive', text: metadata.resourceVersion ?? '', ttl: Math.max(ttl, 1) };
   }
 
-  async bury(holder: string, sign: Sign): Promise<boolean> {
+  async removeHeartbeat(holder: string, state: HeartbeatState): Promise<boolean> {
     const name = heartbeatName(holder);
-    if (name === null || sign.kind === 'missing') return true;
-    if (sign.kind === 'alive') return (await this.#api.remove(name, sign.text)) === 'removed';
+    if (name === null || state.kind === 'missing') return true;
+    if (state.kind === 'alive') return (await this.#api.remove(name, state.text)) === 'removed';
     const answer = await this.#api.get(name);
     if (answer.kind === 'lease') {
       await this.#api.remove(name, answer.lease.metadata.resourceVersion ?? '');
@@ -120,17 +120,17 @@ class ClaimLeases implements ClaimStore<Lease> {
 
   async claim(
     name: string,
-    over: Claim<Lease> | null,
+    former: Claim<Lease> | null,
     holder: string | null,
   ): Promise<Claim<Lease> | null> {
-    const former = over?.version ?? newLease(objectName(name), name);
-    const { holderIdentity, leaseTransitions = 0, acquireTime } = former.spec;
+    const lease = former?.version ?? newLease(objectName(name), name);
+    const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec;
     const isSame = holder === null || holderIdentity === holder;
-    const written = await this.#put(former, {
+    const written = await this.#put(lease, {
       ...this.#renewed(),
       holderIdentity: holder ?? undefined,
       acquireTime: isSame ? acquireTime : this.#now(),
-      leaseTransitions: isSame || over === null ? leaseTransitions : leaseTransitions + 1,
+      leaseTransitions: isSame || former === null ? leaseTransitions : leaseTransitions + 1,
     });
     return written === null ? null : claimOf(written);
   }

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import { SetpointError } from '../../../reconciler/model/error.ts';
 import type { Clock } from '../../../reconciler/model/ports.ts';
-import type { ClaimStore, Sign } from './claims.ts';
+import type { ClaimStore, HeartbeatState } from './claims.ts';
 
 /**
  * The time a holder judges itself by. The monotonic clock stands still while a machine sleeps, and the system's uptime does not, so
@@ -24,14 +24,14 @@ export function stopwatch({ clock, sinceBoot }: OwnTime): () => number {
 }
 
 /**
- * A process among the holders of a store, by one heartbeat. It is over once it could not renew the heartbeat for so long that others
+ * A process among the holders of a store, by one heartbeat. It is lost once it could not renew the heartbeat for so long that others
  * may take it for dead, or found it taken away; it never comes back under the same name.
  */
 export class Presence<Version> {
   readonly holder: string;
   readonly #store: ClaimStore<Version>;
   readonly #time: OwnTime;
-  readonly #over = new AbortController();
+  readonly #lost = new AbortController();
   #sinceBeat: () => number;
   #beating: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -55,16 +55,16 @@ export class Presence<Version> {
     const since = stopwatch(time);
     const presence = new Presence(store, time, await store.begin(), since);
     void presence.#keepBeating();
-    void presence.#keepJudging();
+    void presence.#keepChecking();
     return presence;
   }
 
   /** Aborts when this process can no longer be sure of what it holds, with a SetpointError (lock-lost) as the reason. */
-  get over(): AbortSignal {
-    return this.#over.signal;
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
-  /** Renews the heartbeat now. Throws the reason if this presence is over, or what the store threw. */
+  /** Renews the heartbeat now. Throws the reason if it is lost, or what the store threw. */
   async beat(): Promise<void> {
     const beating = this.#beating.then(() => this.#beatOnce());
     this.#beating = beating.catch(() => {});
@@ -73,38 +73,38 @@ export class Presence<Version> {
 
   /** Ends the heartbeat, so that others need not wait. */
   async end(): Promise<void> {
-    if (this.#over.signal.aborted) return;
-    this.#finish('This process has released its locks.');
+    if (this.#lost.signal.aborted) return;
+    this.#lose('This process has released its locks.');
     await this.#beating;
     await this.#store.end(this.holder);
   }
 
   /** Whether it can still be sure, asked of the clock: timers may be late. */
-  judge(): boolean {
+  isSure(): boolean {
     const { lostAfter } = this.#store.pace;
-    if (!this.#over.signal.aborted && this.#sinceBeat() >= lostAfter) {
+    if (!this.#lost.signal.aborted && this.#sinceBeat() >= lostAfter) {
       const seconds = Math.round(this.#sinceBeat() / 1000);
-      this.#finish(`The locks could not be renewed for ${seconds} s.`);
+      this.#lose(`The locks could not be renewed for ${seconds} s.`);
     }
-    return !this.#over.signal.aborted;
+    return !this.#lost.signal.aborted;
   }
 
   async #beatOnce(): Promise<void> {
-    if (!this.judge()) throw this.#over.signal.reason;
+    if (!this.isSure()) throw this.#lost.signal.reason;
     const since = stopwatch(this.#time);
     if (!(await this.#store.beat(this.holder))) {
-      this.#finish('Another controller took this one for dead, or somebody removed its locks.');
+      this.#lose('Another controller took this one for dead, or somebody removed its locks.');
     }
-    if (!this.judge()) throw this.#over.signal.reason;
+    if (!this.isSure()) throw this.#lost.signal.reason;
     this.#sinceBeat = since;
     this.#failure = undefined;
-    this.judge();
+    this.isSure();
   }
 
   async #keepBeating(): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      await this.#time.clock.sleep(this.#store.pace.renewEvery, this.#over.signal);
-      if (this.#over.signal.aborted) return;
+    while (!this.#lost.signal.aborted) {
+      await this.#time.clock.sleep(this.#store.pace.renewEvery, this.#lost.signal);
+      if (this.#lost.signal.aborted) return;
       await this.beat().catch((thrown: unknown) => {
         this.#failure = thrown;
       });
@@ -112,22 +112,22 @@ export class Presence<Version> {
   }
 
   /** A beat may hang, and must not hide that time is up. After a sleep of the machine timers are late by all of it. */
-  async #keepJudging(): Promise<void> {
-    while (this.judge()) {
+  async #keepChecking(): Promise<void> {
+    while (this.isSure()) {
       const left = this.#store.pace.lostAfter - this.#sinceBeat();
-      await this.#time.clock.sleep(Math.min(Math.max(1, left), 1000), this.#over.signal);
+      await this.#time.clock.sleep(Math.min(Math.max(1, left), 1000), this.#lost.signal);
     }
   }
 
-  #finish(message: string): void {
-    if (this.#over.signal.aborted) return;
+  #lose(message: string): void {
+    if (this.#lost.signal.aborted) return;
     const why = this.#failure instanceof SetpointError ? ` ${this.#failure.message}` : '';
-    this.#over.abort(new SetpointError('lock-lost', `${message}${why}`, { cause: this.#failure }));
+    this.#lost.abort(new SetpointError('lock-lost', `${message}${why}`, { cause: this.#failure }));
   }
 }
 
 interface Seen {
-  readonly sign: Sign;
+  readonly state: HeartbeatState;
   /** When the heartbeat was seen in this state first (at the latest), and last (at the earliest); on the monotonic clock. */
   readonly since: number;
   readonly last: number;
@@ -138,14 +138,17 @@ const MOST = 1000;
 
 /** What this process has seen of other holders, by its own monotonic clock, so that it waits once for all that a dead one held. */
 export class Observations {
-  readonly #store: Pick<ClaimStore<unknown>, 'bury' | 'pace' | 'sign'>;
+  readonly #store: Pick<ClaimStore<unknown>, 'removeHeartbeat' | 'pace' | 'heartbeatOf'>;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
   readonly #dead = new Set<string>();
   readonly #retired = new Map<string, number>();
   readonly #asked = new Map<string, Promise<number>>();
 
-  constructor(store: Pick<ClaimStore<unknown>, 'bury' | 'pace' | 'sign'>, clock: Clock) {
+  constructor(
+    store: Pick<ClaimStore<unknown>, 'removeHeartbeat' | 'pace' | 'heartbeatOf'>,
+    clock: Clock,
+  ) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -177,20 +180,20 @@ export class Observations {
     const now = this.#clock.monotonic();
     const retired = this.#retired.get(holder);
     if (retired !== undefined) {
-      // What it was sending when it was over may still arrive.
+      // What it was sending when it was lost may still arrive.
       const left = retired + this.#store.pace.ttl - now;
-      return left > 0 ? left : this.#bury(holder, { kind: 'ended' });
+      return left > 0 ? left : this.#removeDead(holder, { kind: 'ended' });
     }
     // Thousands of locks may have one holder: it is looked at once in the time in which a heartbeat moves, and when its time is up.
     const isRecent = former !== undefined && now - former.last < this.#store.pace.renewEvery;
-    if (isRecent && this.#left(former, now) > 0) return this.#left(former, now);
+    if (isRecent && this.#timeLeft(former, now) > 0) return this.#timeLeft(former, now);
     const seen = await this.#look(holder, former);
-    const left = this.#left(seen, seen.last);
-    return left > 0 ? left : this.#bury(holder, seen.sign);
+    const left = this.#timeLeft(seen, seen.last);
+    return left > 0 ? left : this.#removeDead(holder, seen.state);
   }
 
-  async #bury(holder: string, sign: Sign): Promise<number> {
-    if (await this.#store.bury(holder, sign)) {
+  async #removeDead(holder: string, state: HeartbeatState): Promise<number> {
+    if (await this.#store.removeHeartbeat(holder, state)) {
       this.#dead.add(holder);
       dropOldest(this.#dead);
     }
@@ -198,16 +201,17 @@ export class Observations {
     return this.#dead.has(holder) ? 0 : this.#store.pace.ttl;
   }
 
-  #left({ sign, since }: Seen, now: number): number {
-    if (sign.kind === 'ended') return 0;
-    return since + (sign.kind === 'alive' ? sign.ttl : this.#store.pace.ttl) - now;
+  #timeLeft({ state, since }: Seen, now: number): number {
+    if (state.kind === 'ended') return 0;
+    return since + (state.kind === 'alive' ? state.ttl : this.#store.pace.ttl) - now;
   }
 
   async #look(holder: string, former: Seen | undefined): Promise<Seen> {
     const last = this.#clock.monotonic();
-    const sign = await this.#store.sign(holder);
-    const moved = former === undefined || (sign.kind === 'alive' && !same(sign, former.sign));
-    const seen = { sign, since: moved ? this.#clock.monotonic() : former.since, last };
+    const state = await this.#store.heartbeatOf(holder);
+    const moved =
+      former === undefined || (state.kind === 'alive' && !isSameBeat(state, former.state));
+    const seen = { state, since: moved ? this.#clock.monotonic() : former.since, last };
     this.#seen.delete(holder);
     this.#seen.set(holder, seen);
     dropOldest(this.#seen);
@@ -215,7 +219,7 @@ export class Observations {
   }
 }
 
-function same(one: Sign, other: Sign): boolean {
+function isSameBeat(one: HeartbeatState, other: HeartbeatState): boolean {
   return one.kind === 'alive' && other.kind === 'alive' && one.text === other.text;
 }
 
