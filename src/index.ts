@@ -94,7 +94,7 @@ export type {
   Summary,
 } from './reconciler/model/summary.ts';
 export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
-export type { SandboxProgress } from './reconciler/reconcile/contract.ts';
+export type { Waited as SandboxProgress } from './reconciler/reconcile/contract.ts';
 export type { Clock } from './reconciler/model/ports.ts';
 export type { DialectName } from './reconciler/model/dialect.ts';
 export type { Source } from './reconciler/model/path.ts';

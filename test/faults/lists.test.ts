@@ -2,10 +2,16 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { SetpointError } from '../../src/reconciler/model/error.ts';
-import type { SandboxObserver } from '../../src/reconciler/model/ports.ts';
-import { isUp } from '../../src/reconciler/model/sandbox.ts';
+import { isUp } from '../../src/reconciler/resources/sandboxes/sandbox.ts';
 import { get } from '../../src/reconciler/operations/get.ts';
-import { sandboxActuator, sandboxObserver } from '../../src/reconciler/service/v1/sandboxes.ts';
+import {
+  SANDBOX_READER,
+  sandboxWriter,
+  type SandboxReader,
+  type SandboxWriter,
+} from '../../src/reconciler/resources/sandboxes/wire.ts';
+import type { Connection } from '../../src/reconciler/service/connect.ts';
+import { UNLIMITED } from '../../src/reconciler/service/retry.ts';
 import { request } from '../fixture/settings.ts';
 import { answer, rawServer, SETTINGS, type RawServer } from './raw-server.ts';
 import { serviceAt, tellsNothing, type ServiceOptions } from './service.ts';
@@ -28,8 +34,16 @@ function page(items: readonly unknown[], next: unknown = null): string {
   return JSON.stringify({ items, next_page_id: next });
 }
 
-function observerAt(url: string, options: ServiceOptions = {}): SandboxObserver {
-  return sandboxObserver(serviceAt(url, options).connection);
+function observerAt(url: string, options: ServiceOptions = {}): SandboxReader {
+  return observerOf(serviceAt(url, options).connection);
+}
+
+function observerOf(connection: Connection): SandboxReader {
+  return SANDBOX_READER.open({ connection, limits: UNLIMITED, read: (_, work) => work() });
+}
+
+function actuatorOf(connection: Connection): SandboxWriter {
+  return sandboxWriter({ connection, limits: UNLIMITED, send: (_, work) => work() });
 }
 
 /** The requested paths, in order. */
@@ -359,9 +373,9 @@ describe('an id from a list', () => {
       socket.write(answer(200, text.startsWith('GET') ? page([{ id }]) : '{"success":true}')),
     );
     const { connection } = serviceAt(server.url);
-    const { sandboxes } = await sandboxObserver(connection).sandboxes();
-    for (const one of sandboxes) await sandboxActuator(connection).pause(one.id);
-    for (const one of sandboxes) await sandboxActuator(connection).resume(one.id);
+    const { sandboxes } = await observerOf(connection).sandboxes();
+    for (const one of sandboxes) await actuatorOf(connection).pause(one.id);
+    for (const one of sandboxes) await actuatorOf(connection).resume(one.id);
     const sent = targets(server).slice(1);
     expect(sent.map((line) => new URL(line.replace('POST ', ''), server.url).pathname)).toEqual(
       ['pause', 'resume'].map((what) => `/api/v1/sandboxes/${encodeURIComponent(id)}/${what}`),
@@ -376,7 +390,7 @@ describe('an id from a list', () => {
   it('a spec stays one value of the query of a start', async () => {
     const server = await pages('{"id":"a"}');
     const { connection } = serviceAt(server.url);
-    await sandboxActuator(connection).start('r/i:1&sandbox_spec_id=x#y z');
+    await actuatorOf(connection).start('r/i:1&sandbox_spec_id=x#y z');
     expect(targets(server)).toEqual([
       'POST /api/v1/sandboxes?sandbox_spec_id=r%2Fi%3A1%26sandbox_spec_id%3Dx%23y%20z',
     ]);
@@ -404,7 +418,7 @@ describe('app-conversations', () => {
       socket.write(answer(200, text.includes('page_id=1') ? page([two]) : page([one], '1'))),
     );
     const conversations = await observerAt(server.url).conversations();
-    expect(conversations.map(({ id }) => id)).toEqual(['c1', 'c2']);
+    expect(conversations?.map(({ id }) => id)).toEqual(['c1', 'c2']);
     expect(targets(server).at(-1)).toBe(`GET ${CONVERSATIONS}?limit=100&page_id=1`);
   });
 
@@ -414,7 +428,7 @@ describe('app-conversations', () => {
       else socket.write(answer(200, text.includes('page_id=1') ? page([two]) : page([one], 1)));
     });
     const conversations = await observerAt(server.url).conversations();
-    expect(conversations.map(({ id }) => id)).toEqual(['c1', 'c2']);
+    expect(conversations?.map(({ id }) => id)).toEqual(['c1', 'c2']);
     expect(targets(server)).toEqual([
       `GET ${CONVERSATIONS}`,
       `GET ${CONVERSATIONS}/search?limit=100`,
@@ -450,7 +464,7 @@ describe('app-conversations', () => {
     [3, null],
   ])('execution_status %j reads %j', async (status, read) => {
     const server = await pages(JSON.stringify([{ ...one, execution_status: status }]));
-    expect((await observerAt(server.url).conversations())[0]?.status).toBe(read);
+    expect((await observerAt(server.url).conversations())?.[0]?.status).toBe(read);
   });
 });
 
@@ -508,7 +522,7 @@ describe('what a service answers of sandboxes is bounded', () => {
   it('the state of a conversation is cut, and its sandbox is none', async () => {
     const item = { id: 'c', execution_status: long, sandbox_id: long };
     const server = await pages(page([item]));
-    const [found] = await observerAt(server.url).conversations();
+    const [found] = (await observerAt(server.url).conversations()) ?? [];
     expect(found).toMatchObject({ sandbox: null, status: `${'x'.repeat(64)}…` });
   });
 

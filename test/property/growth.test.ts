@@ -8,7 +8,7 @@ import type { DesiredState, ObservedState } from '../../src/reconciler/model/sta
 import { Resolved, sourceFor } from '../../src/reconciler/operations/redacting.ts';
 import { pullEdits } from '../../src/reconciler/pull/edits.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
-import { claimSandboxes, planSandboxes } from '../../src/reconciler/plan/plan-sandboxes.ts';
+import { claimSandboxes, planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
 import { classified } from '../../src/reconciler/plan/three-way.ts';
 import {
   lostSecrets,

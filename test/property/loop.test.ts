@@ -46,7 +46,6 @@ function asDesired(state: ObservedState): DesiredState {
     missing: [],
     unmanaged: [],
     items: new Map(),
-    sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };
 }

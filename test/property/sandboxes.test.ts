@@ -4,13 +4,13 @@ import { apply } from '../../src/reconciler/operations/apply.ts';
 import type { ApplyRequest } from '../../src/reconciler/operations/options.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import type { Clock } from '../../src/reconciler/model/ports.ts';
+import type { DesiredSandboxes } from '../../src/reconciler/desired/blocks/sandboxes.ts';
 import type {
-  DesiredSandboxes,
   ObservedSandboxes,
   Sandbox,
-} from '../../src/reconciler/model/sandbox.ts';
-import { planSandboxes } from '../../src/reconciler/plan/plan-sandboxes.ts';
-import { specProblem } from '../../src/reconciler/plan/spec-problem.ts';
+} from '../../src/reconciler/resources/sandboxes/sandbox.ts';
+import { planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
+import { specProblem } from '../../src/reconciler/resources/sandboxes/spec-problem.ts';
 import {
   startSandboxServer,
   type Effect,

@@ -1,6 +1,6 @@
 import { visible } from '../../reconciler/render/visible.ts';
 import type { EnvironmentsEnded } from '../../reconciler/operations/options.ts';
-import type { SandboxProgress } from '../../reconciler/reconcile/contract.ts';
+import type { Waited } from '../../reconciler/reconcile/contract.ts';
 import { countsLine } from './counts-line.ts';
 import { eraseBefore, type Io, type Stream } from './io.ts';
 
@@ -152,7 +152,7 @@ const VERBS = {
 } as const;
 
 /** A sandbox that an apply waits for; it has no id until the service has reported one. */
-export function awaitedSandbox({ action, id, spec, status, done }: SandboxProgress): Awaited {
+export function awaitedSandbox({ action, id, spec, status, done }: Waited): Awaited {
   const which = id ?? `a new sandbox${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
 }

@@ -3,15 +3,13 @@ import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entriesOf, isMcpList, segmentsIn } from '../model/mcp.ts';
 import type { GuardSettings } from '../model/guard.ts';
-import type { DesiredSandboxes } from '../model/sandbox.ts';
 import { UnseenSecret } from '../model/secret.ts';
-import type { DesiredField, DesiredState, MissingReference } from '../model/state.ts';
+import type { DeclaredItem, DesiredField, DesiredState, MissingReference } from '../model/state.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
-import type { BlockName } from './blocks.ts';
+import { BLOCKS, type BlockName } from './blocks.ts';
+import type { Block } from './blocks/block.ts';
 import { guardsOf } from './blocks/guards.ts';
-import { desiredSandboxes } from './blocks/sandboxes.ts';
 import { unmanagedOf } from './blocks/unmanaged.ts';
-import { desiredItems } from './items.ts';
 import { type Node, nodeAt } from './node.ts';
 import {
   declaredPlace,
@@ -52,9 +50,11 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     if (place !== null) add(place, () => resolvedField(field, place, source));
   }
   for (const leaf of nativeLeaves(settings)) add(leaf, () => resolveLeaf(leaf, source));
-  const items = desiredItems(target, source);
+  const items = itemsOfBlocks(target, source);
   for (const [block, declared] of items)
-    missing.push(...declared.flatMap(({ name, value }) => missingOf([block, name], value)));
+    missing.push(
+      ...declared.flatMap(({ name = '', value = null }) => missingOf([block, name], value)),
+    );
   const { lock } = target.root.file;
   return {
     ...(lock === undefined ? {} : { lock }),
@@ -62,7 +62,9 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     missing,
     unmanaged,
     items,
-    sandboxes: ofBlock(target, 'sandboxes', SANDBOXES, desiredSandboxes),
+    only: BLOCKS.flatMap(({ name, only }: Block) =>
+      only !== undefined && items.has(name) ? [only] : [],
+    ),
     guards: ofBlock(target, 'guards', GUARDS, guardsOf),
   };
 }
@@ -76,8 +78,26 @@ interface Place {
 /** What shared nodes declare: null for a field that holds a reference, which each target looks up for itself. */
 const FIELDS = new WeakMap<Node, DesiredField | null>();
 const UNMANAGED = new WeakMap<Node, readonly Path[]>();
-const SANDBOXES = new WeakMap<Node, readonly DesiredSandboxes[]>();
+const ITEMS = new WeakMap<Node, readonly DeclaredItem[] | null>();
 const GUARDS = new WeakMap<Node, GuardSettings>();
+
+/** What a target declares item by item in each block that has items. */
+function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
+  const all = new Map<string, readonly DeclaredItem[]>();
+  const resolve = (text: string): Value => resolveText(text, source);
+  for (const { name, items } of BLOCKS as readonly Block<BlockName>[]) {
+    const node = target[name];
+    if (node === undefined || items === undefined) continue;
+    const read = () => items(node, resolve);
+    const same =
+      node === target.shared[name]
+        ? once(ITEMS, node, () => (holdsReference(node) ? null : read()))
+        : null;
+    const declared = same ?? read();
+    if (declared.length > 0) all.set(name, declared);
+  }
+  return all;
+}
 
 function ofBlock<T>(
   target: Target,

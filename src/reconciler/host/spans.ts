@@ -161,7 +161,7 @@ function inRun<T>(
 }
 
 function inTask<T>(
-  name: (typeof TASKS)[number],
+  name: string,
   environment: string,
   more: Attributes,
   work: () => Promise<T>,

@@ -1,17 +1,14 @@
-import type { Source } from './path.ts';
-import type { WriteAnswer } from './ports.ts';
 import type { Secret } from './secret.ts';
-import type { ObservedState } from './state.ts';
+import type { DeclaredItem } from './state.ts';
 
 /**
  * An item that a settings file declares by its name in a collection, such as a secret. `value` is null if it is to be removed;
  * `description` is undefined if the file says nothing of it.
  */
-export interface DesiredItem {
+export interface DesiredItem extends DeclaredItem {
   readonly name: string;
   readonly value: Secret | null;
   readonly description: string | undefined;
-  readonly source: Source;
 }
 
 /** An item as a service lists it; no value is in it. `description` is "" if there is none. */
@@ -19,9 +16,6 @@ export interface ListedItem {
   readonly name: string;
   readonly description: string;
 }
-
-/** The collections that there are, by their blocks in a settings file. */
-export type CollectionName = 'secrets';
 
 /** What a service has of a collection. */
 export interface Listing {
@@ -75,18 +69,3 @@ export type ItemRequest =
       readonly description: string;
     }
   | { readonly kind: 'remove'; readonly name: string };
-
-/** Reads the collections of a service. */
-export interface CollectionObserver {
-  /** All that a service has of one, or null if it has no such collection. Throws a SetpointError if that cannot be read or believed. */
-  list(
-    name: CollectionName,
-    settings: ObservedState,
-    signal?: AbortSignal,
-  ): Promise<Listing | null>;
-}
-
-/** Changes the collections of a service: one request for each call, never repeated by itself. */
-export interface CollectionActuator {
-  send(name: CollectionName, settings: ObservedState, request: ItemRequest): Promise<WriteAnswer>;
-}

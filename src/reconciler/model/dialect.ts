@@ -28,8 +28,6 @@ export interface Dialect {
   readonly timeouts?: readonly [least: number, most: number];
   /** A header of an mcp entry that these services take out of its headers, to keep it as `auth`. */
   readonly authHeader?: string;
-  /** Whether these services have sandboxes. */
-  readonly sandboxes: boolean;
   /** Whether an answer that masks one secret of an mcp entry may answer null for another that is stored. */
   readonly nullsMayHide: boolean;
   /**

@@ -1,8 +1,6 @@
-import type { CollectionName } from './collection.ts';
 import type { SetpointError } from './error.ts';
 import type { Path } from './path.ts';
 import type { SettingsWrite } from './plan.ts';
-import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
 import type { ObservedState } from './state.ts';
 import type { Secret } from './secret.ts';
 import type { WatchState } from './watch.ts';
@@ -35,50 +33,6 @@ export interface Actuator {
   store(write: SettingsWrite): Promise<WriteAnswer>;
   /** Makes an LLM profile active, as one request, like a write. `observed` shows what the service speaks. */
   activate(profile: string, observed: ObservedState): Promise<WriteAnswer>;
-}
-
-/**
- * Reads the sandboxes of a service, and what belongs to them: every list to its last page, or an error. `Missing` is null for a
- * snapshot, which may lack specs and conversations.
- */
-export interface SandboxObserver<Missing = never> {
-  /** `at` is the service's own time of the answer, in milliseconds since 1970; `within` is how long it may take, in milliseconds. */
-  sandboxes(
-    signal?: AbortSignal,
-    within?: number,
-  ): Promise<{ readonly sandboxes: readonly Sandbox[]; readonly at: number }>;
-  specs(signal?: AbortSignal): Promise<readonly SandboxSpec[] | Missing>;
-  conversations(signal?: AbortSignal): Promise<readonly Conversation[] | Missing>;
-}
-
-/** `started`: the service named the sandbox. */
-export type StartAnswer = { readonly kind: 'started'; readonly id: string } | WriteFailure;
-
-/**
- * Changes the sandboxes of a service, one request for each call, never repeated by itself. A start is not idempotent: sent
- * twice it makes two sandboxes. That a pause or a resume is stored means that it has begun.
- */
-export interface SandboxActuator {
-  /** Starts one sandbox from a spec; from the service's default if it is null. */
-  start(spec: string | null): Promise<StartAnswer>;
-  resume(id: string): Promise<WriteAnswer>;
-  pause(id: string): Promise<WriteAnswer>;
-}
-
-/** Where a conversation that is being started is at. `status` is the service's word in capitals: READY and ERROR are its ends. */
-export interface StartTask {
-  readonly id: string;
-  readonly status: string;
-  readonly conversation: string | null;
-  readonly sandbox: string | null;
-}
-
-/** Starts conversations and follows them. A start is sent once. */
-export interface Conversing {
-  start(
-    message: string,
-  ): Promise<{ readonly kind: 'begun'; readonly task: StartTask } | WriteFailure>;
-  task(id: string, signal?: AbortSignal): Promise<StartTask>;
 }
 
 /** Time. Budgets count on `monotonic`; only documents use `now`. Both in milliseconds. */
@@ -160,14 +114,10 @@ export interface Tracer {
     work: () => Promise<T>,
   ): Promise<T>;
   /** A part of that, which reads from the service of an environment. */
-  read<T>(
-    what: 'settings' | 'sandboxes' | 'specs' | 'conversations' | CollectionName,
-    name: string,
-    work: () => Promise<T>,
-  ): Promise<T>;
+  read<T>(what: string, name: string, work: () => Promise<T>): Promise<T>;
   /** A part of that, which writes. */
   write<T extends { readonly kind: string } | WriteFailure>(
-    what: `write ${'settings' | CollectionName}` | `${'start' | 'resume' | 'pause'} sandbox`,
+    what: string,
     name: string,
     work: () => Promise<T>,
   ): Promise<T>;

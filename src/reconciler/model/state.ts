@@ -1,10 +1,8 @@
-import type { DesiredItem } from './collection.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 import type { Field } from './field.ts';
 import type { GuardSettings } from './guard.ts';
 import type { Path, Source } from './path.ts';
 import type { SettingsWrite, Warning } from './plan.ts';
-import type { DesiredSandboxes } from './sandbox.ts';
 import type { SchemaLock } from './native-schema.ts';
 import type { Secret } from './secret.ts';
 import { sameValue, type Value, type ValueRecord } from './value.ts';
@@ -27,6 +25,19 @@ export interface MissingReference {
   readonly ref: string;
 }
 
+/** An item of a block that declares several. Of a collection it has a name and a value, null if it is to be removed. */
+export interface DeclaredItem {
+  readonly name?: string;
+  readonly value?: Secret | null;
+  readonly source: Source;
+}
+
+/** What the services of some dialects alone have, and what is said of the others. */
+export interface OnlyOn {
+  readonly dialects: readonly DialectName[];
+  readonly otherwise: string;
+}
+
 /** What the file of one environment declares. Only managed fields are in it, in the order of the specification. */
 export interface DesiredState {
   readonly fields: readonly DesiredField[];
@@ -34,13 +45,21 @@ export interface DesiredState {
   readonly missing: readonly MissingReference[];
   /** The paths that the file lists as unmanaged. */
   readonly unmanaged: readonly Path[];
-  /** What is declared by name, by block; a block that is not there is neither read nor changed. */
-  readonly items: ReadonlyMap<string, readonly DesiredItem[]>;
-  /** If there are none, the service's sandboxes are neither read nor changed. */
-  readonly sandboxes: readonly DesiredSandboxes[];
+  /** What is declared item by item, by block; of a block that is not there nothing is read or changed. */
+  readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
+  /** What not every service has of the items. */
+  readonly only?: readonly OnlyOn[];
   readonly guards: GuardSettings;
   /** The lock beside the file; absent if there is none, or no native part that it could be about. */
   readonly lock?: SchemaLock;
+}
+
+/** What a block declares item by item, as the block itself made it. */
+export function itemsIn<Item extends DeclaredItem>(
+  { items }: Pick<DesiredState, 'items'>,
+  block: string,
+): readonly Item[] {
+  return (items.get(block) ?? []) as readonly Item[];
 }
 
 /** How a service is reached, with secrets resolved. */

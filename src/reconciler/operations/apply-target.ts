@@ -1,16 +1,13 @@
 import { asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
 import { changesOf } from '../model/plan.ts';
-import type { Tracer, WriteFailure } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import { NOT_OBSERVED } from '../model/state.ts';
 import { alreadyMade, type Approved } from '../plan/approval.ts';
 import { environmentPlan, maskedChange } from '../plan/plan-document.ts';
-import type { Reconciled, ReconcileInput } from '../reconcile/contract.ts';
+import type { Reconciled } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { collectionActuator } from '../service/collections/collection.ts';
-import { settingsActuator } from '../service/settings.ts';
-import { sandboxActuator } from '../service/v1/sandboxes.ts';
+import type { Writing } from '../service/port.ts';
 import { withTarget } from './open-target.ts';
 import type { ApplyRequest } from './options.ts';
 import { aboutOf, planInput, type Planning } from './plan-target.ts';
@@ -36,11 +33,7 @@ export async function applyTarget(
         ...(await planInput(prepared, open, request, planning)),
         approved,
         ifEmpty: request.ifEmpty,
-        actuators: writing(request, target.name, {
-          settings: settingsActuator(open.connection, open.limits),
-          sandboxes: sandboxActuator(open.connection),
-          collections: collectionActuator(open.connection, open.limits),
-        }),
+        writer: (of) => of({ ...open, send: sending(request, target.name) }),
         announce: async (planned) =>
           request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
         approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
@@ -59,32 +52,11 @@ export async function applyTarget(
 }
 
 /** What all requests that write go through: whether they may still be sent is asked, and each is told as a span. */
-function writing(
-  { beforeWrite, tracer }: Running<ApplyRequest>,
-  target: string,
-  { settings, sandboxes, collections }: ReconcileInput['actuators'],
-): ReconcileInput['actuators'] {
-  const write = async <A extends { readonly kind: string }>(
-    what: Parameters<Tracer['write']>[0],
-    send: () => Promise<A>,
-  ): Promise<A | WriteFailure> => {
+function sending({ beforeWrite, tracer }: Running<ApplyRequest>, target: string): Writing['send'] {
+  return async (what, work) => {
     const error = (await beforeWrite?.()) ?? null;
     if (error !== null) return { kind: 'not-applied', retry: false, reached: false, error };
-    return tracer.write(what, target, send);
-  };
-  return {
-    settings: {
-      store: (fields) => write('write settings', () => settings.store(fields)),
-      activate: (...of) => write('write settings', () => settings.activate(...of)),
-    },
-    sandboxes: {
-      start: (spec) => write('start sandbox', () => sandboxes.start(spec)),
-      resume: (id) => write('resume sandbox', () => sandboxes.resume(id)),
-      pause: (id) => write('pause sandbox', () => sandboxes.pause(id)),
-    },
-    collections: {
-      send: (name, ...of) => write(`write ${name}`, () => collections.send(name, ...of)),
-    },
+    return tracer.write(what, target, work);
   };
 }
 

@@ -15,8 +15,9 @@ import { isEmbedded } from '../model/embedded-address.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
 import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
-import { isUp } from '../model/sandbox.ts';
 import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../model/state.ts';
+import { declaredSandboxes, isUp } from '../resources/sandboxes/sandbox.ts';
+import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { askedRelease, probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
@@ -134,7 +135,7 @@ type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;
 
 /** What one GET of the settings shows, which release the service names, and, if the file declares sandboxes, whether they can be listed. */
 function checkService(prepared: Prepared, options: Running<Options>): Promise<Found> {
-  const declares = prepared.desired.sandboxes.length > 0;
+  const declares = declaredSandboxes(prepared.desired).length > 0;
   const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
   const unreached = (first: Check<TargetCheck>): Found => ({
     ...NOT_OBSERVED,
@@ -236,7 +237,7 @@ async function sandboxesCheck(
   if (outcome instanceof SetpointError && outcome.code === 'unauthorized')
     return skippedCheck('sandboxes', 'the key was refused');
   try {
-    const { sandboxes, at } = await open.observers.sandboxes.sandboxes(signal);
+    const { sandboxes, at } = await open.reader(SANDBOX_READER).sandboxes(signal);
     const up = sandboxes.filter((sandbox) => isUp(sandbox, at)).length;
     return passedCheck('sandboxes', `can be listed: ${sandboxes.length}, ${up} of them up`);
   } catch (thrown) {

@@ -10,14 +10,14 @@ import type { EnvironmentExplained, ExplainDocument } from '../model/documents.g
 import { isNativePath } from '../model/field.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
-import { NOT_OBSERVED, spokenBy } from '../model/state.ts';
+import { itemsIn, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { maskedChange } from '../plan/plan-document.ts';
-import type { PlanInput } from '../reconcile/contract.ts';
+import type { ManagedResource, PlanInput } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
-import { RESOURCES } from '../reconcile/resources.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { hasNoFile } from './load.ts';
 import { observeTarget } from './open-target.ts';
 import type { Options } from './options.ts';
@@ -36,7 +36,7 @@ export interface ExplainRequest extends Options {
 
 /**
  * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
- * Reads only: the settings once, or the sandboxes if the path is about them. Without a settings file there is no environment, and
+ * Reads only: the settings once, or the list that the path is about. Without a settings file there is no environment, and
  * nothing is read. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {
@@ -134,7 +134,8 @@ type PlannedAt = Pick<
 
 /** The part of the plan that is about a path. What the path is not about is not read. */
 function plannedAt(field: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  return field.part === 'sandboxes' ? sandboxesAt(field, input) : settingsAt(field, input);
+  const resource = RESOURCES.find(({ block }) => block === field.filePath[0]);
+  return resource?.isList === true ? listedAt(resource, field, input) : settingsAt(field, input);
 }
 
 async function settingsAt({ path, filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
@@ -170,11 +171,14 @@ function memberAt(value: Value | undefined, path: Path): Value | undefined {
 }
 
 /** `sandboxes` is about all items, `sandboxes[0]` and its members about the first. */
-async function sandboxesAt({ filePath }: FieldPath, input: PlanInput): Promise<PlannedAt> {
-  const observers = { ...input.observers, settings: { observe: async () => null } };
-  const { plan } = await observeAndPlan<null>({ ...input, observers });
-  const [, number] = filePath;
-  const item = number === undefined ? undefined : input.desired.sandboxes[Number(number)];
+async function listedAt(
+  resource: ManagedResource,
+  { filePath: [block = '', number] }: FieldPath,
+  input: PlanInput,
+): Promise<PlannedAt> {
+  const settings = { observe: async () => null };
+  const { plan } = await observeAndPlan<null>({ ...input, settings, resources: [resource] });
+  const item = number === undefined ? undefined : itemsIn(input.desired, block)[Number(number)];
   const isAbout = ({ source }: Change): boolean => number === undefined || source === item?.source;
   return {
     ...NOT_OBSERVED,

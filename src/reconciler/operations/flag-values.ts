@@ -134,8 +134,10 @@ function declaredIn(state: DesiredState): Declared[] {
     });
   });
   const items = [...state.items].flatMap(([block, declared]) =>
-    declared.map(({ name, value }): Declared => {
-      return { path: [block, name], others: [], isEntry: false, holds: value === null ? null : [] };
+    declared.flatMap(({ name, value }): Declared[] => {
+      if (name === undefined || value === undefined) return [];
+      const holds = value === null ? null : [];
+      return [{ path: [block, name], others: [], isEntry: false, holds }];
     }),
   );
   return [...all.filter(({ path }) => !isUnmanaged(state.unmanaged, path)), ...items];

@@ -1,20 +1,18 @@
-import type { ListedItem } from '../model/collection.ts';
 import type {
-  ConversationReport,
   EnvironmentObserved,
   ObservedDigests,
   ObservedDocument,
-  SandboxReport,
   SavedDigest,
 } from '../model/documents.gen.ts';
 import type { Resource } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
-import type { Conversation, Sandbox } from '../model/sandbox.ts';
 import { NOT_OBSERVED, spokenBy, type ObservedState } from '../model/state.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
+import type { ShownList } from '../reconcile/contract.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { askedRelease } from '../service/settings.ts';
 import { digestsFor, writtenAddressDigest } from './digests.ts';
@@ -73,19 +71,18 @@ function observedOf(
     server: null,
     settings: null,
     digests: digestsOf(prepared, [], digests),
-    sandboxes: null,
-    specs: null,
-    conversations: null,
+    ...NOT_ASKED,
   };
   return observeTarget<EnvironmentObserved>(prepared, options, {
     open: async (target) => {
       const ifNamed = <T>(resource: Resource, read: () => Promise<T>): Promise<T | null> =>
         resources.includes(resource) ? read() : Promise.resolve(null);
-      const observer = target.observers.sandboxes;
       const { signal } = options;
-      const observed = NEED_SETTINGS.some((one) => resources.includes(one))
-        ? await target.observers.settings.observe(signal)
-        : null;
+      const asked = LISTS.filter(([name]) => resources.includes(name));
+      const isBySettings =
+        NEED_SETTINGS.some((one) => resources.includes(one)) ||
+        asked.some(([, { bySettings }]) => bySettings);
+      const observed = isBySettings ? await target.settings.observe(signal) : null;
       if (observed === null) await target.ready();
       const server =
         observed === null
@@ -95,22 +92,15 @@ function observedOf(
         observed === null
           ? null
           : await ifNamed('settings', async () => settingsOf(observed, prepared, digests));
-      const secrets =
-        observed === null || !resources.includes('secrets')
-          ? {}
-          : { secrets: await secretsOf(target, observed, signal) };
-      const found = await ifNamed('sandboxes', () => observer.sandboxes(signal));
-      const specs = await ifNamed('specs', () => observer.specs(signal));
-      const conversations = await ifNamed('conversations', () => observer.conversations(signal));
+      const lists: [string, unknown][] = [];
+      for (const [name, list] of asked)
+        lists.push([name, await list.read(target.reader, observed, signal)]);
       return {
         ...nothing,
         ...(observed === null ? {} : spokenBy(observed)),
         ...settings,
         ...server,
-        ...secrets,
-        sandboxes: found?.sandboxes.map(sandboxReport) ?? null,
-        specs: specs?.map(({ id }, index) => ({ id, default: index === 0 })) ?? null,
-        conversations: conversations?.map(conversationReport) ?? null,
+        ...(Object.fromEntries(lists) as Partial<ObservedLists>),
         error: null,
       };
     },
@@ -118,17 +108,26 @@ function observedOf(
   });
 }
 
-/** A list of names is one of the dialect that the settings show. */
-const NEED_SETTINGS: readonly Resource[] = ['server', 'settings', 'secrets'];
+const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 
-async function secretsOf(
-  { observers }: OpenTarget,
-  observed: ObservedState,
-  signal: AbortSignal | undefined,
-): Promise<readonly ListedItem[] | null> {
-  const listing = await observers.collections.list('secrets', observed, signal);
-  return listing?.items ?? null;
-}
+/** What is shown of each resource besides the settings. */
+const LISTS = RESOURCES.flatMap(({ lists = {} }) => Object.entries(lists)) as [
+  Resource,
+  ShownList,
+][];
+
+/** What a document has of the lists. */
+type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'settings'>>;
+
+/** A list that was not requested. */
+const NOT_ASKED: ObservedLists = Object.assign(
+  {} as ObservedLists,
+  Object.fromEntries(
+    LISTS.flatMap(([name, { isOptional }]): [string, unknown][] =>
+      isOptional ? [] : [[name, null]],
+    ),
+  ),
+);
 
 /** What the service is, and what it can hold; its release by one request more. */
 async function serverOf(
@@ -177,16 +176,4 @@ function digestsOf(
   digests: Digests | null,
 ): ObservedDigests | null {
   return digests === null ? null : { address: writtenAddressDigest(prepared, digests), values };
-}
-
-function sandboxReport({ id, spec, status, createdAt }: Sandbox): SandboxReport {
-  return { id, spec, status, created_at: timeText(createdAt) };
-}
-
-function conversationReport({ id, sandbox, status, createdAt }: Conversation): ConversationReport {
-  return { id, sandbox, status, created_at: timeText(createdAt) };
-}
-
-function timeText(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

@@ -1,9 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
-import type { CollectionObserver } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
-import type { Observer, SandboxObserver, Tracer } from '../model/ports.ts';
+import type { Observer } from '../model/ports.ts';
 import { fieldNamed } from '../model/field.ts';
 import { factsAt, placesWithin } from '../model/path-facts.ts';
 import type { DesiredField, ObservedState, ServerSettings } from '../model/state.ts';
@@ -13,10 +12,9 @@ import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-place.ts';
 import { declaredPointers } from '../plan/profiles.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { collectionObserver } from '../service/collections/collection.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
+import type { ReaderOf, Reading } from '../service/port.ts';
 import type { Startup, TimeLimits } from '../service/retry.ts';
-import { sandboxObserver } from '../service/v1/sandboxes.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { Prepared } from './prepare.ts';
@@ -26,11 +24,9 @@ import type { Running } from './redacting.ts';
 /** A connection to the service of an environment, and what reads it. */
 export interface OpenTarget {
   readonly connection: Connection;
-  readonly observers: {
-    readonly settings: Observer;
-    readonly sandboxes: SandboxObserver;
-    readonly collections: CollectionObserver;
-  };
+  readonly settings: Observer;
+  /** What reads another resource. */
+  readonly reader: <R>(of: ReaderOf<R>) => R;
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
   readonly comparing: Observer;
   /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
@@ -79,7 +75,7 @@ export async function observeSettings(
   options: Running<Options>,
 ): Promise<ObservedState> {
   try {
-    const observe = ({ observers }: OpenTarget) => observers.settings.observe(options.signal);
+    const observe = ({ settings }: OpenTarget) => settings.observe(options.signal);
     return await withTarget(prepared, options, observe, true);
   } catch (thrown) {
     throw interruption(options.signal) ?? asSetpointError(thrown);
@@ -129,12 +125,10 @@ async function openTarget(
       limits.deadline += clock.monotonic() - begun;
     }
   };
-  const sandboxes = sandboxObserver(connection);
-  const collections = collectionObserver(connection, limits);
   const startup = startupOf(target.name, options);
   const { tracer } = options;
-  const read = <T>(what: Parameters<Tracer['read']>[0], work: () => Promise<T>): Promise<T> =>
-    tracer.read(what, target.name, work);
+  const read: Reading['read'] = (what, work, time) =>
+    tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work()));
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
@@ -159,19 +153,8 @@ async function openTarget(
         }),
       ),
     ),
-    observers: {
-      settings,
-      sandboxes: {
-        sandboxes: (signal, within) =>
-          read('sandboxes', () => aside(() => sandboxes.sandboxes(signal, within))),
-        specs: (signal) => read('specs', () => aside(() => sandboxes.specs(signal))),
-        conversations: (signal) =>
-          read('conversations', () => aside(() => sandboxes.conversations(signal))),
-      },
-      collections: {
-        list: (name, ...of) => read(name, () => collections.list(name, ...of)),
-      },
-    },
+    settings,
+    reader: ({ open }) => open({ connection, limits, read }),
     close: async () => {
       await connection.close();
       await embedded?.close();

@@ -18,6 +18,7 @@ import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
 import type { Rotation } from '../plan/field-plan.ts';
 import type { PlanInput } from '../reconcile/contract.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
 import { InvalidSettings, loadTargets } from './load.ts';
@@ -85,7 +86,7 @@ function basesFor(
     const earlier = byName.get(target.name);
     if (earlier !== undefined)
       return resolveSettings(earlier, source ?? sourceFor([target.name], options));
-    return { ...desired, fields: [], missing: [], unmanaged: [], items: new Map(), sandboxes: [] };
+    return { ...desired, fields: [], missing: [], unmanaged: [], items: new Map() };
   };
 }
 
@@ -106,7 +107,7 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
 /** What an environment is planned with while its service is open. */
 export async function planInput(
   prepared: Prepared,
-  { observers, comparing }: OpenTarget,
+  { reader, comparing }: OpenTarget,
   request: Running<PlanRequest>,
   { rotation, allowed, baseOf }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
@@ -116,7 +117,9 @@ export async function planInput(
     base: await baseOf(prepared),
     rotation,
     allowed,
-    observers: { ...observers, settings: comparing },
+    settings: comparing,
+    reader,
+    resources: RESOURCES,
     fingerprints: await fingerprintsOf(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,
     wait: request.wait ?? DEFAULT_WAIT,

@@ -63,8 +63,8 @@ function schemaOf(prepared: Prepared, options: Running<Options>): Promise<Read> 
   const { name } = prepared.target;
   const about = { name, origin: shownOrigin(prepared), dialect: null, release: null, left: [] };
   return observeTarget<Read>(prepared, options, {
-    open: async ({ connection, limits, observers }) => {
-      const observed = await observers.settings.observe(options.signal);
+    open: async ({ connection, limits, settings }) => {
+      const observed = await settings.observe(options.signal);
       const dialect = observed.dialect.name;
       const listed = await listedMembers(connection, dialect, limits, options.signal);
       const release = await askedRelease(connection, observed, limits, options.signal);

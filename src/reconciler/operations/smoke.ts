@@ -4,10 +4,13 @@ import { redacted } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument, SmokeStep } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { followConversation, type Followed } from '../reconcile/conversation.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { interruption } from '../reconcile/interruption.ts';
-import { conversing } from '../service/v1/conversations.ts';
+import {
+  conversing,
+  followConversation,
+  type Followed,
+} from '../resources/sandboxes/conversation.ts';
 import type { WritingRequest } from './options.ts';
 import { chooseTargets } from './select.ts';
 import { withTarget } from './open-target.ts';

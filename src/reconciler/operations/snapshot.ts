@@ -1,9 +1,7 @@
-import type { CollectionName, Listing } from '../model/collection.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { EnvironmentObserved, ObservedDocument } from '../model/documents.gen.ts';
 import type { EnvironmentPlan, Warning } from '../model/plan.ts';
-import type { Digests, ReferenceSource, SandboxObserver } from '../model/ports.ts';
-import { MASK } from '../model/secret.ts';
+import type { Digests, ReferenceSource } from '../model/ports.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { declaredOrigin } from '../desired/resolve-server.ts';
@@ -11,8 +9,9 @@ import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { failedEnvironment } from '../plan/plan-document.ts';
 import { NOTHING_KNOWN } from '../plan/plan-settings.ts';
-import { savedListing } from '../service/collections/collection.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { DIALECTS } from '../service/dialects.ts';
+import { notInSnapshot, type ReaderOf } from '../service/port.ts';
 import { withLock } from '../service/settings.ts';
 import { savedSettings } from '../plan/snapshot.ts';
 import { declaredAddressDigest, digestsFor } from './digests.ts';
@@ -93,13 +92,9 @@ async function planTarget(
       base: await baseOf({ target, desired }),
       rotation,
       allowed,
-      observers: {
-        settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
-        sandboxes: sandboxesOfSnapshot(saved, at),
-        collections: {
-          list: async (collection: CollectionName) => collectionOfSnapshot(saved, collection),
-        },
-      },
+      settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
+      reader: <R>(of: ReaderOf<R>): R => of.saved({ environment: saved, at }),
+      resources: RESOURCES,
       clock: STOPPED,
       wait: 0,
       progress: () => {},
@@ -171,55 +166,4 @@ function settingsOfSnapshot(
   const answer = savedSettings(record, digests?.values ?? [], desired, made);
   const observed = DIALECTS[dialect].saved(stored ? answer : null);
   return desired.lock === undefined ? observed : withLock(observed, desired.lock);
-}
-
-/** A list that the snapshot does not contain is not taken for an empty one. */
-function collectionOfSnapshot(
-  { name, dialect, release, ...saved }: EnvironmentObserved,
-  collection: CollectionName,
-): Listing | null {
-  const items = saved[collection];
-  if (items === null) return null;
-  if (items === undefined)
-    throw notInSnapshot(
-      `The snapshot does not contain the ${collection} of ${name}.`,
-      `Take one with them: setpoint get settings,${collection} -o json=snapshot.json.`,
-    );
-  if (items.some((item) => `${item.name} ${item.description}`.includes(MASK)))
-    throw notInSnapshot(
-      `The snapshot masks names or descriptions of the ${collection} of ${name}.`,
-    );
-  return dialect === null ? null : savedListing(collection, { dialect, release }, items);
-}
-
-/** Specs and conversations that the snapshot does not contain are null: they are not judged. */
-function sandboxesOfSnapshot(
-  { name, sandboxes, specs, conversations }: EnvironmentObserved,
-  at: string,
-): SandboxObserver<null> {
-  return {
-    sandboxes: async () => {
-      if (sandboxes === null)
-        throw notInSnapshot(`The snapshot does not contain the sandboxes of ${name}.`);
-      if (sandboxes.some(({ id, spec }) => `${id} ${spec ?? ''}`.includes(MASK)))
-        throw notInSnapshot(`The snapshot masks the ids or specs of sandboxes of ${name}.`);
-      const observed = sandboxes.map(({ created_at, ...one }) => ({
-        ...one,
-        createdAt: timeOf(created_at),
-      }));
-      return { sandboxes: observed, at: Date.parse(at) };
-    },
-    specs: async () => specs,
-    conversations: async () =>
-      conversations?.map(({ created_at, ...one }) => ({ ...one, createdAt: timeOf(created_at) })) ??
-      null,
-  };
-}
-
-function timeOf(text: string | null): number | null {
-  return text === null ? null : Date.parse(text);
-}
-
-function notInSnapshot(message: string, hint?: string): SetpointError {
-  return new SetpointError('not-in-snapshot', message, hint === undefined ? {} : { hint });
 }

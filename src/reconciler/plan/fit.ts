@@ -42,7 +42,8 @@ export function misfit(
   problems.push(...mcpMisfits(desired, dialect));
   if (observed !== null)
     problems.push(...schemaMisfits(desired, observed), ...pointerMisfits(desired, observed));
-  if (desired.sandboxes.length > 0 && !dialect.sandboxes) problems.push(NO_SANDBOXES);
+  for (const { dialects, otherwise } of desired.only ?? [])
+    if (!dialects.includes(dialect.name)) problems.push(otherwise);
   if (problems.length === 0) return null;
   const message = `This service speaks ${dialect.name}, and nothing was sent to it. ${problems.join(' ')}`;
   return new SetpointError('unfit-for-service', message);
@@ -76,9 +77,6 @@ export function requireFit(desired: DesiredState, observed: ObservedState): void
   const unfit = misfit(desired, dialectAfter(desired, observed), observed);
   if (unfit !== null) throw unfit;
 }
-
-const NO_SANDBOXES =
-  'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.';
 
 /** That a field is in a part of which only another kind has it. */
 function kindMisfit(

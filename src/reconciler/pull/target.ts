@@ -8,7 +8,6 @@ import type { Change, SettingsPlan, Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
-import type { DesiredItem } from '../model/collection.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, ServerSettings } from '../model/state.ts';
 import { isRecord, secretsIn, type Value } from '../model/value.ts';
@@ -127,9 +126,7 @@ export function secretsToHide({
   readonly server: ServerSettings | SetpointError;
   readonly desired: DesiredState;
 }): Secret[] {
-  const declared = [...desired.fields, ...itemsOf(desired)].flatMap(({ value }) =>
-    secretsIn(value),
-  );
+  const declared = declaredValues(desired).flatMap((value) => secretsIn(value));
   const secrets = declared.filter((one) => one.ref !== null && !(one instanceof UnseenSecret));
   if (server instanceof SetpointError) return secrets;
   const key = server.apiKey === null ? [] : [server.apiKey];
@@ -151,13 +148,12 @@ function comparingWhatIsSet({ isUnset }: ComparableState, compare: CompareEntry)
   });
 }
 
-function itemsOf({ items }: DesiredState): readonly DesiredItem[] {
-  return [...items.values()].flat();
+function declaredValues({ fields, items }: DesiredState): readonly Value[] {
+  return [...fields, ...[...items.values()].flat()].map(({ value = null }) => value);
 }
 
 function hiddenIn({ desired, isUnset }: ComparableState, others: readonly Secret[]): Secret[] {
-  const all = [...desired.fields, ...itemsOf(desired)];
-  const secrets = all.flatMap(({ value }) => secretsIn(value));
+  const secrets = declaredValues(desired).flatMap((value) => secretsIn(value));
   return [...others, ...secrets.filter(({ ref }) => ref !== null && !isUnset(ref))];
 }
 

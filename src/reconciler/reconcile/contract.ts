@@ -1,47 +1,36 @@
-import type { CollectionActuator, CollectionObserver } from '../model/collection.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
 import type { Change, PartPlan, Plan, Unknown, Warning } from '../model/plan.ts';
-import type {
-  Actuator,
-  Clock,
-  FingerprintStore,
-  Observer,
-  SandboxActuator,
-  SandboxObserver,
-} from '../model/ports.ts';
+import type { Clock, FingerprintStore, Observer } from '../model/ports.ts';
 import type { Resource } from '../model/resource.ts';
 import type { ObservedState, Spoken } from '../model/state.ts';
 import type { OutcomeVerdict } from '../model/verdict.ts';
 import type { Approved } from '../plan/approval.ts';
 import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
+import type { ReaderOf, WriterOf } from '../service/port.ts';
 
-/** What an environment is observed and planned with. O is null for a caller that plans the sandboxes alone. */
+/** What an environment is observed and planned with. O is null for a caller that does not look at the settings. */
 export interface PlanInput<O extends ObservedState | null = ObservedState> extends PlanTerms {
-  readonly observers: {
-    readonly settings: Observer<O>;
-    readonly sandboxes: SandboxObserver<null>;
-    readonly collections: CollectionObserver;
-  };
-  /** What is planned and written, in this order. Default: all that there are. */
-  readonly resources?: readonly ManagedResource[];
+  /** Reads the settings: what the service is shows in them. */
+  readonly settings: Observer<O>;
+  /** What reads another resource. */
+  readonly reader: <R>(of: ReaderOf<R>) => R;
+  /** What is planned and written, in this order. */
+  readonly resources: readonly ManagedResource[];
   readonly clock: Clock;
-  /** How long to wait for sandboxes, in milliseconds; 0 does not wait. */
+  /** How long to wait for what takes time after its request, in milliseconds; 0 does not wait. */
   readonly wait: number;
-  /** Receives the state of the sandboxes that are waited for, after each observation of them. */
-  readonly progress: (waiting: readonly SandboxProgress[]) => void;
+  /** Receives what is waited for, after each observation of it. */
+  readonly progress: (waiting: readonly Waited[]) => void;
   /** A request to stop: nothing new is begun; a write in flight is finished and verified. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What one reconcile works with. */
 export interface ReconcileInput extends PlanInput {
-  readonly actuators: {
-    readonly settings: Actuator;
-    readonly sandboxes: SandboxActuator;
-    readonly collections: CollectionActuator;
-  };
+  /** What writes a resource. */
+  readonly writer: <W>(of: WriterOf<W>) => W;
   readonly fingerprints: FingerprintStore;
   /** The saved plan that nothing may go beyond; null if there is none. */
   readonly approved: Approved | null;
@@ -55,9 +44,9 @@ export interface ReconcileInput extends PlanInput {
   readonly abandon?: AbortSignal | undefined;
 }
 
-/** A sandbox that is waited for. `id` is null until the service has named it, `status` null until it is listed. */
-export interface SandboxProgress {
-  /** `watch`: it reads ERROR and may be booting. */
+/** What is waited for. `id` is null until the service has named it, `status` null until it is listed. */
+export interface Waited {
+  /** `watch`: it reads as failed, and may be starting. */
   readonly action: 'start' | 'resume' | 'pause' | 'watch';
   readonly id: string | null;
   readonly spec: string | null;
@@ -69,7 +58,7 @@ export interface SandboxProgress {
 export interface ResourceEnd {
   readonly status: Exclude<OutcomeVerdict, 'not-started' | 'refused' | 'not-empty'>;
   readonly results: ReadonlyMap<Change, Result>;
-  /** The ids that the service gave to what was started. */
+  /** The ids that the service gave to what was made. */
   readonly started: ReadonlyMap<Change, string>;
   readonly remaining: readonly Remainder[];
   readonly unknown: readonly Unknown[];
@@ -95,10 +84,28 @@ export interface ManagedResource extends Resource {
     input: PlanInput<ObservedState | null>,
     settings: ObservedState | null,
   ) => Promise<(() => PartPlan) | null>;
+  /** What `get` shows of it besides the settings, by the names that it is asked for. */
+  readonly lists?: Readonly<Record<string, ShownList>>;
+  /** Whether the file lists its items by their place, so that what is planned of one is known by its place. */
+  readonly isList?: true;
   /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */
   readonly write: (
     input: ReconcileInput,
     part: PartPlan,
     settings: ObservedState,
   ) => Promise<ResourceEnd>;
+}
+
+/** A list that `get` shows. */
+export interface ShownList {
+  /** As documents carry it; null if the service has none. `settings` are null if no list that was asked for goes by them. */
+  readonly read: (
+    reader: PlanInput['reader'],
+    settings: ObservedState | null,
+    signal: AbortSignal | undefined,
+  ) => Promise<unknown>;
+  /** Whether how it is read shows in the settings. */
+  readonly bySettings: boolean;
+  /** Whether documents leave it out if it was not asked for. */
+  readonly isOptional: boolean;
 }

@@ -17,7 +17,6 @@ import type { Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
 import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';
 import { observeAndPlan, planAgain } from './observe-and-plan.ts';
-import { RESOURCES } from './resources.ts';
 
 const ATTEMPTS = 3;
 
@@ -41,7 +40,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
     unverified(status, planned, error);
   try {
     if (input.ifEmpty === true) {
-      const found = await input.observers.settings.observe(input.signal);
+      const found = await input.settings.observe(input.signal);
       if (!isEmptyStore(found)) return leftAlone(found);
     }
     let next = await observeAndPlan(input);
@@ -106,7 +105,7 @@ async function writeAll(input: ReconcileInput, planned: Planned): Promise<Reconc
   let end: ResourceEnd = untouched([], []);
   for (const part of plan) {
     const { name } = part.resource;
-    const resource = (input.resources ?? RESOURCES).find((one) => one.name === name);
+    const resource = input.resources.find((one) => one.name === name);
     const own =
       end.error === null && resource !== undefined
         ? await resource.write(input, part, observed)

@@ -249,14 +249,14 @@ describe('plans are made in one place', () => {
   it('and what else compares with the plan of a part verifies, follows or pulls', () => {
     expect(users('planSettings', 'plan/')).toEqual([
       'pull/target.ts',
-      'reconcile/settings/mend.ts',
-      'reconcile/settings/send.ts',
-      'reconcile/settings/verify.ts',
+      'resources/settings/mend.ts',
+      'resources/settings/send.ts',
+      'resources/settings/verify.ts',
     ]);
-    expect(users('planSandboxes', 'plan/')).toEqual([
-      'reconcile/sandboxes/conclude.ts',
-      'reconcile/sandboxes/observe.ts',
-      'reconcile/sandboxes/send.ts',
+    expect(users('planSandboxes', 'resources/sandboxes/plan.ts')).toEqual([
+      'resources/sandboxes/conclude.ts',
+      'resources/sandboxes/observe.ts',
+      'resources/sandboxes/send.ts',
     ]);
   });
 

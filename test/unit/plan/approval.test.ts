@@ -32,7 +32,7 @@ function desiredOf(values: Readonly<Record<string, Value>>): DesiredState {
     if (field === undefined) throw new Error(name);
     return { field, value, source: () => ({ file: 'settings.yaml', line: 1, column: 1 }) };
   });
-  return { fields, missing: [], unmanaged: [], items: new Map(), sandboxes: [], guards: NO_GUARDS };
+  return { fields, missing: [], unmanaged: [], items: new Map(), guards: NO_GUARDS };
 }
 
 const DESIRED = desiredOf({ language: 'en', agent: 'A' });

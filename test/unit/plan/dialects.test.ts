@@ -36,7 +36,7 @@ function desired(values: Readonly<Record<string, Value>>): DesiredState {
     return { field, value, source };
   });
   const guards = { on: new Set<never>(), maxChanges: null, frozen: null };
-  return { fields, missing: [], unmanaged: [], items: new Map(), sandboxes: [], guards };
+  return { fields, missing: [], unmanaged: [], items: new Map(), guards };
 }
 
 const STORED = {

@@ -7,8 +7,8 @@ import { failedEnvironment } from '../../../src/reconciler/plan/plan-document.ts
 import { planEnvironment } from '../../../src/reconciler/plan/plan-environment.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { writtenSecrets } from '../../../src/reconciler/plan/plan-secrets.ts';
-import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resource.ts';
-import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
+import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import { observedState } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
 import { declared, environmentPlanned, planned } from './declared.ts';

@@ -3,12 +3,14 @@ import type {
   CountedSandboxes,
   DesiredSandboxes,
   NamedSandbox,
+} from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type {
   ObservedSandboxes,
   Sandbox,
-} from '../../../src/reconciler/model/sandbox.ts';
-import type { Started } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { specProblem } from '../../../src/reconciler/plan/spec-problem.ts';
+} from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import type { Started } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { specProblem } from '../../../src/reconciler/resources/sandboxes/spec-problem.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const MINUTE = 60_000;

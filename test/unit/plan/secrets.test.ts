@@ -20,7 +20,6 @@ function desired(name: string, value: Value): DesiredState {
     missing: [],
     unmanaged: [],
     items: new Map(),
-    sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };
 }

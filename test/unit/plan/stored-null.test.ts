@@ -17,7 +17,6 @@ function changes(declared: Value, llm: Readonly<Record<string, Value>>) {
     items: new Map(),
     missing: [],
     unmanaged: [],
-    sandboxes: [],
     guards: { on: new Set(), maxChanges: null, frozen: null },
   };
   const observed = observedState(recordOf(Object.entries(answer)));

@@ -11,8 +11,8 @@ import { recordOf, type Value } from '../../../src/reconciler/model/value.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { classified, declarations } from '../../../src/reconciler/plan/three-way.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
-import { NO_SANDBOXES } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { sandboxPart } from '../../../src/reconciler/reconcile/sandboxes/resource.ts';
+import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
 import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 

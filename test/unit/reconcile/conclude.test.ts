@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { errorReport, SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
-import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { concludeRun } from '../../../src/reconciler/reconcile/sandboxes/conclude.ts';
-import type { RunStep } from '../../../src/reconciler/reconcile/sandboxes/run.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { concludeRun } from '../../../src/reconciler/resources/sandboxes/conclude.ts';
+import type { RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
 
 const NOW = 1_700_000_000_000;

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { Conversing, StartTask } from '../../../src/reconciler/model/ports.ts';
 import type { SmokeStep } from '../../../src/reconciler/model/documents.gen.ts';
 import {
   followConversation,
+  type Conversing,
   type FollowInput,
-} from '../../../src/reconciler/reconcile/conversation.ts';
+  type StartTask,
+} from '../../../src/reconciler/resources/sandboxes/conversation.ts';
 import { inParallel } from '../../../src/reconciler/reconcile/in-parallel.ts';
 
 const NO_ANSWER = new SetpointError('timed-out', 'No answer.');

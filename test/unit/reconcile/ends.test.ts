@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
+import { withSandboxes } from './listed.ts';
 import { lost, refused, scripted, type Script } from './scripted.ts';
 
 const ONE_MORE: DesiredSandboxes = {
@@ -22,7 +24,7 @@ const PYTHON = { ...ONE_MORE, spec: 'python' };
 
 /** Settings and a sandbox in one run. */
 async function both(script: Script, sandboxes: readonly DesiredSandboxes[] = [PYTHON]) {
-  const desired = { ...declared('language: fr\nsandbox_api_key: null'), sandboxes };
+  const desired = withSandboxes(declared('language: fr\nsandbox_api_key: null'), sandboxes);
   const service = scripted(desired, {
     shows: [EN, EN, FR],
     lists: [[ALIEN], [ALIEN], [ALIEN, NEW]],
@@ -80,14 +82,11 @@ describe('settings and sandboxes in one run', () => {
 
   it('keep their warnings and what is not known of either', async () => {
     const desired = 'language: fr\nllm_api_key: ${env:KEY}';
-    const service = scripted(
-      { ...declared(desired, { KEY: 'k' }), sandboxes: [PYTHON] },
-      {
-        shows: [{ ...FR, llm_api_key_set: true }],
-        lists: [[ALIEN], [ALIEN], [ALIEN, NEW]],
-        starts: [{ kind: 'started', id: 'new' }],
-      },
-    );
+    const service = scripted(withSandboxes(declared(desired, { KEY: 'k' }), [PYTHON]), {
+      shows: [{ ...FR, llm_api_key_set: true }],
+      lists: [[ALIEN], [ALIEN], [ALIEN, NEW]],
+      starts: [{ kind: 'started', id: 'new' }],
+    });
     const end = await reconcile(service.input);
     expect(end.unknown).toMatchObject([{ path: ['llm_api_key'] }]);
   });

@@ -22,7 +22,7 @@ import type {
 import { sameResult, untouched } from '../../../src/reconciler/reconcile/ends.ts';
 import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
-import { SETTINGS_RESOURCE } from '../../../src/reconciler/reconcile/settings/resource.ts';
+import { SETTINGS_RESOURCE } from '../../../src/reconciler/resources/settings/resource.ts';
 import { PLAIN } from '../../../src/reconciler/render/style.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
-import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { followSteps } from '../../../src/reconciler/reconcile/sandboxes/follow.ts';
-import type { RunStep } from '../../../src/reconciler/reconcile/sandboxes/run.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { followSteps } from '../../../src/reconciler/resources/sandboxes/follow.ts';
+import type { RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
-import { counted, list, named } from './listed.ts';
-import { lost, scripted, STORED, type Script } from './scripted.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
+import {
+  SANDBOX_READER,
+  type SandboxReader,
+} from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import { lost, reading, scripted, STORED, type Script } from './scripted.ts';
 
 const unreachable = new SetpointError('unreachable', 'No.');
 const none = new SetpointError('server-error', 'No answer.');
@@ -19,10 +24,10 @@ async function followed(
   lists: readonly (readonly Sandbox[] | SetpointError)[],
   script: Script = {},
 ) {
-  const { input, ...seen } = scripted(
-    { ...declared('language: fr'), sandboxes },
-    { lists, ...script },
-  );
+  const { input, ...seen } = scripted(withSandboxes(declared('language: fr'), sandboxes), {
+    lists,
+    ...script,
+  });
   const observed = { sandboxes: list(...before), specs: null, busy: null, at: 1_700_000_000_000 };
   const approved = planSandboxes(sandboxes, observed);
   const steps = approved.steps.map((step, index): RunStep => ({
@@ -37,26 +42,24 @@ async function followed(
   await input.clock.sleep(7000);
   const within: (number | undefined)[] = [];
   const stoppable: boolean[] = [];
-  const observer: typeof input.observers.sandboxes = {
-    ...input.observers.sandboxes,
+  const service = input.reader(SANDBOX_READER);
+  const observer: SandboxReader = {
+    ...service,
     sandboxes: (signal, milliseconds) => {
       stoppable.push(signal !== undefined);
       within.push(milliseconds);
-      return input.observers.sandboxes.sandboxes(signal, milliseconds);
+      return service.sandboxes(signal, milliseconds);
     },
   };
-  const run = await followSteps(
-    { ...input, observers: { ...input.observers, sandboxes: observer } },
-    {
-      desired: sandboxes,
-      approved,
-      before: observed,
-      steps,
-      last: null,
-      error: null,
-      waited: false,
-    },
-  );
+  const run = await followSteps(reading(input, SANDBOX_READER, observer), {
+    desired: sandboxes,
+    approved,
+    before: observed,
+    steps,
+    last: null,
+    error: null,
+    waited: false,
+  });
   return {
     ends: run.steps.map(({ id, state, status, wasUp, error }) =>
       [id ?? '?', state, status ?? '-', ...(wasUp ? ['was up'] : []), error?.message ?? '']

@@ -3,7 +3,8 @@ import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from '../plan/declared.ts';
-import { scripted, type Script } from './scripted.ts';
+import { settingsWriter } from '../../../src/reconciler/resources/settings/send.ts';
+import { scripted, type Script, writers } from './scripted.ts';
 
 const EN = { language: 'en' };
 const FR = { language: 'fr' };
@@ -82,20 +83,16 @@ it.each([
     const end = await reconcile({
       ...input,
       ifEmpty: true,
-      observers: {
-        ...input.observers,
-        settings: { observe: async () => shown(writes === 0 ? EN : FR) },
-      },
-      actuators: {
-        ...input.actuators,
+      settings: { observe: async () => shown(writes === 0 ? EN : FR) },
+      writer: writers({
         settings: {
-          ...input.actuators.settings,
+          ...input.writer(settingsWriter),
           store: async () => {
             writes += 1;
             return { kind: 'stored' };
           },
         },
-      },
+      }),
     });
     expect([end.status, writes]).toEqual([status, untouched ? 1 : 0]);
   },

@@ -1,4 +1,14 @@
-import type { DesiredSandboxes, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+
+/** A state that declares these sandboxes. */
+export function withSandboxes(
+  desired: DesiredState,
+  sandboxes: readonly DesiredSandboxes[],
+): DesiredState {
+  return { ...desired, items: new Map([['sandboxes', sandboxes]]) };
+}
 
 const SOURCE = { file: 'settings.yaml', line: 1, column: 1 };
 

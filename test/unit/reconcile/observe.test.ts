@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  Conversation,
-  DesiredSandboxes,
-  Sandbox,
-} from '../../../src/reconciler/model/sandbox.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { Conversation, Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
 import {
   observeSandboxes,
   planObservedSandboxes,
-} from '../../../src/reconciler/reconcile/sandboxes/observe.ts';
+} from '../../../src/reconciler/resources/sandboxes/observe.ts';
 import { declared } from '../plan/declared.ts';
-import { counted, list, named } from './listed.ts';
-import { scripted, type Script } from './scripted.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
+import {
+  SANDBOX_READER,
+  type SandboxReader,
+} from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import { reading, scripted, type Script } from './scripted.ts';
 
 /** A service by a script that also notes which of its other lists are read. */
 function service(
@@ -18,13 +19,13 @@ function service(
   lists: readonly (readonly Sandbox[])[],
   { conversations = [], ...script }: Script = {},
 ) {
-  const { input, ...seen } = scripted(
-    { ...declared('language: fr'), sandboxes },
-    { lists, ...script },
-  );
+  const { input, ...seen } = scripted(withSandboxes(declared('language: fr'), sandboxes), {
+    lists,
+    ...script,
+  });
   const read: string[] = [];
-  const observer: typeof input.observers.sandboxes = {
-    ...input.observers.sandboxes,
+  const observer: SandboxReader = {
+    ...input.reader(SANDBOX_READER),
     specs: async () => {
       read.push('specs');
       return [{ id: 'node' }, { id: 'python' }];
@@ -37,7 +38,7 @@ function service(
   return {
     ...seen,
     read,
-    input: { ...input, observers: { ...input.observers, sandboxes: observer } },
+    input: reading(input, SANDBOX_READER, observer),
   };
 }
 

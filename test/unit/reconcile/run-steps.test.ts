@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredSandboxes, SandboxPlan } from '../../../src/reconciler/model/sandbox.ts';
-import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import type { SandboxPlan } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import {
   namedSpecs,
   startedIn,
   stillNeeded,
-} from '../../../src/reconciler/reconcile/sandboxes/run.ts';
+} from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';
 
 function plan(desired: readonly DesiredSandboxes[], ...texts: readonly string[]): SandboxPlan {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { errorReport, SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
-import type { DesiredSandboxes } from '../../../src/reconciler/model/sandbox.ts';
+import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
-import { counted, list, named } from './listed.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
 import { refused, scripted, STORED, type Script } from './scripted.ts';
 
 const started = (id: string): StartAnswer => ({ kind: 'started', id });
@@ -14,10 +14,10 @@ const FR = { language: 'fr' };
 
 /** The end of a run, with a result for each change by its path; without the warning that every write of settings has. */
 async function ended(sandboxes: readonly DesiredSandboxes[], script: Script) {
-  const { input, steps } = scripted(
-    { ...declared('language: fr'), sandboxes },
-    { shows: [FR], ...script },
-  );
+  const { input, steps } = scripted(withSandboxes(declared('language: fr'), sandboxes), {
+    shows: [FR],
+    ...script,
+  });
   const reconciled = await reconcile(input);
   const { results, started: ids, error, plan: _, dialect: __, release: ___, ...end } = reconciled;
   return {

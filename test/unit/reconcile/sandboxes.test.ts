@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
-import type { DesiredSandboxes } from '../../../src/reconciler/model/sandbox.ts';
+import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
-import { counted, list, named } from './listed.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
 import { lost, refused, scripted, STORED, type Script } from './scripted.ts';
 
 const started = (id: string): StartAnswer => ({ kind: 'started', id });
 const unreachable = new SetpointError('unreachable', 'No.');
 
 async function run(sandboxes: readonly DesiredSandboxes[], script: Script) {
-  const service = scripted(
-    { ...declared('language: fr'), sandboxes },
-    { shows: [{ language: 'fr' }], ...script },
-  );
+  const service = scripted(withSandboxes(declared('language: fr'), sandboxes), {
+    shows: [{ language: 'fr' }],
+    ...script,
+  });
   const end = await reconcile(service.input);
   return {
     ...service,

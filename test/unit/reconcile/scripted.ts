@@ -1,16 +1,19 @@
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
-import type {
-  StartAnswer,
-  WriteAnswer,
-  WrittenSecret,
-} from '../../../src/reconciler/model/ports.ts';
-import type { Conversation, Sandbox } from '../../../src/reconciler/model/sandbox.ts';
+import type { Actuator, WriteAnswer, WrittenSecret } from '../../../src/reconciler/model/ports.ts';
+import type { Conversation, Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import type {
-  ReconcileInput,
-  SandboxProgress,
-} from '../../../src/reconciler/reconcile/contract.ts';
+import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
+import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
+import {
+  SANDBOX_READER,
+  sandboxWriter,
+  type SandboxReader,
+  type SandboxWriter,
+  type StartAnswer,
+} from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import { settingsWriter } from '../../../src/reconciler/resources/settings/send.ts';
+import type { ReaderOf, WriterOf } from '../../../src/reconciler/service/port.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { quickClock } from '../../fixture/settings.ts';
@@ -46,7 +49,7 @@ export function refused(retry: boolean, reached: boolean, retryAfter?: number): 
 export function scripted(desired: DesiredState, script: Script) {
   const steps: string[] = [];
   const writes: SettingsWrite[] = [];
-  const progress: (readonly SandboxProgress[])[] = [];
+  const progress: (readonly Waited[])[] = [];
   const fingerprints: string[] = [];
   const note = (step: string): void => {
     script.on?.(step, steps.filter((one) => one === step).length + 1);
@@ -61,7 +64,17 @@ export function scripted(desired: DesiredState, script: Script) {
   const start = inOrder(script.starts ?? []);
   const pause = inOrder(script.pauses ?? [STORED]);
   const resume = inOrder(script.resumes ?? [STORED]);
-  const input: ReconcileInput = {
+  const sandboxes: SandboxReader = {
+    sandboxes: async () => {
+      note('list');
+      const shown = list();
+      if (shown instanceof Error) throw shown;
+      return { sandboxes: shown, at: clock.now() };
+    },
+    specs: async () => [{ id: 'python' }, { id: 'node' }],
+    conversations: async () => script.conversations ?? [],
+  };
+  const bare: ReconcileInput = {
     desired,
     base: null,
     rotation: [],
@@ -80,28 +93,19 @@ export function scripted(desired: DesiredState, script: Script) {
     progress: (waiting) => progress.push(waiting),
     announce: () => Promise.resolve(),
     approve: () => Promise.resolve(true),
-    observers: {
-      settings: {
-        observe: async () => {
-          note('observe');
-          const shown = observe();
-          if (shown instanceof Error) throw shown;
-          return shown === null ? EMPTY_STORE : observedOf(shown);
-        },
+    settings: {
+      observe: async () => {
+        note('observe');
+        const shown = observe();
+        if (shown instanceof Error) throw shown;
+        return shown === null ? EMPTY_STORE : observedOf(shown);
       },
-      sandboxes: {
-        sandboxes: async () => {
-          note('list');
-          const shown = list();
-          if (shown instanceof Error) throw shown;
-          return { sandboxes: shown, at: clock.now() };
-        },
-        specs: async () => [{ id: 'python' }, { id: 'node' }],
-        conversations: async () => script.conversations ?? [],
-      },
-      collections: { list: async () => null },
     },
-    actuators: {
+    resources: RESOURCES,
+    reader: () => {
+      throw new Error('The script says nothing of this.');
+    },
+    writer: writers({
       settings: {
         store: async (write) => {
           note('store');
@@ -124,8 +128,7 @@ export function scripted(desired: DesiredState, script: Script) {
           return resume();
         },
       },
-      collections: { send: async () => STORED },
-    },
+    }),
     fingerprints: {
       compare: () => 'none',
       forget: async (paths) => {
@@ -137,7 +140,35 @@ export function scripted(desired: DesiredState, script: Script) {
     },
     ...script.more,
   };
+  const input = reading(bare, SANDBOX_READER, sandboxes);
   return { input, steps, writes, progress, fingerprints, slept: clock.slept };
+}
+
+/** The same input, which reads one resource by this reader. */
+export function reading<R>(
+  input: ReconcileInput,
+  of: ReaderOf<R>,
+  reader: R & object,
+): ReconcileInput {
+  return {
+    ...input,
+    reader: <A>(asked: ReaderOf<A>) =>
+      Object.is(asked, of) ? (reader as unknown as A) : input.reader(asked),
+  };
+}
+
+/** Writers that do as they are told. */
+export function writers(made: {
+  readonly settings: Actuator;
+  readonly sandboxes?: SandboxWriter;
+}): ReconcileInput['writer'] {
+  return <W>(asked: WriterOf<W>) => {
+    const known = new Map<unknown, unknown>([
+      [settingsWriter, made.settings],
+      [sandboxWriter, made.sandboxes],
+    ]);
+    return known.get(asked) as W;
+  };
 }
 
 function inOrder<T>(values: readonly T[]): () => T {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { StartAnswer } from '../../../src/reconciler/model/ports.ts';
-import type { DesiredSandboxes } from '../../../src/reconciler/model/sandbox.ts';
-import { planSandboxes } from '../../../src/reconciler/plan/plan-sandboxes.ts';
-import { sendSteps } from '../../../src/reconciler/reconcile/sandboxes/send.ts';
+import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { sendSteps } from '../../../src/reconciler/resources/sandboxes/send.ts';
 import { declared } from '../plan/declared.ts';
-import { counted, list, named } from './listed.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
 import { lost, refused, scripted, type Script } from './scripted.ts';
 
 const AWAY = refused(true, false, 3000) as StartAnswer;
@@ -19,7 +19,7 @@ async function sent(
   before: readonly string[],
   script: Script,
 ) {
-  const service = scripted({ ...declared('language: fr'), sandboxes }, script);
+  const service = scripted(withSandboxes(declared('language: fr'), sandboxes), script);
   const observed = { sandboxes: list(...before), specs: null, busy: null, at: 1_700_000_000_000 };
   const { steps } = planSandboxes(sandboxes, observed);
   const ends = await sendSteps(service.input, steps, observed);

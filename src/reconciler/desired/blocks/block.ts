@@ -1,5 +1,6 @@
 import type { MapNode, Node, overlay } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
+import type { DeclaredItem, OnlyOn } from '../../model/state.ts';
 import type { Value } from '../../model/value.ts';
 
 /** The keys that lead to a place, from the top of the file. */
@@ -31,11 +32,16 @@ export interface Block<Name extends string = string> {
   readonly keyForm?: (path: FilePath) => readonly [message: string, hint: string];
   /** An environment's block over the same block above it. */
   readonly overlay?: typeof overlay;
-  /** Whether its keys are the names of items of a collection. */
-  readonly holdsItems?: true;
+  /** What it declares item by item, in the order of the file. */
+  readonly items?: (node: Node, resolve: Resolve) => readonly DeclaredItem[];
+  /** The only services that have what it declares. */
+  readonly only?: OnlyOn;
   /** The block as a policy judges it, references as they are written. */
   readonly data?: (node: Node) => Value;
 }
+
+/** The value of a text, its references looked up. */
+export type Resolve = (text: string) => Value;
 
 /** The path without the environment that holds it, so that every block has the same paths. */
 export function inBlock(path: FilePath): FilePath {

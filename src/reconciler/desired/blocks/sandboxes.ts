@@ -1,4 +1,4 @@
-import type { DesiredSandboxes } from '../../model/sandbox.ts';
+import type { DeclaredItem } from '../../model/state.ts';
 import { member, textOf, type MapNode, type Member, type Node } from '../node.ts';
 import { type PlacedFinding, locate } from '../source-file.ts';
 import { isMisspelt } from '../schema-lookup.ts';
@@ -9,15 +9,33 @@ export const sandboxes: Block<'sandboxes'> = {
   name: 'sandboxes',
   pulled: false,
   check,
+  only: {
+    dialects: ['settings-v0', 'app-server'],
+    otherwise:
+      'It has no sandboxes: settings-v0 and app-server have them. Declare sandboxes only in environments with such a service.',
+  },
+  items: (node) => (node.kind === 'list' ? node.items.map(desiredItem) : []),
   isQuotable: (value) => isNumberOrWord(value) || isPlainWord(value.replaceAll(':', '-')),
 };
 
-const NONE: readonly DesiredSandboxes[] = [];
-
-/** The declared sandboxes, in the order of the file. No reference is resolved in them. */
-export function desiredSandboxes(node: Node | undefined): readonly DesiredSandboxes[] {
-  return node?.kind === 'list' ? node.items.map(desiredItem) : NONE;
+/** An item that counts: at least, or with `surplus: 'pause'` exactly, `running` are up. Without `spec` it counts what no other item claims. */
+export interface CountedSandboxes extends DeclaredItem {
+  readonly kind: 'counted';
+  readonly spec: string | null;
+  readonly running: number;
+  readonly surplus: 'keep' | 'pause';
+  readonly whenBusy: 'skip' | 'pause';
 }
+
+/** An item about one sandbox. */
+export interface NamedSandbox extends DeclaredItem {
+  readonly kind: 'named';
+  readonly id: string;
+  readonly state: 'running' | 'paused';
+  readonly whenBusy: 'skip' | 'pause';
+}
+
+export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
 
 function desiredItem(node: Node): DesiredSandboxes {
   const source = locate(node.file, node.at);

@@ -1,4 +1,5 @@
 import { secondName } from '../../model/collection.ts';
+import { namedItems } from '../items.ts';
 import { member, type MapNode, type Member, type Node } from '../node.ts';
 import type { PlacedFinding } from '../source-file.ts';
 import type { Block, FilePath } from './block.ts';
@@ -16,7 +17,7 @@ export const secrets: Block<'secrets'> = {
           'This is no name of a secret that every server takes.',
           'Use at most 64 letters, digits and _, and begin with a letter.',
         ],
-  holdsItems: true,
+  items: namedItems,
 };
 
 interface Named {

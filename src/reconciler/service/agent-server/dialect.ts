@@ -84,7 +84,6 @@ export const AGENT_SERVER: Dialect = {
   name: 'agent-server',
   writes: 'fields',
   mcp: 'entries',
-  sandboxes: false,
   nullsMayHide: false,
   ofKind: (kind) => agentServerWith(kind === 'acp'),
   unstorable: UNSTORABLE,

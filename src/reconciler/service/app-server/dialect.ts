@@ -65,7 +65,6 @@ export const APP_SERVER: Dialect = {
   writes: 'fields',
   mcp: 'config',
   authHeader: 'Authorization',
-  sandboxes: true,
   nullsMayHide: false,
   ofKind: (kind) => appServerWith(kind === 'acp'),
   native: new Map([['disabled_skills', { onNull: 'refuses' }]]),

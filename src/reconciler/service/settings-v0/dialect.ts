@@ -23,7 +23,6 @@ export const SETTINGS_V0: Dialect = {
   name: 'settings-v0',
   writes: 'record',
   mcp: 'config',
-  sandboxes: true,
   nullsMayHide: true,
   entryMembers: {
     sse_servers: ['url', 'api_key'],

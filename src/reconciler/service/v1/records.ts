@@ -1,56 +1,16 @@
-import type { StartTask } from '../../model/ports.ts';
-import type { Conversation, Sandbox, SandboxSpec } from '../../model/sandbox.ts';
 import { isRecord, type Value, type ValueRecord } from '../../model/value.ts';
 
-/**
- * The records of /api/v1 as far as setpoint reads them, and no further: keys of sessions and addresses that hold one are left
- * behind. What is new or missing is no error; a record without an id is null. Source: behaviour 3 (the specification leaves the
- * shapes open).
+/*
+ * Members of the records of /api/v1. What is new or missing is no error; a record without an id is null. Source: behaviour 3 (the
+ * specification leaves the shapes open).
  */
-export function sandboxIn(value: Value): Sandbox | null {
-  const id = idIn(value);
-  if (id === null || !isRecord(value)) return null;
-  return {
-    id,
-    spec: nameIn(value, 'sandbox_spec_id'),
-    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
-    createdAt: timeIn(value, 'created_at'),
-  };
-}
-
-export function specIn(value: Value): SandboxSpec | null {
-  const id = idIn(value);
-  return id === null ? null : { id };
-}
-
-export function conversationIn(value: Value): Conversation | null {
-  const id = idIn(value);
-  if (id === null || !isRecord(value)) return null;
-  return {
-    id,
-    sandbox: nameIn(value, 'sandbox_id'),
-    status: stateIn(value, 'execution_status')?.toLowerCase() ?? null,
-    createdAt: timeIn(value, 'created_at'),
-  };
-}
-
-export function startTaskIn(value: Value): StartTask | null {
-  const id = idIn(value);
-  if (id === null || !isRecord(value)) return null;
-  return {
-    id,
-    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
-    conversation: nameIn(value, 'app_conversation_id'),
-    sandbox: nameIn(value, 'sandbox_id'),
-  };
-}
 
 const LONGEST_ID = 300;
 const LONGEST_STATE = 64;
 const LONGEST_TIME = 64;
 
 /** An id that can be part of an address: dots alone would lead elsewhere, and half a letter cannot be written there. */
-function idIn(value: Value): string | null {
+export function idIn(value: Value): string | null {
   const id = isRecord(value) ? textIn(value, 'id') : null;
   return id === null || id.length > LONGEST_ID || /^\.*$/.test(id) || !isWhole(id) ? null : id;
 }
@@ -66,19 +26,19 @@ function textIn(record: ValueRecord, key: string): string | null {
 }
 
 /** The id of something else; null if it is longer than any id. */
-function nameIn(record: ValueRecord, key: string): string | null {
+export function nameIn(record: ValueRecord, key: string): string | null {
   const text = textIn(record, key);
   return text === null || text.length > LONGEST_ID ? null : text;
 }
 
 /** A state in the service's own word, cut to a length that no real word has. */
-function stateIn(record: ValueRecord, key: string): string | null {
+export function stateIn(record: ValueRecord, key: string): string | null {
   const text = textIn(record, key);
   return text === null || text.length <= LONGEST_STATE ? text : `${text.slice(0, LONGEST_STATE)}…`;
 }
 
 /** A time without a zone is UTC: the service writes both. */
-function timeIn(record: ValueRecord, key: string): number | null {
+export function timeIn(record: ValueRecord, key: string): number | null {
   const text = textIn(record, key) ?? '';
   if (text.length > LONGEST_TIME) return null;
   const time = Date.parse(/T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);

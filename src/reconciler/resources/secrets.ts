@@ -1,7 +1,7 @@
-import type { ItemRequest, ListedItem } from '../../model/collection.ts';
-import type { DialectName } from '../../model/dialect.ts';
-import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
-import type { Page, Wire } from './collection.ts';
+import type { ItemRequest, ListedItem } from '../model/collection.ts';
+import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
+import { collection } from './collections/collection.ts';
+import type { Page, Wire, Wires } from './collections/wire.ts';
 
 const V0 = '/api/secrets';
 const V1 = '/api/v1/secrets';
@@ -11,7 +11,7 @@ const AGENT = '/api/settings/secrets';
 const CREATES_ONLY = /^1\.[78](\D|$)/;
 
 /** The custom secrets of each kind of server. Source: behaviour 4. */
-export const CUSTOM_SECRETS: Readonly<Record<DialectName, Wire>> = {
+const WIRES: Wires = {
   'settings-v0': {
     list: () => V0,
     page: (json) => pageOf(json, 'custom_secrets'),
@@ -36,6 +36,14 @@ export const CUSTOM_SECRETS: Readonly<Record<DialectName, Wire>> = {
     request: (request) => named(AGENT, 'PUT', request),
   },
 };
+
+/** The values that a service hands to what runs in its sandboxes, by name. */
+export const SECRETS = collection({
+  resource: 'secret',
+  block: 'secrets',
+  noun: 'custom secrets',
+  wires: WIRES,
+});
 
 /** The three kinds of server differ in how one is stored. */
 function named(

@@ -1,11 +1,12 @@
 import type { Warning } from '../../model/plan.ts';
-import type { SandboxObserver } from '../../model/ports.ts';
-import type { ObservedSandboxes, SandboxPlan } from '../../model/sandbox.ts';
+import type { ObservedSandboxes, SandboxPlan } from './sandbox.ts';
 import type { ObservedState } from '../../model/state.ts';
-import { NO_SANDBOXES, planSandboxes } from '../../plan/plan-sandboxes.ts';
-import { specProblem } from '../../plan/spec-problem.ts';
-import type { PlanInput } from '../contract.ts';
-import { interruption } from '../interruption.ts';
+import { NO_SANDBOXES, planSandboxes } from './plan.ts';
+import { declaredSandboxes } from './sandbox.ts';
+import { SANDBOX_READER, type SandboxReader } from './wire.ts';
+import { specProblem } from './spec-problem.ts';
+import type { PlanInput } from '../../reconcile/contract.ts';
+import { interruption } from '../../reconcile/interruption.ts';
 
 type Input = PlanInput<ObservedState | null>;
 
@@ -22,7 +23,7 @@ const EMPTY_PAUSE = 2000;
  */
 export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> {
   const { desired, clock, signal } = input;
-  if (desired.sandboxes.length === 0) return NO_SANDBOXES;
+  if (declaredSandboxes(desired).length === 0) return NO_SANDBOXES;
   const begun = clock.monotonic();
   let { plan } = await observeSandboxes(input, ({ unmet }) => unmet.length > 0);
   for (;;) {
@@ -63,12 +64,10 @@ export async function observeSandboxes(
 }
 
 /** Reads specs only if an item names one, and conversations only if a pause could interrupt one. Throws `spec-refused`. */
-async function readSandboxes({
-  observers,
-  desired: { sandboxes: desired },
-  signal,
-}: Input): Promise<SandboxObservation> {
-  const observer = observers.sandboxes;
+async function readSandboxes(input: Input): Promise<SandboxObservation> {
+  const { signal } = input;
+  const desired = declaredSandboxes(input.desired);
+  const observer = input.reader(SANDBOX_READER);
   const isNamed = desired.some((item) => item.kind === 'counted' && item.spec !== null);
   const [{ sandboxes, at }, specs] = await Promise.all([
     observer.sandboxes(signal),
@@ -96,7 +95,7 @@ const UNKNOWN_BUSY: Warning = {
 
 /** Null if the observer has no conversations. */
 async function busySandboxes(
-  observer: SandboxObserver<null>,
+  observer: SandboxReader,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<string> | null> {
   const conversations = await observer.conversations(signal);

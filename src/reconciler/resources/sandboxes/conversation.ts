@@ -1,8 +1,30 @@
-import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { Clock, Conversing, StartTask } from '../model/ports.ts';
-import type { SmokeStep } from '../model/documents.gen.ts';
-import { FIRST_PAUSE, nextPause } from './pauses.ts';
-import { interruption, unlessAbandoned } from './interruption.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { Clock, WriteFailure } from '../../model/ports.ts';
+import type { SmokeStep } from '../../model/documents.gen.ts';
+import { isList, isRecord, type Value } from '../../model/value.ts';
+import type { Connection } from '../../service/connect.ts';
+import { ambiguous, sendOnce } from '../../service/send.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import { idIn, nameIn, stateIn } from '../../service/v1/records.ts';
+import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
+import { FIRST_PAUSE, nextPause } from '../../reconcile/pauses.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+
+/** Where a conversation that is being started is at. `status` is the service's word in capitals: READY and ERROR are its ends. */
+export interface StartTask {
+  readonly id: string;
+  readonly status: string;
+  readonly conversation: string | null;
+  readonly sandbox: string | null;
+}
+
+/** Starts conversations and follows them. A start is sent once. */
+export interface Conversing {
+  start(
+    message: string,
+  ): Promise<{ readonly kind: 'begun'; readonly task: StartTask } | WriteFailure>;
+  task(id: string, signal?: AbortSignal): Promise<StartTask>;
+}
 
 export interface FollowInput {
   readonly conversing: Conversing;
@@ -90,4 +112,57 @@ function conversationMaybeStarted(error: SetpointError): SetpointError {
     `A conversation may or may not have been started; it was not requested again. ${error.message}`,
     { hint: 'Check with setpoint get conversations.', cause: error },
   );
+}
+
+const CONVERSATIONS = '/api/v1/app-conversations';
+const TASKS = `${CONVERSATIONS}/start-tasks`;
+
+/** Starts conversations, one POST for each call, and reads how far a start has come. Source: specification 4.1; behaviour 3.4. */
+export function conversing(connection: Connection): Conversing {
+  return {
+    start: async (message) => {
+      const timeout = startTimeout(connection);
+      const content = [{ type: 'text', text: message }];
+      const answer = await sendOnce(connection, {
+        method: 'POST',
+        path: CONVERSATIONS,
+        body: JSON.stringify({ initial_message: { role: 'user', content, run: true } }),
+        timeout,
+        headersTimeout: timeout,
+      });
+      if (answer.kind !== 'done') return answer;
+      const task = startTaskIn(answer.answer);
+      if (task !== null) return { kind: 'begun', task };
+      const place = connection.place('POST', CONVERSATIONS);
+      return ambiguous(
+        new ServiceError('bad-response', `${place} was answered without the id of a task.`),
+      );
+    },
+    task: (id, signal) => task(connection, id, signal),
+  };
+}
+
+async function task(
+  connection: Connection,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<StartTask> {
+  const path = `${TASKS}?ids=${encodeURIComponent(id)}`;
+  const { json } = await getV1(connection, path, listLimits(connection), signal);
+  const [first] = isList(json) ? json : [];
+  const found = first === undefined ? null : startTaskIn(first);
+  if (found !== null) return found;
+  const place = connection.place('GET', TASKS);
+  throw new ServiceError('bad-response', `${place} was answered without the requested task.`);
+}
+
+function startTaskIn(value: Value): StartTask | null {
+  const id = idIn(value);
+  if (id === null || !isRecord(value)) return null;
+  return {
+    id,
+    status: stateIn(value, 'status')?.toUpperCase() ?? 'UNKNOWN',
+    conversation: nameIn(value, 'app_conversation_id'),
+    sandbox: nameIn(value, 'sandbox_id'),
+  };
 }

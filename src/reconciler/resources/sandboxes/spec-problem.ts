@@ -1,11 +1,7 @@
-import { SetpointError } from '../model/error.ts';
-import type {
-  CountedSandboxes,
-  DesiredSandboxes,
-  ObservedSandboxes,
-  SandboxPlan,
-} from '../model/sandbox.ts';
-import { didYouMean } from '../model/wording.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { CountedSandboxes, DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
+import type { ObservedSandboxes, SandboxPlan } from './sandbox.ts';
+import { didYouMean } from '../../model/wording.ts';
 
 const LISTED_SPECS = 10;
 

@@ -4,8 +4,9 @@ import { samePath } from '../../model/path.ts';
 import type { SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { ACTIVE, endingBy, hasEnded, isUnchanged, profileWarning } from '../../plan/profiles.ts';
-import type { ReconcileInput } from '../contract.ts';
-import { unlessAbandoned } from '../interruption.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
+import { unlessAbandoned } from '../../reconcile/interruption.ts';
+import { settingsWriter } from './send.ts';
 
 /** Whether a profile was made active again, and what was answered to it if the service did not confirm it. */
 export interface Activation {
@@ -18,7 +19,7 @@ export interface Activation {
  * left out if either is not what it was before the write. Whether it took effect, the observation that follows shows.
  */
 export async function activatedAgain(
-  { actuators, abandon }: ReconcileInput,
+  { writer, abandon }: ReconcileInput,
   write: SettingsWrite,
   before: ObservedState,
   latest: ObservedState,
@@ -30,7 +31,8 @@ export async function activatedAgain(
     !isUnchanged(ending.name, before, latest)
   )
     return { sent: false, error: null };
-  const answer = await unlessAbandoned(actuators.settings.activate(ending.name, latest), abandon);
+  const activating = writer(settingsWriter).activate(ending.name, latest);
+  const answer = await unlessAbandoned(activating, abandon);
   return { sent: true, error: answer.kind === 'stored' ? null : answer.error };
 }
 

@@ -2,10 +2,13 @@ import type { SetpointError } from '../../model/error.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import { sameState, type ObservedState } from '../../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
-import { interruption, unlessAbandoned } from '../interruption.ts';
-import { retryPause } from '../pauses.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { retryPause } from '../../reconcile/pauses.ts';
+import type { Actuator } from '../../model/ports.ts';
+import type { WriterOf } from '../../service/port.ts';
+import { settingsActuator } from '../../service/settings.ts';
 import { observePastLag } from './observe.ts';
-import type { ReconcileInput } from '../contract.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
 
 /**
  * How a write went. `stored`: it took effect; `confirmed` if the service reported so, else `error` is what it answered.
@@ -15,6 +18,15 @@ export type Sent =
   | { readonly kind: 'stored'; readonly confirmed: boolean; readonly error: SetpointError | null }
   | { readonly kind: 'not-stored'; readonly error: SetpointError }
   | { readonly kind: 'unclear'; readonly error: SetpointError };
+
+/** The settings of a service, written in the dialect in which they were observed. */
+export const settingsWriter: WriterOf<Actuator> = ({ connection, limits, send: sending }) => {
+  const { store, activate } = settingsActuator(connection, limits);
+  return {
+    store: (write) => sending('write settings', () => store(write)),
+    activate: (...of) => sending('write settings', () => activate(...of)),
+  };
+};
 
 const SENDS = 2;
 
@@ -32,7 +44,7 @@ export async function send(
 ): Promise<Sent> {
   let inDoubt = false;
   for (let attempt = 1; ; attempt++) {
-    const answer = await unlessAbandoned(input.actuators.settings.store(write), input.abandon);
+    const answer = await unlessAbandoned(input.writer(settingsWriter).store(write), input.abandon);
     if (answer.kind === 'stored') return { kind: 'stored', confirmed: true, error: null };
     const { error } = answer;
     inDoubt ||= answer.kind === 'ambiguous';
@@ -65,7 +77,7 @@ async function observedAfter(
   try {
     return inDoubt
       ? await observePastLag(input, [before], (shown) => isDesired(input, shown))
-      : await unlessAbandoned(input.observers.settings.observe(), input.abandon);
+      : await unlessAbandoned(input.settings.observe(), input.abandon);
   } catch (thrown) {
     if (input.abandon?.aborted === true) throw thrown;
     return null;

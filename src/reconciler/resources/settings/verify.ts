@@ -8,7 +8,7 @@ import { lostSecrets, touchedBetween } from '../../plan/side-effects.ts';
 import { managesField } from '../../plan/managed.ts';
 import { observePastLag } from './observe.ts';
 import { endedProfile } from './profile.ts';
-import type { ReconcileInput } from '../contract.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
 
 /** What an observation after the write shows: `remaining` is empty if the service has what was declared and nothing else changed. */
 export interface Verification {

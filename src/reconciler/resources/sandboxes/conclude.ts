@@ -2,14 +2,10 @@ import { SetpointError } from '../../model/error.ts';
 import type { Remainder, Result } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import { partWarnings, type Change, type Warning } from '../../model/plan.ts';
-import {
-  isUp,
-  type DesiredSandboxes,
-  type SandboxPlan,
-  type SandboxStep,
-} from '../../model/sandbox.ts';
-import { claimSandboxes, planSandboxes } from '../../plan/plan-sandboxes.ts';
-import type { ResourceEnd } from '../contract.ts';
+import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
+import { isUp, type SandboxPlan, type SandboxStep } from './sandbox.ts';
+import { claimSandboxes, planSandboxes } from './plan.ts';
+import type { ResourceEnd } from '../../reconcile/contract.ts';
 import {
   isUnderWay,
   namedSpecs,

@@ -1,14 +1,16 @@
-import type { Warning } from '../model/plan.ts';
+import type { Warning } from '../../model/plan.ts';
+import type {
+  CountedSandboxes,
+  DesiredSandboxes,
+  NamedSandbox,
+} from '../../desired/blocks/sandboxes.ts';
 import {
   isUp,
-  type CountedSandboxes,
-  type DesiredSandboxes,
-  type NamedSandbox,
   type ObservedSandboxes,
   type Sandbox,
   type SandboxPlan,
   type SandboxStep,
-} from '../model/sandbox.ts';
+} from './sandbox.ts';
 
 /** The sandboxes that this run has started, by id, with the item that each was started for. */
 export type Started = ReadonlyMap<string, DesiredSandboxes>;

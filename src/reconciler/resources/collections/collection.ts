@@ -2,28 +2,36 @@ import type { DesiredItem, Listing } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { PartPlan } from '../../model/plan.ts';
 import type { Quick } from '../../model/resource.ts';
-import type { DesiredState } from '../../model/state.ts';
+import { itemsIn, type DesiredState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared-form.ts';
-import { planCollection, type CollectionNames } from '../../plan/plan-collection.ts';
-import type { ManagedResource, PlanInput } from '../contract.ts';
+import type { ReaderOf, WriterOf } from '../../service/port.ts';
+import { planCollection, type CollectionNames } from './plan.ts';
+import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
 import { itemOf } from './send.ts';
+import { itemWriter, listReader, type ItemWriter, type ListReader, type Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
 
 /** A collection of the service, and what messages call its items. */
 export interface CollectionKind extends CollectionNames {
   /** `custom secrets` */
   readonly noun: string;
+  readonly reader: ReaderOf<ListReader>;
+  readonly writer: WriterOf<ItemWriter>;
 }
 
 /**
  * A keyed list that a service keeps beside its settings, as a resource: what the file names is stored, described or removed by its name, and
- * nothing else is touched. Which requests do that is a table for each dialect (`service/collections`).
+ * nothing else is touched. Which requests do that is a table for each dialect.
  */
-export function collection(kind: CollectionKind): ManagedResource {
-  const { resource: name, block } = kind;
-  const itemsIn = ({ items }: DesiredState): readonly DesiredItem[] => items.get(block) ?? [];
+export function collection({
+  wires,
+  ...names
+}: CollectionNames & Pick<CollectionKind, 'noun'> & { readonly wires: Wires }): ManagedResource {
+  const { resource: name, block } = names;
+  const kind = { ...names, reader: listReader(block, wires), writer: itemWriter(block, wires) };
+  const declaredIn = (desired: DesiredState) => itemsIn<DesiredItem>(desired, block);
   const declared = (desired: DesiredState, quick: Quick) =>
-    new Map(itemsIn(desired).map((item) => [item.name, itemForm(item, quick)]));
+    new Map(declaredIn(desired).map((item) => [item.name, itemForm(item, quick)]));
   const resource: ManagedResource = {
     name,
     block,
@@ -33,14 +41,24 @@ export function collection(kind: CollectionKind): ManagedResource {
       return changes.map((change) => forms.get(itemOf(change)) ?? null);
     },
     read: async (input, settings) => {
-      const desired = itemsIn(input.desired);
+      const desired = declaredIn(input.desired);
       if (desired.length === 0 || settings === null) return null;
-      const listing = await input.observers.collections.list(block, settings, input.signal);
+      const listing = await input.reader(kind.reader).list(settings, input.signal);
       if (listing === null) throw lacking(kind, input.desired);
       return () => partOf(resource, kind, desired, listing, input);
     },
+    lists: {
+      [block]: {
+        read: async (reader, settings, signal) =>
+          settings === null
+            ? null
+            : ((await reader(kind.reader).list(settings, signal))?.items ?? null),
+        bySettings: true,
+        isOptional: true,
+      },
+    },
     write: (input, part, settings) => {
-      const desired = itemsIn(input.desired);
+      const desired = declaredIn(input.desired);
       const plan = (listing: Listing) => partOf(resource, kind, desired, listing, input);
       return writeCollection({ kind, input, settings, desired, part, plan });
     },
@@ -65,7 +83,7 @@ function itemForm({ value, description }: DesiredItem, quick: Quick): unknown {
 }
 
 function lacking({ noun, block }: CollectionKind, desired: DesiredState): SetpointError {
-  const [first] = desired.items.get(block) ?? [];
+  const [first] = itemsIn(desired, block);
   const at = first === undefined ? '' : ` (${first.source.file}:${first.source.line})`;
   return new SetpointError(
     'unfit-for-service',

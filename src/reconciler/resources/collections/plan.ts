@@ -1,21 +1,20 @@
 import {
   ownNames,
   waitingFor,
-  type CollectionName,
   type DesiredItem,
   type ListedItem,
   type Listing,
-} from '../model/collection.ts';
-import type { Path } from '../model/path.ts';
-import type { Change, Unknown } from '../model/plan.ts';
-import type { Fingerprints } from '../model/ports.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isRotated, type Rotation } from './field-plan.ts';
+} from '../../model/collection.ts';
+import type { Path } from '../../model/path.ts';
+import type { Change, Unknown } from '../../model/plan.ts';
+import type { Fingerprints } from '../../model/ports.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
+import { isRotated, type Rotation } from '../../plan/field-plan.ts';
 
 /** What a collection is called: by its changes, and as a block of the file. */
 export interface CollectionNames {
   readonly resource: string;
-  readonly block: CollectionName;
+  readonly block: string;
 }
 
 /** What turns a collection into what is declared of it, and what of it could not be compared. */

@@ -4,9 +4,9 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import { partWarnings, type Change, type PartPlan, type Warning } from '../../model/plan.ts';
 import { masked } from '../../model/value.ts';
-import type { ResourceEnd } from '../contract.ts';
-import { inPart, sameResult, untouched } from '../ends.ts';
-import { interruption } from '../interruption.ts';
+import type { ResourceEnd } from '../../reconcile/contract.ts';
+import { inPart, sameResult, untouched } from '../../reconcile/ends.ts';
+import { interruption } from '../../reconcile/interruption.ts';
 import type { CollectionKind } from './collection.ts';
 import { itemOf, listed, sendItem, type Writing } from './send.ts';
 

@@ -1,11 +1,7 @@
 import type { SetpointError } from '../../model/error.ts';
-import type {
-  DesiredSandboxes,
-  ObservedSandboxes,
-  SandboxPlan,
-  SandboxStep,
-} from '../../model/sandbox.ts';
-import type { Started } from '../../plan/plan-sandboxes.ts';
+import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
+import type { ObservedSandboxes, SandboxPlan, SandboxStep } from './sandbox.ts';
+import type { Started } from './plan.ts';
 
 /**
  * One step of the approved plan, from sending to conclusion.

@@ -1,11 +1,12 @@
 import { asSetpointError } from '../../model/error.ts';
-import type { StartAnswer, WriteAnswer } from '../../model/ports.ts';
-import type { ObservedSandboxes, SandboxStep } from '../../model/sandbox.ts';
-import { planSandboxes } from '../../plan/plan-sandboxes.ts';
-import type { ReconcileInput } from '../contract.ts';
-import { inParallel } from '../in-parallel.ts';
-import { interruption, unlessAbandoned } from '../interruption.ts';
-import { retryPause } from '../pauses.ts';
+import type { WriteAnswer } from '../../model/ports.ts';
+import { declaredSandboxes, type ObservedSandboxes, type SandboxStep } from './sandbox.ts';
+import { planSandboxes } from './plan.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
+import { inParallel } from '../../reconcile/in-parallel.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { retryPause } from '../../reconcile/pauses.ts';
+import { SANDBOX_READER, sandboxWriter, type StartAnswer } from './wire.ts';
 import { startedIn, stillNeeded, type RunStep } from './run.ts';
 
 const ROUNDS = 3;
@@ -47,9 +48,10 @@ export async function sendSteps(
 
 /** One request. A step about a sandbox that is there has its id; a start has none. */
 export function sendOnce(
-  { actuators: { sandboxes: actuator } }: ReconcileInput,
+  { writer }: ReconcileInput,
   { action, sandbox, item }: SandboxStep,
 ): Promise<StartAnswer | WriteAnswer> {
+  const actuator = writer(sandboxWriter);
   if (sandbox === null) return actuator.start(item.kind === 'counted' ? item.spec : null);
   return action === 'pause' ? actuator.pause(sandbox) : actuator.resume(sandbox);
 }
@@ -102,9 +104,13 @@ async function neededAgain(
   turnedAway: readonly RunStep[],
 ): Promise<{ readonly needed: readonly SandboxStep[]; readonly hasNew: boolean } | null> {
   try {
-    const observing = input.observers.sandboxes.sandboxes(input.signal);
+    const observing = input.reader(SANDBOX_READER).sandboxes(input.signal);
     const now = await unlessAbandoned(observing, input.abandon);
-    const later = planSandboxes(input.desired.sandboxes, { ...now, specs, busy }, startedIn(sent));
+    const later = planSandboxes(
+      declaredSandboxes(input.desired),
+      { ...now, specs, busy },
+      startedIn(sent),
+    );
     const lost = sent.filter(({ state, id }) => state === 'lost' && id === null);
     const known = new Set([...sandboxes, ...sent].map(({ id }) => id));
     return {

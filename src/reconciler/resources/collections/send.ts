@@ -10,9 +10,9 @@ import type { Result } from '../../model/outcome.ts';
 import type { Change, PartPlan } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import type { ObservedState } from '../../model/state.ts';
-import type { ReconcileInput } from '../contract.ts';
-import { interruption, unlessAbandoned } from '../interruption.ts';
-import { retryPause } from '../pauses.ts';
+import type { ReconcileInput } from '../../reconcile/contract.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { retryPause } from '../../reconcile/pauses.ts';
 import type { CollectionKind } from './collection.ts';
 
 /** What a write of a collection works with. */
@@ -36,7 +36,7 @@ export function itemOf({ path: [, name = ''] }: Pick<Change, 'path'>): string {
 
 /** What the service has of the collection now. */
 export function listed({ kind, input, settings }: Writing): Promise<Listing> {
-  const listing = input.observers.collections.list(kind.block, settings);
+  const listing = input.reader(kind.reader).list(settings);
   return unlessAbandoned(
     listing.then((found) => {
       if (found !== null) return found;
@@ -111,7 +111,7 @@ async function sendOne(writing: Writing, request: ItemRequest): Promise<WriteAns
   const { input, kind, settings } = writing;
   let unsure: WriteAnswer | null = null;
   for (let attempt = 1; ; attempt += 1) {
-    const sending = input.actuators.collections.send(kind.block, settings, request);
+    const sending = input.writer(kind.writer).send(settings, request);
     const answer: WriteAnswer = await unlessAbandoned(sending, input.abandon);
     if (answer.kind === 'stored') return answer;
     if (answer.kind === 'ambiguous') unsure = answer;

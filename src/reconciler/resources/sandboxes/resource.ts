@@ -1,36 +1,73 @@
 import { SetpointError } from '../../model/error.ts';
 import type { PartPlan } from '../../model/plan.ts';
-import type { SandboxPlan } from '../../model/sandbox.ts';
+import { BLOCK, declaredSandboxes, type SandboxPlan } from './sandbox.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { requireFit } from '../../plan/fit.ts';
-import { SANDBOXES_LATER } from '../../plan/plan-sandboxes.ts';
-import type { ManagedResource, PlanInput } from '../contract.ts';
+import { SANDBOXES_LATER } from './plan.ts';
+import type { ManagedResource, PlanInput, ShownList } from '../../reconcile/contract.ts';
 import { planObservedSandboxes } from './observe.ts';
+import { SANDBOX_READER, type SandboxReader } from './wire.ts';
 import { writeSandboxes } from './write.ts';
 
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */
 export const SANDBOXES: ManagedResource = {
   name: 'sandbox',
-  block: 'sandboxes',
+  block: BLOCK,
   items: {
-    declared: ({ sandboxes }) =>
-      new Map([[ALL, sandboxes.map((item) => ({ ...item, source: null }))]]),
+    declared: (desired) =>
+      new Map([[ALL, declaredSandboxes(desired).map((item) => ({ ...item, source: null }))]]),
     of: () => ALL,
   },
   // What a change does not show, and an approval is about: whether a conversation may be cut off.
   terms: (part) => planIn(part).steps.map(({ item: { kind, whenBusy } }) => [kind, whenBusy]),
   read: async (input, settings) => {
     const { desired } = input;
-    if (desired.sandboxes.length === 0) return null;
+    if (declaredSandboxes(desired).length === 0) return null;
     // A service without sandboxes is not asked for any.
     if (settings !== null) requireFit(desired, settings);
     const plan = await planned(input, settings, desired);
     return () => sandboxPart(plan);
   },
+  isList: true,
+  lists: {
+    sandboxes: listOf(async (reader, signal) =>
+      (await reader.sandboxes(signal)).sandboxes.map(({ id, spec, status, createdAt }) => ({
+        id,
+        spec,
+        status,
+        created_at: timeText(createdAt),
+      })),
+    ),
+    specs: listOf(async (reader, signal) =>
+      (await reader.specs(signal))?.map(({ id }, index) => ({ id, default: index === 0 })),
+    ),
+    conversations: listOf(async (reader, signal) =>
+      (await reader.conversations(signal))?.map(({ id, sandbox, status, createdAt }) => ({
+        id,
+        sandbox,
+        status,
+        created_at: timeText(createdAt),
+      })),
+    ),
+  },
   write: (input, part) => writeSandboxes(input, planIn(part)),
 };
 
 const ALL = '';
+
+function listOf(
+  read: (reader: SandboxReader, signal: AbortSignal | undefined) => Promise<unknown>,
+): ShownList {
+  return {
+    read: (reader, _, signal) => read(reader(SANDBOX_READER), signal),
+    bySettings: false,
+    isOptional: false,
+  };
+}
+
+function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
 
 /**
  * Some releases cannot list sandboxes while no settings are stored, and fail. The settings are planned without them then: refused

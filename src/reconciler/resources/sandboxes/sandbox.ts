@@ -1,6 +1,7 @@
-import type { Source } from './path.ts';
-import type { SandboxAction } from './action.ts';
-import type { Change, Unmet, Warning } from './plan.ts';
+import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
+import { itemsIn, type DesiredState } from '../../model/state.ts';
+import type { SandboxAction } from '../../model/action.ts';
+import type { Change, Unmet, Warning } from '../../model/plan.ts';
 
 /**
  * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
@@ -38,27 +39,6 @@ export interface ObservedSandboxes {
   readonly at: number;
 }
 
-/** An item that counts: at least, or with `surplus: 'pause'` exactly, `running` are up. Without `spec` it counts what no other item claims. */
-export interface CountedSandboxes {
-  readonly kind: 'counted';
-  readonly spec: string | null;
-  readonly running: number;
-  readonly surplus: 'keep' | 'pause';
-  readonly whenBusy: 'skip' | 'pause';
-  readonly source: Source;
-}
-
-/** An item about one sandbox. */
-export interface NamedSandbox {
-  readonly kind: 'named';
-  readonly id: string;
-  readonly state: 'running' | 'paused';
-  readonly whenBusy: 'skip' | 'pause';
-  readonly source: Source;
-}
-
-export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
-
 /** An ERROR younger than this, in milliseconds, counts as a start under way: one backend reports ERROR while it boots. Source: behaviour 3.2. */
 const BOOT_TIME = 5 * 60_000;
 
@@ -82,3 +62,13 @@ export interface SandboxPlan {
   readonly unmet: readonly Unmet[];
   readonly warnings: readonly Warning[];
 }
+
+/** The declared sandboxes. If there are none, the service's sandboxes are neither read nor changed. */
+export function declaredSandboxes(
+  desired: Pick<DesiredState, 'items'>,
+): readonly DesiredSandboxes[] {
+  return itemsIn<DesiredSandboxes>(desired, BLOCK);
+}
+
+/** The block of a settings file that declares them. */
+export const BLOCK = 'sandboxes';

@@ -1,9 +1,10 @@
 import { asSetpointError, type ErrorCode, type SetpointError } from '../../model/error.ts';
-import type { Sandbox } from '../../model/sandbox.ts';
-import type { ReconcileInput, SandboxProgress } from '../contract.ts';
-import { interruption, unlessAbandoned } from '../interruption.ts';
-import { FIRST_PAUSE, nextPause } from '../pauses.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { ReconcileInput, Waited } from '../../reconcile/contract.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { FIRST_PAUSE, nextPause } from '../../reconcile/pauses.ts';
 import { isUnderWay, namedSpecs, wasSent, type RunStep, type SandboxRun } from './run.ts';
+import { SANDBOX_READER } from './wire.ts';
 import { sendOnce } from './send.ts';
 
 /** What one observation may take at least, in milliseconds, however little time is left. */
@@ -17,7 +18,7 @@ const ADOPTED_WITHIN = 30_000;
  */
 export async function followSteps(input: ReconcileInput, begun: SandboxRun): Promise<SandboxRun> {
   const { clock, wait } = input;
-  const observer = input.observers.sandboxes;
+  const observer = input.reader(SANDBOX_READER);
   const startedAt = clock.monotonic();
   let run = begun;
   for (let pause = FIRST_PAUSE; ; pause = nextPause(pause)) {
@@ -133,7 +134,7 @@ async function sendAgain(input: ReconcileInput, one: RunStep): Promise<RunStep> 
   return { ...one, state: 'running', error: 'error' in answer ? answer.error : null };
 }
 
-function progressOf(one: RunStep): SandboxProgress {
+function progressOf(one: RunStep): Waited {
   const { action, item } = one.step;
   const spec = item.kind === 'counted' ? item.spec : null;
   return { action, id: one.id, spec, status: one.status, done: !isUnderWay(one) };

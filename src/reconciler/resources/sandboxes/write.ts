@@ -1,9 +1,9 @@
-import type { SandboxPlan } from '../../model/sandbox.ts';
+import { declaredSandboxes, type SandboxPlan } from './sandbox.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import { partWarnings } from '../../model/plan.ts';
-import { inPart, sameResult } from '../ends.ts';
-import type { ReconcileInput, ResourceEnd } from '../contract.ts';
-import { interruption, unlessAbandoned } from '../interruption.ts';
+import { inPart, sameResult } from '../../reconcile/ends.ts';
+import type { ReconcileInput, ResourceEnd } from '../../reconcile/contract.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
 import { concludeRun, type Conclusion } from './conclude.ts';
 import { followSteps } from './follow.ts';
 import { observeSandboxes } from './observe.ts';
@@ -40,7 +40,7 @@ export async function writeSandboxes(
     const needed = stillNeeded(approved.steps, plan);
     sending = needed.length > 0;
     const begun: SandboxRun = {
-      desired: input.desired.sandboxes,
+      desired: declaredSandboxes(input.desired),
       approved,
       before,
       steps: await sendSteps(input, needed, before),

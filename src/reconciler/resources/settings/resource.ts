@@ -1,6 +1,6 @@
 import { plannedSettings } from '../../plan/planned-alike.ts';
 import { SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
-import type { ManagedResource } from '../contract.ts';
+import type { ManagedResource } from '../../reconcile/contract.ts';
 import { writeSettings } from './write.ts';
 
 /** The settings of a service. What the service is shows in them, so that they are observed before any other resource is read. */
