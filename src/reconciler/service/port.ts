@@ -1,5 +1,5 @@
 import { SetpointError } from '../model/error.ts';
-import type { EnvironmentObserved } from '../model/observed.ts';
+import type { EnvironmentObserved } from '../model/documents.gen.ts';
 import type { WriteFailure } from '../model/ports.ts';
 import type { Connection } from './connect.ts';
 import type { TimeLimits } from './retry.ts';
