@@ -36,7 +36,7 @@ export interface ExplainRequest extends Options {
 
 /**
  * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
- * Reads only: the settings once, or the list that the path is about. Without a settings file there is no environment, and
+ * Reads only: the settings once, or the sandboxes if the path is about them. Without a settings file there is no environment, and
  * nothing is read. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {

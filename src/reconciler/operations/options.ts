@@ -3,7 +3,7 @@ import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Clock, Variables } from '../model/ports.ts';
 import type { Shard } from '../model/shard.ts';
 import type { Dispatcher } from '../service/connect.ts';
-import type { Waited } from '../reconcile/contract.ts';
+import type { Waited as SandboxProgress } from '../reconcile/contract.ts';
 
 /** What every operation takes. Nothing is read from the process: the caller passes its variables. */
 export interface Options {
@@ -89,7 +89,7 @@ export interface PlanRequest extends Options {
   /** Whether what could not be compared counts: an environment in which all else is as declared is `unknown` then. */
   readonly strict?: boolean | undefined;
   /** Receives the state of the sandboxes that are waited for, by the environment's name. */
-  readonly onProgress?: ((target: string, waiting: readonly Waited[]) => void) | undefined;
+  readonly onProgress?: ((target: string, waiting: readonly SandboxProgress[]) => void) | undefined;
   /**
    * How many environments may end with an error, a number or a share such as '10%', before no more are started; those have the
    * error `skipped`. Default: no limit; for apply 0.
