@@ -55,11 +55,11 @@ export interface DesiredState {
 }
 
 /** What a block declares item by item, as the block itself made it. */
-export function itemsIn<Item extends DeclaredItem>(
+export function declaredItems(
   { items }: Pick<DesiredState, 'items'>,
   block: string,
-): readonly Item[] {
-  return (items.get(block) ?? []) as readonly Item[];
+): readonly DeclaredItem[] {
+  return items.get(block) ?? [];
 }
 
 /** How a service is reached, with secrets resolved. */

@@ -10,7 +10,7 @@ import type { EnvironmentExplained, ExplainDocument } from '../model/documents.g
 import { isNativePath } from '../model/field.ts';
 import { isUnmanaged, isWithin, parsePath, type Path } from '../model/path.ts';
 import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '../model/plan.ts';
-import { itemsIn, NOT_OBSERVED, spokenBy } from '../model/state.ts';
+import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
 import { maskedChange } from '../plan/plan-document.ts';
@@ -178,7 +178,8 @@ async function listedAt(
 ): Promise<PlannedAt> {
   const settings = { observe: async () => null };
   const { plan } = await observeAndPlan<null>({ ...input, settings, resources: [resource] });
-  const item = number === undefined ? undefined : itemsIn(input.desired, block)[Number(number)];
+  const item =
+    number === undefined ? undefined : declaredItems(input.desired, block)[Number(number)];
   const isAbout = ({ source }: Change): boolean => number === undefined || source === item?.source;
   return {
     ...NOT_OBSERVED,

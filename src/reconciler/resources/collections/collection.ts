@@ -2,7 +2,7 @@ import type { DesiredItem, Listing } from '../../model/collection.ts';
 import { SetpointError } from '../../model/error.ts';
 import type { PartPlan } from '../../model/plan.ts';
 import type { Quick } from '../../model/resource.ts';
-import { itemsIn, type DesiredState } from '../../model/state.ts';
+import { declaredItems, type DesiredState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared-form.ts';
 import type { ReaderOf, WriterOf } from '../../service/port.ts';
 import { planCollection, type CollectionNames } from './plan.ts';
@@ -29,7 +29,8 @@ export function collection({
 }: CollectionNames & Pick<CollectionKind, 'noun'> & { readonly wires: Wires }): ManagedResource {
   const { resource: name, block } = names;
   const kind = { ...names, reader: listReader(block, wires), writer: itemWriter(block, wires) };
-  const declaredIn = (desired: DesiredState) => itemsIn<DesiredItem>(desired, block);
+  const declaredIn = (desired: DesiredState) =>
+    declaredItems(desired, block) as readonly DesiredItem[];
   const declared = (desired: DesiredState, quick: Quick) =>
     new Map(declaredIn(desired).map((item) => [item.name, itemForm(item, quick)]));
   const resource: ManagedResource = {
@@ -83,7 +84,7 @@ function itemForm({ value, description }: DesiredItem, quick: Quick): unknown {
 }
 
 function lacking({ noun, block }: CollectionKind, desired: DesiredState): SetpointError {
-  const [first] = itemsIn(desired, block);
+  const [first] = declaredItems(desired, block);
   const at = first === undefined ? '' : ` (${first.source.file}:${first.source.line})`;
   return new SetpointError(
     'unfit-for-service',

@@ -1,5 +1,5 @@
 import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
-import { itemsIn, type DesiredState } from '../../model/state.ts';
+import { declaredItems, type DesiredState } from '../../model/state.ts';
 import type { SandboxAction } from '../../model/action.ts';
 import type { Change, Unmet, Warning } from '../../model/plan.ts';
 
@@ -67,7 +67,7 @@ export interface SandboxPlan {
 export function declaredSandboxes(
   desired: Pick<DesiredState, 'items'>,
 ): readonly DesiredSandboxes[] {
-  return itemsIn<DesiredSandboxes>(desired, BLOCK);
+  return declaredItems(desired, BLOCK) as readonly DesiredSandboxes[];
 }
 
 /** The block of a settings file that declares them. */

@@ -21,10 +21,10 @@ export type Sent =
 
 /** The settings of a service, written in the dialect in which they were observed. */
 export const settingsWriter: WriterOf<Actuator> = ({ connection, limits, send: sending }) => {
-  const { store, activate } = settingsActuator(connection, limits);
+  const settings = settingsActuator(connection, limits);
   return {
-    store: (write) => sending('write settings', () => store(write)),
-    activate: (...of) => sending('write settings', () => activate(...of)),
+    store: (write) => sending('write settings', () => settings.store(write)),
+    activate: (...of) => sending('write settings', () => settings.activate(...of)),
   };
 };
 
