@@ -29,8 +29,7 @@ const SALT = "setpoint's embedded service";
 export function openVault(apiKey: string | undefined): Vault {
   let drawn: Buffer | undefined;
   const key = () =>
-    (drawn ??=
-      apiKey === undefined || apiKey === '' ? randomBytes(32) : scryptSync(apiKey, SALT, 32));
+    (drawn ??= apiKey === undefined || apiKey === '' ? randomBytes(32) : derivedKey(apiKey));
   const unknown = new Map<string, string>();
   const stands = new Map<string, string>();
   const open = (token: string): string | null => opened(key(), token);
@@ -47,6 +46,15 @@ export function openVault(apiKey: string | undefined): Vault {
     },
     isUnknown: (text) => unknown.has(text),
   };
+}
+
+/** What was derived in this process; it takes long on purpose, and is the same each time. */
+const derived = new Map<string, Buffer>();
+
+function derivedKey(apiKey: string): Buffer {
+  const key = derived.get(apiKey) ?? scryptSync(apiKey, SALT, 32);
+  derived.set(apiKey, key);
+  return key;
 }
 
 const VERSION = 0x80;
