@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { itHolds } from '../fixture/property-runs.ts';
 import type { JournalRecord, WatchState } from '../../src/reconciler/model/watch.ts';
 import { Notices } from '../../src/controller/watch/notices/notices.ts';
 import { ToldStates } from '../../src/controller/watch/notices/told.ts';
@@ -198,7 +199,7 @@ function repeated(got: readonly string[]): string[] {
   });
 }
 
-it('nobody is told twice, whenever the process is killed', async () => {
+itHolds('nobody is told twice, whenever the process is killed', 100, async (numRuns) => {
   await fc.assert(
     fc.asyncProperty(steps(true, ['sent', 'unknown', 'not-taken', 'refused']), async (history) => {
       const world = new World();
@@ -206,27 +207,33 @@ it('nobody is told twice, whenever the process is killed', async () => {
       await world.settle();
       for (const got of world.got.values()) expect(repeated(got)).toEqual([]);
     }),
+    { numRuns },
   );
 });
 
-it('nothing is forgotten if nobody is killed and every message is taken in the end', async () => {
-  await fc.assert(
-    fc.asyncProperty(steps(false, ['sent', 'not-taken', 'refused']), async (history) => {
-      const world = new World();
-      for (const step of history) await world.take(step);
-      await world.settle();
-      for (const one of NAMES) {
-        const { found = 'in-sync', digest = '' } = world.watching.state(one) ?? {};
-        const open = openAfter(world.got.get(one) ?? []);
-        if (found === 'error') expect(open.has('failing')).toBe(true);
-        else {
-          expect(open.has('failing')).toBe(false);
-          expect(open.get('difference')?.has(digest) ?? false).toBe(found !== 'in-sync');
+itHolds(
+  'nothing is forgotten if nobody is killed and every message is taken in the end',
+  100,
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(steps(false, ['sent', 'not-taken', 'refused']), async (history) => {
+        const world = new World();
+        for (const step of history) await world.take(step);
+        await world.settle();
+        for (const one of NAMES) {
+          const { found = 'in-sync', digest = '' } = world.watching.state(one) ?? {};
+          const open = openAfter(world.got.get(one) ?? []);
+          if (found === 'error') expect(open.has('failing')).toBe(true);
+          else {
+            expect(open.has('failing')).toBe(false);
+            expect(open.get('difference')?.has(digest) ?? false).toBe(found !== 'in-sync');
+          }
         }
-      }
-    }),
-  );
-});
+      }),
+      { numRuns },
+    );
+  },
+);
 
 /** What a receiver believes of an environment, by what it got. */
 function openAfter(got: readonly string[]): Map<'difference' | 'failing', Set<string>> {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { isWithin, type Path } from '../../src/reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../src/reconciler/model/plan.ts';
 import { get } from '../../src/reconciler/operations/get.ts';
@@ -15,7 +15,7 @@ import {
   type JsonRecord,
   type StoreServer,
 } from '../fixture/store-server.ts';
-import { propertyRuns } from '../fixture/property-runs.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -48,37 +48,43 @@ function speaksOf(paths: readonly { readonly path: Path }[], path: Path): boolea
   return paths.some((other) => isWithin(path, other.path) || isWithin(other.path, path));
 }
 
-it('a plan against a snapshot claims nothing that an observation would not show, and lists what is unknown', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.option(storedRecord),
-      sparseSettings,
-      sparseSettings,
-      async (stored, onMain, onBranch) => {
-        store.stored = stored;
-        const clock = quickClock();
-        const snapshot = await get({ text: textOf(onMain), env: ENVIRONMENT, clock });
-        expect(leaks(JSON.stringify(snapshot))).toBe(false);
-        const observed = join(folder.path, 'snapshot.json');
-        writeFileSync(observed, JSON.stringify(snapshot));
-        const text = textOf(onBranch);
-        const live = only((await plan({ text, env: ENVIRONMENT, clock })).environments);
-        const before = store.requests.length;
-        const saved = only((await plan({ text, env: {}, clock, snapshot: observed })).environments);
+itHolds(
+  'a plan against a snapshot claims nothing that an observation would not show, and lists what is unknown',
+  30,
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.option(storedRecord),
+        sparseSettings,
+        sparseSettings,
+        async (stored, onMain, onBranch) => {
+          store.stored = stored;
+          const clock = quickClock();
+          const snapshot = await get({ text: textOf(onMain), env: ENVIRONMENT, clock });
+          expect(leaks(JSON.stringify(snapshot))).toBe(false);
+          const observed = join(folder.path, 'snapshot.json');
+          writeFileSync(observed, JSON.stringify(snapshot));
+          const text = textOf(onBranch);
+          const live = only((await plan({ text, env: ENVIRONMENT, clock })).environments);
+          const before = store.requests.length;
+          const saved = only(
+            (await plan({ text, env: {}, clock, snapshot: observed })).environments,
+          );
 
-        expect(store.requests.length).toBe(before);
-        expect(saved.error).toBeNull();
-        expect(leaks(JSON.stringify(saved))).toBe(false);
-        for (const change of saved.changes) {
-          const same = live.changes.filter(({ path }) => isWithin(path, change.path));
-          expect(same.map(({ action }) => action)).toContain(change.action);
-        }
-        for (const { path } of live.changes)
-          expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
-        for (const { path } of live.unknown)
-          expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
-      },
-    ),
-    { numRuns: propertyRuns(30) },
-  );
-});
+          expect(store.requests.length).toBe(before);
+          expect(saved.error).toBeNull();
+          expect(leaks(JSON.stringify(saved))).toBe(false);
+          for (const change of saved.changes) {
+            const same = live.changes.filter(({ path }) => isWithin(path, change.path));
+            expect(same.map(({ action }) => action)).toContain(change.action);
+          }
+          for (const { path } of live.changes)
+            expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
+          for (const { path } of live.unknown)
+            expect(speaksOf(saved.changes, path) || speaksOf(saved.unknown, path)).toBe(true);
+        },
+      ),
+      { numRuns },
+    );
+  },
+);

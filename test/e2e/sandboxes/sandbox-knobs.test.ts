@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { describeEach } from '../../fixture/long.ts';
 import { exitCodeOf } from '../../../src/reconciler/model/error.ts';
 import type { EmulatorOptions } from '../../../src/emulator/start.ts';
 import type { EnvironmentOutcome } from '../../../src/reconciler/model/outcome.ts';
@@ -365,56 +366,59 @@ describe('pageSize', () => {
   });
 });
 
-describe.each([false, true])('runMs, with requireIds: %s', (requireIds) => {
-  const options = { startMs: 1000, runMs: HOUR, requireIds };
+describeEach([false, true], (requireIds) => requireIds)(
+  'runMs, with requireIds: %s',
+  (requireIds) => {
+    const options = { startMs: 1000, runMs: HOUR, requireIds };
 
-  it('a sandbox in which a conversation runs is not paused until it has finished', async () => {
-    await service(options, '- { running: 0, surplus: pause }');
-    const [busy] = await begin(2);
-    await converse(busy);
-    expect((await planned()).warnings).toMatchObject([{ code: 'sandbox-busy', path: [busy] }]);
-    expect((await applied()).outcome).toMatchObject({
-      status: 'applied',
-      warnings: [{ code: 'sandbox-busy', path: [busy] }],
+    it('a sandbox in which a conversation runs is not paused until it has finished', async () => {
+      await service(options, '- { running: 0, surplus: pause }');
+      const [busy] = await begin(2);
+      await converse(busy);
+      expect((await planned()).warnings).toMatchObject([{ code: 'sandbox-busy', path: [busy] }]);
+      expect((await applied()).outcome).toMatchObject({
+        status: 'applied',
+        warnings: [{ code: 'sandbox-busy', path: [busy] }],
+      });
+      expect(await statuses()).toEqual(['PAUSED', 'RUNNING']);
+      await inSync();
+      await clock.sleep(HOUR);
+      expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
+      expect(await statuses()).toEqual(['PAUSED', 'PAUSED']);
+      await inSync();
+      const reads = front.requests.filter(({ route }) => route === 'conversations');
+      expect(new Set(reads.map(({ status }) => status))).toEqual(
+        new Set(requireIds ? [422, 200] : [200]),
+      );
+      expect(reads.some(({ path }) => path.includes('/search'))).toBe(requireIds);
     });
-    expect(await statuses()).toEqual(['PAUSED', 'RUNNING']);
-    await inSync();
-    await clock.sleep(HOUR);
-    expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
-    expect(await statuses()).toEqual(['PAUSED', 'PAUSED']);
-    await inSync();
-    const reads = front.requests.filter(({ route }) => route === 'conversations');
-    expect(new Set(reads.map(({ status }) => status))).toEqual(
-      new Set(requireIds ? [422, 200] : [200]),
-    );
-    expect(reads.some(({ path }) => path.includes('/search'))).toBe(requireIds);
-  });
 
-  it('with when_busy: pause it is', async () => {
-    await service(options, '- { running: 0, surplus: pause, when_busy: pause }');
-    const [busy] = await begin(2);
-    await converse(busy);
-    expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
-    expect(await statuses()).toEqual(['PAUSED', 'PAUSED']);
-    expect(front.requests.some(({ route }) => route === 'conversations')).toBe(false);
-  });
-
-  it('one that is declared paused by its id waits for it, too', async () => {
-    await service(options, '');
-    const [busy] = await begin();
-    await converse(busy);
-    declared = `- { id: ${busy}, state: paused }`;
-    expect((await applied()).outcome).toMatchObject({
-      status: 'in-sync',
-      warnings: [{ code: 'sandbox-busy' }],
-      requests: { post: 0 },
+    it('with when_busy: pause it is', async () => {
+      await service(options, '- { running: 0, surplus: pause, when_busy: pause }');
+      const [busy] = await begin(2);
+      await converse(busy);
+      expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
+      expect(await statuses()).toEqual(['PAUSED', 'PAUSED']);
+      expect(front.requests.some(({ route }) => route === 'conversations')).toBe(false);
     });
-    declared = `- { id: ${busy}, state: paused, when_busy: pause }`;
-    expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 1 } });
-    expect(await statuses()).toEqual(['PAUSED']);
-    await inSync();
-  });
-});
+
+    it('one that is declared paused by its id waits for it, too', async () => {
+      await service(options, '');
+      const [busy] = await begin();
+      await converse(busy);
+      declared = `- { id: ${busy}, state: paused }`;
+      expect((await applied()).outcome).toMatchObject({
+        status: 'in-sync',
+        warnings: [{ code: 'sandbox-busy' }],
+        requests: { post: 0 },
+      });
+      declared = `- { id: ${busy}, state: paused, when_busy: pause }`;
+      expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 1 } });
+      expect(await statuses()).toEqual(['PAUSED']);
+      await inSync();
+    });
+  },
+);
 
 describe('specs', () => {
   it('start what was named, and count what was started', async () => {

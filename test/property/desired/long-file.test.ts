@@ -5,7 +5,7 @@ import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { readTargets, type Target } from '../../../src/reconciler/desired/target.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds } from '../../fixture/property-runs.ts';
 
 /** More than are checked at a time, and more than are merged when the file is read. */
 const ENVIRONMENTS = 300;
@@ -103,25 +103,31 @@ function taken(target: Target): string {
   });
 }
 
-it('each environment of a long file is what it is alone, and so are its problems', () => {
-  fc.assert(
-    fc.property(layouts, ({ top, forms, wrong }) => {
-      const kinds = new Map(wrong);
-      const head = `version: 1\n${top}`;
-      const written = environmentTexts(forms, kinds);
-      const all = read(`${head}${PADDING}environments:\n${written.join('')}`);
-      const some = [...written.keys()].filter((index) => kinds.has(index) || index % 9 === 0);
-      const each = some.map((index) => read(alone(head, written, index)));
-      expect(all.diagnostics).toEqual(each.flatMap(({ diagnostics }) => diagnostics));
-      if (kinds.size > 0) return;
-      expect(all.targets.map(({ name }) => name)).toEqual(written.map((_, index) => `e-${index}`));
-      expect(some.map((index) => taken(all.targets[index] as Target))).toEqual(
-        each.map(({ targets: [target] }) => taken(target as Target)),
-      );
-    }),
-    { numRuns: propertyRuns(6) },
-  );
-});
+itHolds(
+  'each environment of a long file is what it is alone, and so are its problems',
+  6,
+  (numRuns) => {
+    fc.assert(
+      fc.property(layouts, ({ top, forms, wrong }) => {
+        const kinds = new Map(wrong);
+        const head = `version: 1\n${top}`;
+        const written = environmentTexts(forms, kinds);
+        const all = read(`${head}${PADDING}environments:\n${written.join('')}`);
+        const some = [...written.keys()].filter((index) => kinds.has(index) || index % 9 === 0);
+        const each = some.map((index) => read(alone(head, written, index)));
+        expect(all.diagnostics).toEqual(each.flatMap(({ diagnostics }) => diagnostics));
+        if (kinds.size > 0) return;
+        expect(all.targets.map(({ name }) => name)).toEqual(
+          written.map((_, index) => `e-${index}`),
+        );
+        expect(some.map((index) => taken(all.targets[index] as Target))).toEqual(
+          each.map(({ targets: [target] }) => taken(target as Target)),
+        );
+      }),
+      { numRuns },
+    );
+  },
+);
 
 it('what environments share without a reference is the same object for all, and nothing else is', () => {
   const head = `version: 1\n${tops[1]}guards: { protected: true }\nunmanaged: [agent]\n`;

@@ -14,7 +14,7 @@ import { visible } from '../../../src/reconciler/render/visible.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import { nodesOf, plainText, shapeOf, treeOf } from '../../fixture/markdown-tree.ts';
 import { PLANS, renderedBy } from '../../fixture/scenarios.ts';
-import { propertyRuns } from '../../fixture/property-runs.ts';
+import { itHolds, propertyRuns } from '../../fixture/property-runs.ts';
 
 const INVISIBLE =
   /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069]|[\uD800-\uDFFF](?<![\uD800-\uDBFF][\uDC00-\uDFFF])(?![\uDC00-\uDFFF])/u;
@@ -88,22 +88,23 @@ const RENDERED = renderedBy({
 });
 
 describe('a document of hostile strings', () => {
-  it.each(RENDERED)('has the structure of a harmless one (%s)', (_, document, render) => {
-    const renderAny = render as (document: object) => string;
-    fc.assert(
-      fc.property(fc.infiniteStream(hostile), (strings) => {
-        const [filled, twin] = twins(document, () => String(strings.next().value));
-        const text = renderAny(withoutLink(filled));
-        expect(shapeOf(treeOf(text))).toEqual(shapeOf(treeOf(renderAny(withoutLink(twin)))));
-        expect(text).not.toMatch(INVISIBLE);
-        expect(text).not.toMatch(/^\s*(::|##\[)/m);
-        expect(text).not.toContain('##[');
-        for (const { value } of nodesOf(treeOf(text), 'text'))
-          expect(value?.replace(/^\[!(WARNING|CAUTION)\]/, '')).not.toMatch(MEANINGFUL);
-      }),
-      { numRuns: propertyRuns(15) },
-    );
-  });
+  for (const [name, document, render] of RENDERED)
+    itHolds(`has the structure of a harmless one (${name})`, 15, (numRuns) => {
+      const renderAny = render as (document: object) => string;
+      fc.assert(
+        fc.property(fc.infiniteStream(hostile), (strings) => {
+          const [filled, twin] = twins(document, () => String(strings.next().value));
+          const text = renderAny(withoutLink(filled));
+          expect(shapeOf(treeOf(text))).toEqual(shapeOf(treeOf(renderAny(withoutLink(twin)))));
+          expect(text).not.toMatch(INVISIBLE);
+          expect(text).not.toMatch(/^\s*(::|##\[)/m);
+          expect(text).not.toContain('##[');
+          for (const { value } of nodesOf(treeOf(text), 'text'))
+            expect(value?.replace(/^\[!(WARNING|CAUTION)\]/, '')).not.toMatch(MEANINGFUL);
+        }),
+        { numRuns },
+      );
+    });
 
   it('links to the run alone, and only to https', () => {
     const url = fc.oneof(
