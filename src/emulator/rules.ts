@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf } from './json.ts';
 export type Location = readonly (string | bigint)[];
 
 /** One item of a 422's `detail`. `input` is the offending value itself: real servers echo it, secrets included. */
-export interface Problem {
+export interface RuleProblem {
   readonly type: string;
   readonly loc: Location;
   readonly msg: string;
@@ -16,7 +16,7 @@ export interface Problem {
 /** The result of a rule; `crash` if a real server's own code fails on the value, which it answers with a 500. */
 export type Verdict<T extends Json = Json> =
   | { readonly kind: 'good'; readonly value: T }
-  | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'bad'; readonly problems: readonly RuleProblem[] }
   | { readonly kind: 'crash' };
 
 export type Rule = (value: Json, at: Location) => Verdict;
@@ -38,7 +38,7 @@ export function badValue(sentence: string, loc: Location, input: Json): Verdict<
 /** One verdict on many: a crash if there is one, else all problems in order, else all values. */
 export function allOf(verdicts: readonly Verdict[]): Verdict<readonly Json[]> {
   const values: Json[] = [];
-  const problems: Problem[] = [];
+  const problems: RuleProblem[] = [];
   for (const verdict of verdicts) {
     if (verdict.kind === 'crash') return crash;
     if (verdict.kind === 'good') values.push(verdict.value);

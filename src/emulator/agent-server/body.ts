@@ -1,4 +1,4 @@
-import { type DecodedBody, malformed, missing } from '../http/body.ts';
+import { type DecodedBody, malformedJson, missing } from '../http/body.ts';
 import { readJson, isJsonList, isJsonObject, type Json } from '../json.ts';
 import type { Call } from '../call.ts';
 import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
@@ -9,20 +9,20 @@ import { type Answer, detail, json, unauthorized } from '../http/answer.ts';
  */
 export function readSentBody({ body, contentType, authorized }: Call): DecodedBody {
   const isJson = isJsonType(contentType);
-  const read = isJson && body.length > 0 ? decoded(body) : undefined;
+  const read = isJson && body.length > 0 ? decodedBody(body) : undefined;
   if (read?.kind === 'refused') return read;
   if (!authorized) return { kind: 'refused', answer: unauthorized };
   if (body.length === 0) return { kind: 'refused', answer: missing };
   return read ?? { kind: 'refused', answer: notSerializable() };
 }
 
-function decoded(bytes: Buffer): DecodedBody {
+function decodedBody(bytes: Buffer): DecodedBody {
   const text = decodedText(bytes);
   const reading = text === undefined ? undefined : readJson(withNumbers(text));
   if (reading?.kind === 'json') return { kind: 'body', value: withStoredKeys(reading.value) };
   if (reading?.kind !== 'malformed')
     return { kind: 'refused', answer: detail(400, 'There was an error parsing the body') };
-  return { kind: 'refused', answer: malformed(reading.position, reading.reason) };
+  return { kind: 'refused', answer: malformedJson(reading.position, reading.reason) };
 }
 
 function isJsonType(contentType: string | undefined): boolean {

@@ -8,7 +8,7 @@ import {
   answered,
   emptyRecord,
   type Exposure,
-  type Kind,
+  type AgentServerKind,
   openRecord,
   sealedRecord,
   readingOf,
@@ -25,14 +25,14 @@ const unreadable = detail(
 );
 
 /** GET /api/settings. What is not stored, or cannot be read, is answered as its defaults. */
-export async function getSettings(kind: Kind, call: Call): Promise<Answer> {
+export async function getSettings(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const exposure = exposureOf(call.headers['x-expose-secrets']);
   if (typeof exposure !== 'string') return exposure;
   const { settings } = await call.service.store.read();
   const now = call.service.now();
   const record = settings && openRecord(kind, settings, now);
-  return shown(answered(kind, record ?? emptyRecord(kind, now), exposure));
+  return encodable(answered(kind, record ?? emptyRecord(kind, now), exposure));
 }
 
 /** Source: contract `X-Expose-Secrets: "PlainText"`, `"true"`, `"false"`. */
@@ -49,7 +49,7 @@ export function exposureOf(header: string | string[] | undefined): Exposure | An
 }
 
 /** An answer that no encoding can carry is a failure. Source: contract "PATCH: a lone surrogate". */
-function shown(body: Json, status = 200): Answer {
+function encodable(body: Json, status = 200): Answer {
   const found = surrogateIn(body);
   if (found === undefined) return json(status, body);
   const sentence = `can't encode character '${found.escaped}' in position ${found.position}: surrogates not allowed`;
@@ -57,7 +57,7 @@ function shown(body: Json, status = 200): Answer {
 }
 
 /** PATCH /api/settings: the body is read as JSON before the key is checked. */
-export async function patchSettings(kind: Kind, call: Call): Promise<Answer> {
+export async function patchSettings(kind: AgentServerKind, call: Call): Promise<Answer> {
   const body = readSentBody(call);
   if (body.kind === 'refused') return body.answer;
   const read = readDiffs(kind, body.value);
@@ -83,17 +83,19 @@ export function noProfile(name: string): Answer {
 
 /** Stores what a change makes of the record and answers with it, or with the change's own answer, which stores nothing. */
 export async function change(
-  kind: Kind,
+  kind: AgentServerKind,
   call: Call,
   status: number,
   make: (record: JsonObject, now: number) => JsonObject | Answer,
 ): Promise<Answer> {
-  return changeOf(kind, call, make, (record) => shown(answered(kind, record, 'masked'), status));
+  return changeOf(kind, call, make, (record) =>
+    encodable(answered(kind, record, 'masked'), status),
+  );
 }
 
 /** The same, with another answer to a record that was stored. */
 export async function changeOf(
-  kind: Kind,
+  kind: AgentServerKind,
   { service }: Call,
   make: (record: JsonObject, now: number) => JsonObject | Answer,
   answerOf: (record: JsonObject) => Answer,
@@ -134,10 +136,10 @@ export type ReadDiffs =
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /** What a PATCH asks for. Members that it does not know say nothing. Source: contract "PATCH {}". */
-export function readDiffs(kind: Kind, body: Json): ReadDiffs {
+export function readDiffs(kind: AgentServerKind, body: Json): ReadDiffs {
   if (!isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';
-    return refused([bad('model_attributes_type', ['body'], msg, body)]);
+    return refusedDiffs([bad('model_attributes_type', ['body'], msg, body)]);
   }
   const diffs: Partial<Record<(typeof DIFFS)[number][1], JsonObject>> = {};
   const pointers: Record<string, Json> = {};
@@ -155,7 +157,7 @@ export function readDiffs(kind: Kind, body: Json): ReadDiffs {
     const node = kind.snapshot.properties?.[name] ?? {};
     verdicts.push(fit(readingOf(kind), node, value, ['body', name]));
   }
-  const whole = refused(verdicts);
+  const whole = refusedDiffs(verdicts);
   if (whole.kind === 'refused') return whole;
   const says = Object.keys(diffs).length + Object.keys(pointers).length;
   if (says === 0) return { kind: 'refused', answer: NOTHING };
@@ -165,7 +167,7 @@ export function readDiffs(kind: Kind, body: Json): ReadDiffs {
   return { kind: 'diffs', diffs: { ...diffs, pointers, ...applies } };
 }
 
-function refused(verdicts: readonly Verdict[]): ReadDiffs {
+function refusedDiffs(verdicts: readonly Verdict[]): ReadDiffs {
   const whole = allOf([...verdicts, good(null)]);
   if (whole.kind !== 'bad') return { kind: 'diffs', diffs: { pointers: {} } };
   return { kind: 'refused', answer: unprocessable(whole.problems) };

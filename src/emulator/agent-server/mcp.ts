@@ -6,39 +6,39 @@ import type { Verdict } from '../rules.ts';
 import { readSentBody } from './body.ts';
 import { change, invalid } from './handlers.ts';
 import { patched } from './patch.ts';
-import { type Kind, readingOf } from './record.ts';
+import { type AgentServerKind, readingOf } from './record.ts';
 import { mcpProblem } from '../native/class-rules.ts';
 
 /** POST /api/settings/mcp/{key}: one more entry. Source: contract "/mcp/{key}: refused", "/mcp/{key}: masks". */
-export async function addEntry(kind: Kind, call: Call): Promise<Answer> {
+export async function addEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
   const body = readSentBody(call);
   if (body.kind === 'refused') return body.answer;
   const verdict = checkedEntry(kind, body.value);
   if (verdict.kind !== 'good') return problemsOf(verdict);
   return change(kind, call, 201, (record, now) => {
-    if (memberOf(entriesOf(record), call.id) !== undefined)
+    if (memberOf(mcpEntryMap(record), call.id) !== undefined)
       return detail(409, `MCP server '${call.id}' already exists`);
     return patched(kind, record, diffOf(call.id, body.value), now) ?? invalid;
   });
 }
 
 /** PATCH /api/settings/mcp/{key}: merged into the entry; what is wrong of it alone is told, and not what is wrong of the whole. */
-export async function changeEntry(kind: Kind, call: Call): Promise<Answer> {
+export async function changeEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
   const body = readSentBody(call);
   if (body.kind === 'refused') return body.answer;
   const { value } = body;
   const verdict = fitEntry(kind, isJsonObject(value) ? withoutNulls(value) : value);
   if (verdict.kind !== 'good') return problemsOf(verdict);
   return change(kind, call, 200, (record, now) => {
-    if (memberOf(entriesOf(record), call.id) === undefined) return notFound(call.id);
+    if (memberOf(mcpEntryMap(record), call.id) === undefined) return notFound(call.id);
     return patched(kind, record, diffOf(call.id, value), now) ?? invalid;
   });
 }
 
-export async function removeEntry(kind: Kind, call: Call): Promise<Answer> {
+export async function removeEntry(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   return change(kind, call, 200, (record, now) => {
-    if (memberOf(entriesOf(record), call.id) === undefined) return notFound(call.id);
+    if (memberOf(mcpEntryMap(record), call.id) === undefined) return notFound(call.id);
     return patched(kind, record, diffOf(call.id, null), now) ?? invalid;
   });
 }
@@ -55,11 +55,11 @@ function withoutNulls(value: JsonObject): JsonObject {
   );
 }
 
-function fitEntry(kind: Kind, entry: Json): Verdict {
+function fitEntry(kind: AgentServerKind, entry: Json): Verdict {
   return fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, entry, ['body']);
 }
 
-function checkedEntry(kind: Kind, entry: Json): Verdict {
+function checkedEntry(kind: AgentServerKind, entry: Json): Verdict {
   const verdict = fitEntry(kind, entry);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return verdict;
   const problem = mcpProblem(verdict.value);
@@ -90,7 +90,7 @@ function redacted(input: Json): Json {
   );
 }
 
-function entriesOf(record: JsonObject): JsonObject {
+function mcpEntryMap(record: JsonObject): JsonObject {
   const agent = memberOf(record, 'agent_settings') ?? null;
   const entries = isJsonObject(agent) ? (memberOf(agent, 'mcp_config') ?? null) : null;
   return isJsonObject(entries) ? entries : {};

@@ -8,7 +8,7 @@ import {
 } from '../json.ts';
 import { filledIn, settledLlm, mcpProblem } from '../native/class-rules.ts';
 import { profileOf } from '../native/profiles.ts';
-import { fitPart, type Kind } from './record.ts';
+import { fitPart, type AgentServerKind } from './record.ts';
 
 /** The parts of a PATCH, checked for their shape; absent if they say nothing. */
 export interface Diffs {
@@ -22,26 +22,27 @@ export interface Diffs {
 
 /** The record after a PATCH, all of it or nothing; undefined if one of its values is refused. */
 export function patched(
-  kind: Kind,
+  kind: AgentServerKind,
   record: JsonObject,
   { agent, conversation, misc, pointers, applies }: Diffs,
   now: number,
 ): JsonObject | undefined {
   const after: Record<string, Json> = { ...record, ...pointers };
   if (agent !== undefined) {
-    const next = patchedAgent(kind, part(record, 'agent_settings'), agent, now);
+    const next = patchedAgent(kind, objectAt(record, 'agent_settings'), agent, now);
     if (next === undefined) return undefined;
     after['agent_settings'] = next;
   }
   if (conversation !== undefined) {
-    const next = patchedConversation(kind, part(record, 'conversation_settings'), conversation);
+    const next = patchedConversation(kind, objectAt(record, 'conversation_settings'), conversation);
     if (next === undefined) return undefined;
     after['conversation_settings'] = next;
   }
-  if (misc !== undefined) after['misc_settings'] = patchedMisc(part(record, 'misc_settings'), misc);
+  if (misc !== undefined)
+    after['misc_settings'] = patchedMisc(objectAt(record, 'misc_settings'), misc);
   const router = memberOf(pointers, 'active_meta_profile');
   if (router !== undefined) after['agent_settings'] = routed(after['agent_settings'] ?? {}, router);
-  const settings = part(after, 'agent_settings');
+  const settings = objectAt(after, 'agent_settings');
   if (memberOf(settings, 'agent_kind') === 'acp') return { ...after, active_meta_profile: null };
   const profile = applies === undefined ? undefined : profileOf(record, applies);
   return profile === undefined
@@ -49,7 +50,7 @@ export function patched(
     : { ...after, agent_settings: { ...settings, llm: profile } };
 }
 
-function part(record: JsonObject, name: string): JsonObject {
+function objectAt(record: JsonObject, name: string): JsonObject {
   const value = memberOf(record, name) ?? null;
   return isJsonObject(value) ? value : {};
 }
@@ -59,7 +60,7 @@ const OLD_NAME = 'llm';
 
 /** Source: contract "agent_kind: acp and back: the llm, the condenser and mcp are gone", "agent_kind: null, a wrong one, llm". */
 function patchedAgent(
-  kind: Kind,
+  kind: AgentServerKind,
   before: JsonObject,
   diff: JsonObject,
   now: number,
@@ -75,22 +76,23 @@ function patchedAgent(
   if (isJsonObject(sentLlm) && memberOf(sentLlm, 'model') === undefined) return undefined;
   const verdict = fitPart(kind, 'agent_settings', merged);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value)) return undefined;
-  if (!entriesOf(verdict.value).every((entry) => mcpProblem(entry) === undefined)) return undefined;
+  if (!mcpEntryList(verdict.value).every((entry) => mcpProblem(entry) === undefined))
+    return undefined;
   const dated = filledIn(verdict.value, 'agent-server', now);
   if (!isJsonObject(dated)) return undefined;
   const llm = memberOf(dated, 'llm');
   if (llm === undefined || !isJsonObject(llm)) return dated;
-  const settled = settledLlm(llm, part(merged, 'llm'));
+  const settled = settledLlm(llm, objectAt(merged, 'llm'));
   return settled && { ...dated, llm: settled };
 }
 
-function entriesOf(agent: JsonObject): readonly JsonObject[] {
-  return Object.values(part(agent, 'mcp_config')).filter(isJsonObject);
+function mcpEntryList(agent: JsonObject): readonly JsonObject[] {
+  return Object.values(objectAt(agent, 'mcp_config')).filter(isJsonObject);
 }
 
 /** A flat merge in which null is a value. */
 function patchedConversation(
-  kind: Kind,
+  kind: AgentServerKind,
   before: JsonObject,
   diff: JsonObject,
 ): JsonObject | undefined {

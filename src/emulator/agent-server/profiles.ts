@@ -15,22 +15,29 @@ import { bad, type Verdict } from '../rules.ts';
 import { readSentBody } from './body.ts';
 import { changeOf, exposureOf, invalid, noProfile } from './handlers.ts';
 import { patched } from './patch.ts';
-import { emptyRecord, exposed, type Exposure, type Kind, openRecord, readingOf } from './record.ts';
+import {
+  emptyRecord,
+  exposed,
+  type Exposure,
+  type AgentServerKind,
+  openRecord,
+  readingOf,
+} from './record.ts';
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 const MOST = 50;
 
 /** GET /api/profiles. Source: contract "profiles: the list, its order and members". */
-export async function listProfiles(kind: Kind, call: Call): Promise<Answer> {
+export async function listProfiles(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
-  const record = await recordOf(kind, call);
+  const record = await readRecord(kind, call);
   const profiles = Object.entries(profilesOf(record))
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([name, profile]) => (isJsonObject(profile) ? [listed(name, profile)] : []));
+    .flatMap(([name, profile]) => (isJsonObject(profile) ? [listedProfile(name, profile)] : []));
   return json(200, { profiles, active_profile: memberOf(record, 'active_profile') ?? null });
 }
 
-function listed(name: string, profile: JsonObject): JsonObject {
+function listedProfile(name: string, profile: JsonObject): JsonObject {
   return {
     name,
     model: memberOf(profile, 'model') ?? null,
@@ -42,28 +49,28 @@ function listed(name: string, profile: JsonObject): JsonObject {
 }
 
 /** GET /api/profiles/{name}. Unless secrets are asked for, the key reads null and the others their mask. */
-export async function getProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function getProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const exposure = exposureOf(call.headers['x-expose-secrets']);
   if (typeof exposure !== 'string') return exposure;
-  const name = nameOf(call);
-  const profile = profileOf(await recordOf(kind, call), name);
+  const name = profileName(call);
+  const profile = profileOf(await readRecord(kind, call), name);
   if (profile === undefined) return noProfile(name);
-  const config = shown(kind, profile, exposure);
+  const config = shownProfile(kind, profile, exposure);
   return json(200, { name, config, api_key_set: isKeySet(profile) });
 }
 
-function shown(kind: Kind, profile: JsonObject, exposure: Exposure): Json {
+function shownProfile(kind: AgentServerKind, profile: JsonObject, exposure: Exposure): Json {
   const node = { $ref: '#/$defs/LLM' };
   const config = withSecrets(kind.snapshot, node, profile, exposed(kind, exposure));
   return exposure === 'masked' && isJsonObject(config) ? { ...config, api_key: null } : config;
 }
 
 /** POST /api/profiles/{name}: the whole profile anew. Source: contract "profiles: a member left out falls back to its default". */
-export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function saveProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
   const body = readSentBody(call);
   if (body.kind === 'refused') return body.answer;
-  const name = nameOf(call);
+  const name = profileName(call);
   const verdicts = [nameProblem(name, NAME), sentProfile(kind, body.value)];
   const wrong = verdicts.find((verdict) => verdict.kind !== 'good');
   if (wrong !== undefined) return wrong.kind === 'bad' ? unprocessable(wrong.problems) : invalid;
@@ -86,7 +93,7 @@ export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
   );
 }
 
-function sentProfile(kind: Kind, body: Json): Verdict {
+function sentProfile(kind: AgentServerKind, body: Json): Verdict {
   if (!isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';
     return bad('model_attributes_type', ['body'], msg, body);
@@ -97,9 +104,9 @@ function sentProfile(kind: Kind, body: Json): Verdict {
 }
 
 /** DELETE /api/profiles/{name}, whether it is there or not. The settings keep its llm. */
-export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function removeProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
-  const name = nameOf(call);
+  const name = profileName(call);
   return changeOf(
     kind,
     call,
@@ -112,9 +119,9 @@ export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** POST /api/profiles/{name}/activate. Source: contract "profiles: activated twice". */
-export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function activateServerProfile(kind: AgentServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
-  const name = nameOf(call);
+  const name = profileName(call);
   const diffs = { pointers: { active_profile: name }, applies: name };
   const message = `Profile '${name}' activated and applied to current settings`;
   return changeOf(
@@ -133,11 +140,11 @@ export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** `x.json` is the same as `x`: each is a file of that name. */
-function nameOf({ id }: Call): string {
+function profileName({ id }: Call): string {
   return id.replace(/\.json$/, '');
 }
 
-async function recordOf(kind: Kind, { service }: Call): Promise<JsonObject> {
+async function readRecord(kind: AgentServerKind, { service }: Call): Promise<JsonObject> {
   const { settings } = await service.store.read();
   const now = service.now();
   const record = settings && openRecord(kind, settings, now);

@@ -9,30 +9,30 @@ import type { Vault } from '../native/vault.ts';
 import { heldRecord, type HeldSettings } from '../store/held-settings.ts';
 
 /** What a service of this dialect works with. */
-export interface Kind {
+export interface AgentServerKind {
   readonly snapshot: Snapshot;
   readonly vault: Vault;
 }
 
-export type Part = 'agent_settings' | 'conversation_settings' | 'misc_settings';
+export type AgentServerPart = 'agent_settings' | 'conversation_settings' | 'misc_settings';
 
 const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_profile'] as const;
 const STORE_VERSION = 6n;
 
 /** How a part of the record is read. `maps`: how a value that is no object is called. */
-export function readingOf({ snapshot, vault }: Kind): Reading {
+export function readingOf({ snapshot, vault }: AgentServerKind): Reading {
   const openToken = (text: string) => vault.open(text);
   return { snapshot, openToken, maps: 'attributes' };
 }
 
 /** A part with every default; null for the time of the first write, which is none yet. */
-export function fitPart(kind: Kind, part: Part, value: Json) {
+export function fitPart(kind: AgentServerKind, part: AgentServerPart, value: Json) {
   const node = kind.snapshot.properties?.[part] ?? {};
   return fit(readingOf(kind), node, value, [part]);
 }
 
 /** The record of a service of which nothing was asked to be stored. Source: contract "load on an empty store". */
-export function emptyRecord(kind: Kind, now: number): JsonObject {
+export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
   const agent = fitPart(kind, 'agent_settings', {});
   const conversation = fitPart(kind, 'conversation_settings', {});
   return {
@@ -47,7 +47,11 @@ export function emptyRecord(kind: Kind, now: number): JsonObject {
  * What another service, or this one, has stored, its secrets opened. What it holds of this dialect is read as a server reads an
  * older file: the rest is dropped. Undefined if a part cannot be read.
  */
-export function openRecord(kind: Kind, held: HeldSettings, now: number): JsonObject | undefined {
+export function openRecord(
+  kind: AgentServerKind,
+  held: HeldSettings,
+  now: number,
+): JsonObject | undefined {
   const stored = heldRecord(held);
   const empty = emptyRecord(kind, now);
   const record: Record<string, Json> = { ...empty };
@@ -74,7 +78,7 @@ export function openRecord(kind: Kind, held: HeldSettings, now: number): JsonObj
 }
 
 /** The record as the store keeps it. */
-export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
+export function sealedRecord(kind: AgentServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
   const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
   const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
@@ -86,7 +90,7 @@ export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
 export type Exposure = 'masked' | 'plaintext' | 'encrypted';
 
 /** What is answered for the text of a secret. */
-export function exposed({ vault }: Kind, exposure: Exposure): (text: string) => string {
+export function exposed({ vault }: AgentServerKind, exposure: Exposure): (text: string) => string {
   return (text) => {
     if (exposure === 'encrypted') return vault.seal(text);
     return exposure === 'masked' || vault.isUnknown(text) ? MASK : text;
@@ -94,7 +98,7 @@ export function exposed({ vault }: Kind, exposure: Exposure): (text: string) => 
 }
 
 /** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
-export function answered(kind: Kind, record: JsonObject, exposure: Exposure): Json {
+export function answered(kind: AgentServerKind, record: JsonObject, exposure: Exposure): Json {
   const { [PROFILES]: _, ...settings } = record;
   const shown = withSecrets(kind.snapshot, kind.snapshot, settings, exposed(kind, exposure));
   const isKeySet = isSet(record, ['agent_settings', 'llm', 'api_key']);

@@ -8,19 +8,19 @@ import { SNAPSHOT, AGENT_SCHEMA, CONVERSATION_SCHEMA, SERVER_INFO } from './data
 import { getSettings, patchSettings } from './handlers.ts';
 import { addEntry, changeEntry, removeEntry } from './mcp.ts';
 import {
-  activateProfile,
+  activateServerProfile,
   getProfile,
   listProfiles,
   removeProfile,
   saveProfile,
 } from './profiles.ts';
-import type { Kind } from './record.ts';
+import type { AgentServerKind } from './record.ts';
 import { type Answer, json } from '../http/answer.ts';
 import { isJsonObject } from '../json.ts';
 
 /** The paths of an Agent Server's settings. */
 export function agentServerRoutes(apiKey: string | undefined): Routes {
-  const kind: Kind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
+  const kind: AgentServerKind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
   const routes: Routes = [
     ['/', { GET: getServerInfo }],
     ['/server_info', { GET: getServerInfo }],
@@ -43,7 +43,7 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
     ],
     ...collectionRoutes(agentServerSecrets(kind.vault), readSentBody),
     ['/api/profiles', { GET: (call) => listProfiles(kind, call) }],
-    ['/api/profiles/{id}/activate', { POST: (call) => activateProfile(kind, call) }],
+    ['/api/profiles/{id}/activate', { POST: (call) => activateServerProfile(kind, call) }],
     [
       '/api/profiles/{id}',
       {

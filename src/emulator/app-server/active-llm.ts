@@ -51,7 +51,7 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
 ];
 
 /** The address of the provider of an llm's model; null if it is not known. */
-export function addressOf(llm: JsonObject): string | null {
+export function providerAddress(llm: JsonObject): string | null {
   const model = memberOf(llm, 'model');
   const name = typeof model === 'string' ? model : '';
   return PROVIDERS.find(([start]) => name.startsWith(start))?.[1] ?? null;
@@ -64,7 +64,7 @@ export function addressOf(llm: JsonObject): string | null {
 export function withAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
     const address = memberOf(llm, 'base_url') ?? null;
-    if (address === null) return addressOf(llm);
+    if (address === null) return providerAddress(llm);
     return address === '' ? null : address;
   });
 }
@@ -73,7 +73,7 @@ export function withAddress(agent: JsonObject): JsonObject {
 export function withoutAddress(agent: JsonObject): JsonObject {
   return onLlm(agent, (llm) => {
     const address = memberOf(llm, 'base_url') ?? null;
-    return address === addressOf(llm) ? null : address;
+    return address === providerAddress(llm) ? null : address;
   });
 }
 

@@ -15,8 +15,8 @@ import { MASK } from '../native/secret-places.ts';
 import { withSecrets } from '../native/secret-places.ts';
 import { allOf, bad, good, type Verdict } from '../rules.ts';
 import { activated, activeOf, withActive, withoutStaleProfile } from './active-llm.ts';
-import { type Kind, readingOf } from './record.ts';
-import { addressOf } from './active-llm.ts';
+import { type AppServerKind, readingOf } from './record.ts';
+import { providerAddress } from './active-llm.ts';
 import { openRecord, sealedRecord } from './record.ts';
 
 const NAME = '^[A-Za-z0-9._-]{1,64}$';
@@ -29,28 +29,28 @@ function noProfile(name: string): Answer {
 }
 
 /** GET /api/v1/settings/profiles, in the order in which they were made. Source: contract "profiles: the order is that of creation". */
-export async function listProfiles(kind: Kind, call: Call): Promise<Answer> {
+export async function listProfiles(kind: AppServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
-  const record = (await recordOf(kind, call)) ?? {};
+  const record = (await readRecord(kind, call)) ?? {};
   const profiles = Object.entries(profilesOf(record)).flatMap(([name, profile]) =>
-    isJsonObject(profile) ? [listed(name, profile)] : [],
+    isJsonObject(profile) ? [listedProfile(name, profile)] : [],
   );
   return json(200, { profiles, active_profile: activeOf(record) });
 }
 
-function listed(name: string, profile: JsonObject): JsonObject {
+function listedProfile(name: string, profile: JsonObject): JsonObject {
   return {
     name,
     model: memberOf(profile, 'model') ?? null,
-    base_url: memberOf(profile, 'base_url') ?? addressOf(profile),
+    base_url: memberOf(profile, 'base_url') ?? providerAddress(profile),
     api_key_set: isKeySet(profile),
   };
 }
 
 /** GET /api/v1/settings/profiles/{name}: the key reads null, other secrets their mask. */
-export async function getProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function getProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
-  const profile = profileOf((await recordOf(kind, call)) ?? {}, call.id);
+  const profile = profileOf((await readRecord(kind, call)) ?? {}, call.id);
   if (profile === undefined) return noProfile(call.id);
   const node = { $ref: '#/$defs/LLM' };
   const shown = withSecrets(kind.snapshot, node, profile, () => MASK);
@@ -59,7 +59,7 @@ export async function getProfile(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** What a POST of a profile says. */
-interface Sent {
+interface SentProfile {
   /** Null: a copy of the llm of the settings. */
   readonly llm: JsonObject | null;
   readonly keepsSecrets: boolean;
@@ -67,7 +67,7 @@ interface Sent {
 }
 
 /** POST /api/v1/settings/profiles/{name}: the whole profile anew, but for a key that is left out. */
-export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function saveProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
   if (!call.authorized) return unauthorized;
@@ -76,7 +76,7 @@ export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
   if (whole.kind === 'bad') return unprocessable(whole.problems);
   if (whole.kind !== 'good' || 'kind' in sent) return { kind: 'crash' };
   const { id: name } = call;
-  return changed(kind, call, (record) => {
+  return changeRecord(kind, call, (record) => {
     const profiles = profilesOf(record);
     const isOneMore = memberOf(profiles, name) === undefined;
     if (isOneMore && Object.keys(profiles).length >= MOST)
@@ -93,7 +93,7 @@ export async function saveProfile(kind: Kind, call: Call): Promise<Answer> {
   });
 }
 
-function sentProfile(kind: Kind, body: Json): Sent | Verdict {
+function sentProfile(kind: AppServerKind, body: Json): SentProfile | Verdict {
   if (body !== null && !isJsonObject(body)) {
     const msg = 'Input should be a valid dictionary or object to extract fields from';
     return bad('model_attributes_type', ['body'], msg, body);
@@ -112,7 +112,7 @@ function sentProfile(kind: Kind, body: Json): Sent | Verdict {
   return isJsonObject(fitted.value) ? { llm: fitted.value, ...options } : verdict;
 }
 
-function unknownMembers({ snapshot }: Kind, llm: JsonObject): Verdict[] {
+function unknownMembers({ snapshot }: AppServerKind, llm: JsonObject): Verdict[] {
   const known = snapshot.$defs?.['LLM']?.properties ?? {};
   return Object.entries(llm).flatMap(([name, value]) =>
     Object.hasOwn(known, name)
@@ -122,7 +122,7 @@ function unknownMembers({ snapshot }: Kind, llm: JsonObject): Verdict[] {
 }
 
 /** Source: contract "profiles: include_secrets false clears the key", "profiles: preserve_existing_api_key". */
-function madeOf(kind: Kind, record: JsonObject, name: string, sent: Sent): Json {
+function madeOf(kind: AppServerKind, record: JsonObject, name: string, sent: SentProfile): Json {
   const llm = sent.llm ?? settingsLlm(record);
   if (!sent.keepsSecrets)
     return withSecrets(kind.snapshot, { $ref: '#/$defs/LLM' }, llm, () => null);
@@ -138,12 +138,12 @@ function settingsLlm(record: JsonObject): JsonObject {
 }
 
 /** DELETE /api/v1/settings/profiles/{name}, whether it is there or not: the first of those left takes the place of the active one. */
-export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function removeProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const { id: name } = call;
   const answer = json(200, { name, message: `Profile '${name}' deleted` });
-  if ((await recordOf(kind, call)) === undefined) return answer;
-  return changed(kind, call, (record) => {
+  if ((await readRecord(kind, call)) === undefined) return answer;
+  return changeRecord(kind, call, (record) => {
     const left = withoutProfile(record, name);
     if (activeOf(record) !== name) return { record: left, answer };
     const [first] = Object.keys(profilesOf(left));
@@ -155,11 +155,11 @@ export async function removeProfile(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** POST /api/v1/settings/profiles/{name}/activate. Source: contract "profiles: activated without a key, the key of the settings goes". */
-export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function activateProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const { id: name } = call;
-  if ((await recordOf(kind, call)) === undefined) return noProfile(name);
-  return changed(kind, call, (record) => {
+  if ((await readRecord(kind, call)) === undefined) return noProfile(name);
+  return changeRecord(kind, call, (record) => {
     const profile = profileOf(record, name);
     if (profile === undefined) return noProfile(name);
     const model = memberOf(profile, 'model') ?? null;
@@ -169,7 +169,7 @@ export async function activateProfile(kind: Kind, call: Call): Promise<Answer> {
 }
 
 /** POST /api/v1/settings/profiles/{name}/rename: the profile keeps its place, and stays active if it is. */
-export async function renameProfile(kind: Kind, call: Call): Promise<Answer> {
+export async function renameProfile(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
   if (!call.authorized) return unauthorized;
@@ -179,7 +179,7 @@ export async function renameProfile(kind: Kind, call: Call): Promise<Answer> {
     return unprocessable([
       { type: 'missing', loc: ['body', 'new_name'], msg: 'Field required', input: decoded.value },
     ]);
-  return changed(kind, call, (record) => {
+  return changeRecord(kind, call, (record) => {
     if (profileOf(record, name) === undefined) return noProfile(name);
     if (said !== name && profileOf(record, said) !== undefined)
       return detail(409, `Profile '${said}' already exists`);
@@ -194,14 +194,14 @@ export async function renameProfile(kind: Kind, call: Call): Promise<Answer> {
   });
 }
 
-async function recordOf(kind: Kind, { service }: Call): Promise<JsonObject | undefined> {
+async function readRecord(kind: AppServerKind, { service }: Call): Promise<JsonObject | undefined> {
   const { settings } = await service.store.read();
   return settings && openRecord(kind, settings);
 }
 
 /** Stores what a change makes of the record; an answer alone stores nothing. */
-async function changed(
-  kind: Kind,
+async function changeRecord(
+  kind: AppServerKind,
   { service }: Call,
   make: (record: JsonObject) => { readonly record: JsonObject; readonly answer: Answer } | Answer,
 ): Promise<Answer> {

@@ -10,21 +10,21 @@ import { allOf, badValue, good, type Verdict } from '../rules.ts';
 import { withoutAddress } from './active-llm.ts';
 
 /** What a service of this dialect works with. */
-export interface Kind {
+export interface AppServerKind {
   readonly snapshot: Snapshot;
   readonly vault: Vault;
 }
 
-export function readingOf({ snapshot, vault }: Kind): Reading {
+export function readingOf({ snapshot, vault }: AppServerKind): Reading {
   return { snapshot, openToken: (text) => vault.open(text), maps: 'instances' };
 }
 
 /** The two parts of the record that are validated when they are written. */
-export type Part = 'agent_settings' | 'conversation_settings';
+export type AppServerPart = 'agent_settings' | 'conversation_settings';
 
-export const PARTS: readonly Part[] = ['agent_settings', 'conversation_settings'];
+export const PARTS: readonly AppServerPart[] = ['agent_settings', 'conversation_settings'];
 
-export function nodeOf({ snapshot }: Kind, name: string): SchemaNode {
+export function nodeOf({ snapshot }: AppServerKind, name: string): SchemaNode {
   return snapshot.properties?.[name] ?? {};
 }
 
@@ -47,7 +47,7 @@ export const FLAGS = ['provider_tokens_set', 'llm_api_key_set', 'search_api_key_
 export const ALWAYS_TRUE = 'v1_enabled';
 
 /** The members at the top that a write sets, as they are sent. */
-export function settableNames({ snapshot }: Kind): readonly string[] {
+export function settableNames({ snapshot }: AppServerKind): readonly string[] {
   const others = [...Object.keys(OWN), ...FLAGS, ...PARTS];
   return Object.keys(snapshot.properties ?? {}).filter((name) => !others.includes(name));
 }
@@ -56,7 +56,7 @@ export function settableNames({ snapshot }: Kind): readonly string[] {
  * The record in a store, its secrets opened; members at the top are as they were sent, of any type. Of what another dialect has
  * stored it holds the members that it knows by their names. Source: contract "a stored record of V0".
  */
-export function openRecord(kind: Kind, held: HeldSettings): JsonObject {
+export function openRecord(kind: AppServerKind, held: HeldSettings): JsonObject {
   const stored = heldRecord(held);
   const known = [...settableNames(kind), ...PARTS].flatMap((name) => {
     const value = memberOf(stored, name);
@@ -71,7 +71,7 @@ export function openRecord(kind: Kind, held: HeldSettings): JsonObject {
 }
 
 /** The record as the store keeps it. */
-export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
+export function sealedRecord(kind: AppServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
   const withProfiles = withProfileSecrets(kind.snapshot, record, seal);
   const sealed = withSecrets(kind.snapshot, kind.snapshot, withProfiles, seal);
@@ -82,7 +82,11 @@ export function sealedRecord(kind: Kind, record: JsonObject): HeldSettings {
  * The record as it is loaded: every value coerced, defaults filled in; or every problem that keeps it from being read.
  * Source: contract "language: wrong type", "user_version: coerced, true".
  */
-export function loadedRecord(kind: Kind, record: JsonObject, now: number): Verdict<JsonObject> {
+export function loadedRecord(
+  kind: AppServerKind,
+  record: JsonObject,
+  now: number,
+): Verdict<JsonObject> {
   const reading = readingOf(kind);
   const names = Object.keys(kind.snapshot.properties ?? {}).filter((name) => !FLAGS.includes(name));
   const own: JsonObject = OWN;
@@ -90,7 +94,7 @@ export function loadedRecord(kind: Kind, record: JsonObject, now: number): Verdi
     const value = memberOf(record, name);
     const fixed = name === PROFILES ? (value ?? OWN[PROFILES]) : memberOf(own, name);
     if (fixed !== undefined) return good(fixed);
-    const held = value === undefined ? defaultOf(kind, name) : value;
+    const held = value === undefined ? unwrittenValue(kind, name) : value;
     const verdict = fit(reading, nodeOf(kind, name), held, [name]);
     if (verdict.kind !== 'good') return verdict;
     if (name === ALWAYS_TRUE) return good(true);
@@ -123,7 +127,7 @@ function supported(verdict: Verdict, record: JsonObject): Verdict {
 }
 
 /** What a member that was never written is; the two parts are made of the defaults of their own members. */
-function defaultOf(kind: Kind, name: string): Json {
+function unwrittenValue(kind: AppServerKind, name: string): Json {
   const given = nodeOf(kind, name).default;
   if (typeof given === 'boolean' || typeof given === 'string') return given;
   if (Array.isArray(given)) return [];
@@ -131,9 +135,9 @@ function defaultOf(kind: Kind, name: string): Json {
 }
 
 /** The answer of GET /api/v1/settings: secrets are left out, and flags tell whether two of them are set. */
-export function answered(kind: Kind, record: JsonObject): JsonObject {
+export function answered(kind: AppServerKind, record: JsonObject): JsonObject {
   return {
-    ...withPlainAddress(shown(kind, record, (_, isOfContext) => (isOfContext ? MASK : null))),
+    ...withPlainAddress(shownRecord(kind, record, (_, isOfContext) => (isOfContext ? MASK : null))),
     provider_tokens_set: {},
     llm_api_key_set: isSet(record, ['agent_settings', 'llm', 'api_key']),
     search_api_key_set: isSet(record, ['search_api_key']),
@@ -141,11 +145,11 @@ export function answered(kind: Kind, record: JsonObject): JsonObject {
 }
 
 /** The answer of GET /api/v1/users/me: a mask in place of each secret. Source: contract "users/me". */
-export function answeredUser(kind: Kind, record: JsonObject): JsonObject {
-  return { ...shown(kind, record, () => MASK), id: null };
+export function answeredUser(kind: AppServerKind, record: JsonObject): JsonObject {
+  return { ...shownRecord(kind, record, () => MASK), id: null };
 }
 
-function shown(kind: Kind, record: JsonObject, onSecret: OnSecret): JsonObject {
+function shownRecord(kind: AppServerKind, record: JsonObject, onSecret: OnSecret): JsonObject {
   const withProfiles = withProfileSecrets(kind.snapshot, record, onSecret);
   const replaced = withSecrets(kind.snapshot, kind.snapshot, withProfiles, onSecret);
   return isJsonObject(replaced) ? replaced : {};

@@ -7,7 +7,7 @@ import { schemaAnswer, snapshotIn } from '../native/schema.ts';
 import { openVault } from '../native/vault.ts';
 import { AGENT_SCHEMA, CONVERSATION_SCHEMA, SNAPSHOT } from './data.gen.ts';
 import {
-  type Kind,
+  type AppServerKind,
   PARTS,
   answered,
   answeredUser,
@@ -30,7 +30,7 @@ import { checkedBody, writtenRecord } from './write.ts';
 
 /** The paths of the settings, as releases 1.9 to 1.11 of the service have them. */
 export function appServerRoutes(apiKey: string | undefined): Routes {
-  const kind: Kind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
+  const kind: AppServerKind = { snapshot: snapshotIn(SNAPSHOT), vault: openVault(apiKey) };
   const routes: Routes = [
     ['/alive', { GET: async () => json(200, { status: 'ok' }) }],
     ['/health', { GET: async () => json(200, 'OK') }],
@@ -58,7 +58,7 @@ export function appServerRoutes(apiKey: string | undefined): Routes {
 }
 
 /** GET /api/v1/settings. A record that cannot be read is a crash. Source: contract "load on an empty store". */
-async function getSettings(kind: Kind, { service, authorized }: Call): Promise<Answer> {
+async function getSettings(kind: AppServerKind, { service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   const { settings } = await service.store.read();
   if (settings === undefined) return json(404, { error: 'Settings not found' });
@@ -67,7 +67,7 @@ async function getSettings(kind: Kind, { service, authorized }: Call): Promise<A
 }
 
 /** GET /api/v1/users/me: of an empty store, the defaults. */
-async function getUser(kind: Kind, { service, authorized }: Call): Promise<Answer> {
+async function getUser(kind: AppServerKind, { service, authorized }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
   const { settings } = await service.store.read();
   const record = settings === undefined ? {} : openRecord(kind, settings);
@@ -76,7 +76,7 @@ async function getUser(kind: Kind, { service, authorized }: Call): Promise<Answe
 }
 
 /** POST /api/v1/settings: the body is read as JSON before the key is checked. Source: contract "body is not JSON, no key". */
-async function postSettings(kind: Kind, call: Call): Promise<Answer> {
+async function postSettings(kind: AppServerKind, call: Call): Promise<Answer> {
   const decoded = decodeBody(call.body, call.contentType);
   if (decoded.kind === 'refused') return decoded.answer;
   if (!call.authorized) return unauthorized;
@@ -92,14 +92,17 @@ async function postSettings(kind: Kind, call: Call): Promise<Answer> {
     const record = before.settings === undefined ? {} : openRecord(kind, before.settings);
     const loaded = loadedRecord(kind, record, now);
     if (loaded.kind !== 'good')
-      return refused(before, refusalText('Settings', loaded.kind === 'bad' ? loaded.problems : []));
+      return refusedStore(
+        before,
+        refusalText('Settings', loaded.kind === 'bad' ? loaded.problems : []),
+      );
     const written = writtenRecord(kind, record, loaded.value, body, now);
     if (written.kind === 'failed')
       return {
         contents: before,
         answer: json(500, { error: 'Something went wrong storing settings' }),
       };
-    if (written.kind === 'refused') return refused(before, written.reason);
+    if (written.kind === 'refused') return refusedStore(before, written.reason);
     const settings = sealedRecord(kind, written.record);
     return { contents: { ...before, settings }, answer: json(200, STORED) };
   });
@@ -108,6 +111,6 @@ async function postSettings(kind: Kind, call: Call): Promise<Answer> {
 const LEGACY = 'Use *_diff nested settings payloads instead of legacy keys';
 const STORED = { message: 'Settings stored' };
 
-function refused(contents: StoreContents, error: string) {
+function refusedStore(contents: StoreContents, error: string) {
   return { contents, answer: json(400, { error }) };
 }

@@ -51,16 +51,18 @@ export function marketplaceProblem(value: Json | undefined): string | undefined 
     ['name', 'source'].some((name) => memberOf(entry, name) === undefined),
   );
   if (bare >= 0) return `Invalid marketplace at index ${bare}: Field required`;
-  const wrong = entries.findIndex((entry) => textOf(memberOf(entry, 'source')).startsWith('/'));
+  const wrong = entries.findIndex((entry) =>
+    textOrEmpty(memberOf(entry, 'source')).startsWith('/'),
+  );
   if (wrong >= 0)
     return `Invalid marketplace at index ${wrong}: Value error, local path source must be relative, not absolute`;
-  const names = entries.map((entry) => textOf(memberOf(entry, 'name')));
+  const names = entries.map((entry) => textOrEmpty(memberOf(entry, 'name')));
   const twice = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
   if (twice.length === 0) return undefined;
   return `Marketplace name(s) already in use or duplicated: ${twice.join(', ')}`;
 }
 
-function textOf(value: Json | undefined): string {
+function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -7,11 +7,17 @@ import { mergePatch } from '../json.ts';
 import { pythonType, refusalText } from '../native/refusal-text.ts';
 import { MASK } from '../native/secret-places.ts';
 import { allOf, bad, badValue, type Verdict } from '../rules.ts';
-import { type Kind, nodeOf, type Part, readingOf, settableNames } from './record.ts';
+import {
+  type AppServerKind,
+  nodeOf,
+  type AppServerPart,
+  readingOf,
+  settableNames,
+} from './record.ts';
 import { marketplaceProblem, rewrittenServers, scoped } from './sent-lists.ts';
 import { withAddress, withoutStaleProfile } from './active-llm.ts';
 
-export type Written =
+export type WrittenRecord =
   | { readonly kind: 'record'; readonly record: JsonObject }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server's own code fails. */
@@ -20,7 +26,7 @@ export type Written =
 /** Members that null leaves as they are. Source: contract "user_consents_to_analytics: null after a value". */
 const KEPT_BY_NULL = ['user_consents_to_analytics', 'disabled_skills'];
 
-const TITLES: Readonly<Record<Part, string>> = {
+const TITLES: Readonly<Record<AppServerPart, string>> = {
   agent_settings: 'tagged-union[OpenHandsAgentSettings,LLMAgentSettings,ACPAgentSettings]',
   conversation_settings: 'ConversationSettings',
 };
@@ -30,17 +36,17 @@ const TITLES: Readonly<Record<Part, string>> = {
  * `before` is the stored record, `loaded` the same as it loads.
  */
 export function writtenRecord(
-  kind: Kind,
+  kind: AppServerKind,
   before: JsonObject,
   loaded: JsonObject,
   body: JsonObject,
   now: number,
-): Written {
+): WrittenRecord {
   const problem = marketplaceProblem(memberOf(body, 'registered_marketplaces'));
   if (problem !== undefined) return { kind: 'refused', reason: problem };
   const password = passwordProblem(kind, body);
   if (password !== undefined) return { kind: 'refused', reason: password };
-  if (failsOn(part(body, 'agent_settings_diff'))) return { kind: 'failed' };
+  if (failsOn(objectAt(body, 'agent_settings_diff'))) return { kind: 'failed' };
   const after: Record<string, Json> = { ...before, ...topLevel(kind, body) };
   const parts = [
     ['agent_settings', patchedAgent(kind, loaded, body)],
@@ -52,7 +58,7 @@ export function writtenRecord(
       return { kind: 'refused', reason: refusalText(TITLES[part], problemsOf(made)) };
     after[part] = made.value;
   }
-  const llm = part(part(after, 'agent_settings'), 'llm');
+  const llm = objectAt(objectAt(after, 'agent_settings'), 'llm');
   const settled = memberOf(llm, 'model') === undefined ? llm : settledLlm(llm, llm);
   if (settled === undefined) return { kind: 'failed' };
   after['agent_settings'] = withLlm(after['agent_settings'] ?? {}, settled);
@@ -66,7 +72,7 @@ function problemsOf(verdict: Verdict) {
 }
 
 /** Source: contract "search_api_key: asterisks", "search_api_key: blanks". */
-function topLevel(kind: Kind, body: JsonObject): JsonObject {
+function topLevel(kind: AppServerKind, body: JsonObject): JsonObject {
   const set = settableNames(kind).flatMap((name): (readonly [string, Json])[] => {
     const value = memberOf(body, name);
     if (value === undefined || (value === null && KEPT_BY_NULL.includes(name))) return [];
@@ -76,7 +82,7 @@ function topLevel(kind: Kind, body: JsonObject): JsonObject {
   return Object.fromEntries(set);
 }
 
-function isPassword(kind: Kind, name: string): boolean {
+function isPassword(kind: AppServerKind, name: string): boolean {
   return nodeOf(kind, name).format === 'password';
 }
 
@@ -89,7 +95,7 @@ function password(name: string, value: Json): Json {
 }
 
 /** Source: what release 1.11.0 answers to a key that is no text; contract "search_api_key: blanks". */
-function passwordProblem(kind: Kind, body: JsonObject): string | undefined {
+function passwordProblem(kind: AppServerKind, body: JsonObject): string | undefined {
   for (const name of settableNames(kind).filter((one) => isPassword(kind, one))) {
     const value = memberOf(body, name) ?? null;
     if (value === null || typeof value === 'string') continue;
@@ -103,7 +109,7 @@ function passwordProblem(kind: Kind, body: JsonObject): string | undefined {
 /** Whether the server fails on a diff: a model, or a version, that is neither left out nor of its type. */
 function failsOn(diff: JsonObject): boolean {
   const version = memberOf(diff, 'schema_version') ?? null;
-  const model = memberOf(part(diff, 'llm'), 'model') ?? null;
+  const model = memberOf(objectAt(diff, 'llm'), 'model') ?? null;
   return (
     (version !== null && typeof version !== 'bigint') ||
     (model !== null && typeof model !== 'string')
@@ -114,7 +120,7 @@ function withLlm(agent: Json, llm: JsonObject): Json {
   return isJsonObject(agent) && Object.keys(llm).length > 0 ? { ...agent, llm } : agent;
 }
 
-function part(record: JsonObject, name: string): JsonObject {
+function objectAt(record: JsonObject, name: string): JsonObject {
   const value = memberOf(record, name) ?? null;
   return isJsonObject(value) ? value : {};
 }
@@ -124,12 +130,12 @@ const REPLACED = new Set(['mcp_config']);
 
 const NEWEST = 4n;
 
-function patchedAgent(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict | string {
-  const diff = part(body, 'agent_settings_diff');
+function patchedAgent(kind: AppServerKind, loaded: JsonObject, body: JsonObject): Verdict | string {
+  const diff = objectAt(body, 'agent_settings_diff');
   const version = memberOf(diff, 'schema_version') ?? null;
   if (typeof version === 'bigint' && version > NEWEST)
     return `AgentSettings schema_version ${version} is newer than supported version ${NEWEST}.`;
-  const before = part(loaded, 'agent_settings');
+  const before = objectAt(loaded, 'agent_settings');
   const asked = memberOf(diff, 'agent_kind') ?? null;
   const isOther = asked !== null && asked !== memberOf(before, 'agent_kind');
   const { schema_version: _, ...rest } = mergePatch(isOther ? {} : before, diff, REPLACED);
@@ -146,19 +152,19 @@ function patchedAgent(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict
 
 /** Agent settings whose model is not looked at again: the class that holds it has refused it. */
 function withoutModel(agent: JsonObject): JsonObject {
-  const { model: _, ...llm } = part(agent, 'llm');
+  const { model: _, ...llm } = objectAt(agent, 'llm');
   return { ...agent, llm };
 }
 
 /** What the classes of the server refuse although each of its members fits. */
-function unfit(kind: Kind, agent: JsonObject): readonly Verdict[] {
+function unfit(kind: AppServerKind, agent: JsonObject): readonly Verdict[] {
   const name = memberOf(agent, 'agent_kind') ?? 'openhands';
   const at = typeof name === 'string' ? name : '';
   const llm = memberOf(agent, 'llm') ?? null;
   const verdicts: Verdict[] = [];
   if (isJsonObject(llm) && (memberOf(llm, 'model') ?? '') === '')
     verdicts.push(badValue('model must be specified in LLM', [at, 'llm'], llm));
-  for (const [key, entry] of Object.entries(part(agent, 'mcp_config'))) {
+  for (const [key, entry] of Object.entries(objectAt(agent, 'mcp_config'))) {
     const place = [at, 'mcp_config', key];
     const fits = fit(readingOf(kind), { $ref: '#/$defs/MCPServer' }, entry, place).kind === 'good';
     const problem = isJsonObject(entry) && fits ? mcpProblem(entry) : undefined;
@@ -168,10 +174,13 @@ function unfit(kind: Kind, agent: JsonObject): readonly Verdict[] {
 }
 
 /** A version that is too new is stored, and the record cannot be read from then on. */
-function patchedConversation(kind: Kind, loaded: JsonObject, body: JsonObject): Verdict {
-  const diff = part(body, 'conversation_settings_diff');
+function patchedConversation(kind: AppServerKind, loaded: JsonObject, body: JsonObject): Verdict {
+  const diff = objectAt(body, 'conversation_settings_diff');
   const version = memberOf(diff, 'schema_version') ?? null;
-  const { schema_version: _, ...merged } = mergePatch(part(loaded, 'conversation_settings'), diff);
+  const { schema_version: _, ...merged } = mergePatch(
+    objectAt(loaded, 'conversation_settings'),
+    diff,
+  );
   const verdict = fit(readingOf(kind), nodeOf(kind, 'conversation_settings'), merged, []);
   if (verdict.kind !== 'good' || !isJsonObject(verdict.value) || version === null) return verdict;
   return { kind: 'good', value: { ...verdict.value, schema_version: version } };

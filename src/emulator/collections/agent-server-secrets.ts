@@ -7,7 +7,7 @@ import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
   bodyOf,
-  kept,
+  unchanged,
   secretNamed,
   sentSecret,
   withoutSecret,
@@ -37,19 +37,19 @@ export function agentServerSecrets(vault: Vault): Collection {
         GET: {
           // There are no agent profiles. Source: contract "secrets by agent profile".
           does: (before, { query }) =>
-            kept(
+            unchanged(
               before,
               query.has('agent_profile_id')
                 ? noAgentProfile
-                : json(200, { secrets: (before.secrets ?? []).map(listed) }),
+                : json(200, { secrets: (before.secrets ?? []).map(listedSecret) }),
             ),
         },
         PUT: {
           takes: bodyOf(textRule, 'with value'),
           does(before, { body }) {
             const { name, value, description } = sentSecret(body);
-            if (!NAME.test(name)) return kept(before, badName);
-            if (value.trim() === '' || value === MASK) return kept(before, noValue);
+            if (!NAME.test(name)) return unchanged(before, badName);
+            if (value.trim() === '' || value === MASK) return unchanged(before, noValue);
             const token = vault.seal(vault.open(value) ?? value);
             const contents = withSecret(before, { name, token, description });
             return { contents, answer: json(200, { name, description }) };
@@ -62,15 +62,15 @@ export function agentServerSecrets(vault: Vault): Collection {
       {
         GET: {
           does(before, { id }) {
-            if (!NAME.test(id)) return kept(before, badName);
+            if (!NAME.test(id)) return unchanged(before, badName);
             const text = vault.open(secretNamed(before, id)?.token ?? '');
-            return kept(before, text === null ? notFound : { kind: 'text', text });
+            return unchanged(before, text === null ? notFound : { kind: 'text', text });
           },
         },
         DELETE: {
           does(before, { id }) {
-            if (!NAME.test(id)) return kept(before, badName);
-            if (secretNamed(before, id) === undefined) return kept(before, notFound);
+            if (!NAME.test(id)) return unchanged(before, badName);
+            if (secretNamed(before, id) === undefined) return unchanged(before, notFound);
             return { contents: withoutSecret(before, id), answer: json(200, { deleted: true }) };
           },
         },
@@ -79,6 +79,6 @@ export function agentServerSecrets(vault: Vault): Collection {
   ];
 }
 
-function listed({ name, description }: StoredSecret): JsonObject {
+function listedSecret({ name, description }: StoredSecret): JsonObject {
   return { name, description };
 }

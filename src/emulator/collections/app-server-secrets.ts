@@ -11,8 +11,8 @@ import {
   changeSecret,
   created,
   deleteSecret,
-  kept,
-  listed,
+  unchanged,
+  listedSecret,
   type Refusals,
   secretNamed,
   sentSecret,
@@ -45,7 +45,7 @@ export function appServerSecrets(vault: Vault): Collection {
     ],
     [
       '/api/v1/secrets/search',
-      { GET: { does: (before, asked) => kept(before, page(before, asked)) } },
+      { GET: { does: (before, asked) => unchanged(before, page(before, asked)) } },
     ],
     [
       '/api/v1/secrets/{id}',
@@ -83,12 +83,12 @@ function page({ secrets = [] }: StoreContents, { query, pageSize }: Asked): Answ
   const items = found.slice(begin, begin + Math.min(limit, pageSize));
   const isMore = begin + items.length < found.length;
   return json(200, {
-    items: items.map(listed),
-    next_page_id: isMore ? nameOf(items.at(-1)) : null,
+    items: items.map(listedSecret),
+    next_page_id: isMore ? pageAfter(items.at(-1)) : null,
   });
 }
 
-function nameOf(secret: StoredSecret | undefined): string | null {
+function pageAfter(secret: StoredSecret | undefined): string | null {
   return secret?.name ?? null;
 }
 

@@ -28,12 +28,12 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
 }
 
 /** An answer that leaves the store as it is. */
-export function kept(before: StoreContents, answer: Answer): Updated<Answer> {
+export function unchanged(before: StoreContents, answer: Answer): Updated<Answer> {
   return { contents: before, answer };
 }
 
 /** As settings-v0 and app-server list one. */
-export function listed({ name, description }: StoredSecret): JsonObject {
+export function listedSecret({ name, description }: StoredSecret): JsonObject {
   return { name, description: description ?? '' };
 }
 
@@ -51,13 +51,13 @@ export function bodyOf(name: Rule, value: 'with value' | 'without value'): Rule 
 export function sentSecret(body: JsonObject) {
   const description = memberOf(body, 'description');
   return {
-    name: textOf(body, 'name'),
-    value: textOf(body, 'value'),
+    name: bodyText(body, 'name'),
+    value: bodyText(body, 'value'),
     description: typeof description === 'string' ? description : null,
   };
 }
 
-function textOf(body: JsonObject, name: string): string {
+function bodyText(body: JsonObject, name: string): string {
   const value = memberOf(body, name);
   return typeof value === 'string' ? value : '';
 }
@@ -82,10 +82,10 @@ export function changeSecret(
   refusals: Refusals,
 ): Updated<Answer> {
   const found = secretNamed(before, id);
-  if (found === undefined) return kept(before, refusals.missing(missing(id)));
+  if (found === undefined) return unchanged(before, refusals.missing(noSuchSecret(id)));
   const { name, description } = sentSecret(body);
   if (name !== id && secretNamed(before, name) !== undefined)
-    return kept(before, refusals.taken(taken(name)));
+    return unchanged(before, refusals.taken(taken(name)));
   const changed = { name, token: found.token, description: description ?? '' };
   return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
 }
@@ -99,8 +99,9 @@ export function deleteSecret(
   { id }: Asked,
   refusals: Refusals,
 ): Updated<Answer> {
-  if (before.secrets === undefined) return kept(before, deleted);
-  if (secretNamed(before, id) === undefined) return kept(before, refusals.missing(missing(id)));
+  if (before.secrets === undefined) return unchanged(before, deleted);
+  if (secretNamed(before, id) === undefined)
+    return unchanged(before, refusals.missing(noSuchSecret(id)));
   return { contents: withoutSecret(before, id), answer: deleted };
 }
 
@@ -108,6 +109,6 @@ export function taken(name: string): string {
   return `Secret ${name} already exists`;
 }
 
-function missing(name: string): string {
+function noSuchSecret(name: string): string {
   return `Secret with ID ${name} not found`;
 }

@@ -7,8 +7,8 @@ import {
   created,
   deleteSecret,
   bodyOf,
-  kept,
-  listed,
+  unchanged,
+  listedSecret,
   type Refusals,
   secretNamed,
   sentSecret,
@@ -33,7 +33,10 @@ export function settingsV0Secrets(vault: Vault): Collection {
       {
         GET: {
           does: (before) =>
-            kept(before, json(200, { custom_secrets: (before.secrets ?? []).map(listed) })),
+            unchanged(
+              before,
+              json(200, { custom_secrets: (before.secrets ?? []).map(listedSecret) }),
+            ),
         },
         POST: {
           takes: bodyOf(textRule, 'with value'),
@@ -41,7 +44,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
           does(before, { body }) {
             const { name, value, description } = sentSecret(body);
             if (secretNamed(before, name) !== undefined)
-              return kept(before, REFUSALS.taken(taken(name)));
+              return unchanged(before, REFUSALS.taken(taken(name)));
             const secret = { name, token: vault.seal(value), description: description ?? '' };
             return { contents: withSecret(before, secret), answer: created };
           },
@@ -56,7 +59,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
           failed: failedAt('updating'),
           does: (before, asked) =>
             before.secrets === undefined
-              ? kept(before, updated)
+              ? unchanged(before, updated)
               : changeSecret(before, asked, REFUSALS),
         },
         DELETE: {

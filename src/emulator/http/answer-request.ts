@@ -20,7 +20,7 @@ export async function answerRequest(request: IncomingMessage, door: Door): Promi
   if (headers.origin !== undefined) return detail(403, 'Requests from web pages are refused');
   const body = await readBody(request);
   if (body === undefined) return detail(413, 'Content Too Large');
-  const { path, query } = partsOf(request.url ?? '');
+  const { path, query } = targetParts(request.url ?? '');
   const route = routeOf(routes, path, method);
   if (route === undefined) return notFound(path, query, routes);
   const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
@@ -69,7 +69,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-function partsOf(target: string): { readonly path: string; readonly query: string } {
+function targetParts(target: string): { readonly path: string; readonly query: string } {
   const mark = target.indexOf('?');
   if (mark < 0) return { path: target, query: '' };
   return { path: target.slice(0, mark), query: target.slice(mark + 1) };
@@ -115,11 +115,11 @@ function matchPath(pattern: string, path: string): string | undefined {
   const [before = '', after] = pattern.split('{id}');
   if (after === undefined) return path === pattern ? '' : undefined;
   if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
-  const id = decoded(path.slice(before.length, path.length - after.length));
+  const id = decodedPart(path.slice(before.length, path.length - after.length));
   return id === '' || id?.includes('/') === true ? undefined : id;
 }
 
-function decoded(text: string): string | undefined {
+function decodedPart(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

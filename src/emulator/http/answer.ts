@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Json, writeJson } from '../json.ts';
-import type { Problem } from '../rules.ts';
+import type { RuleProblem } from '../rules.ts';
 
 /** What the service answers. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed without notice. */
 export type Answer =
@@ -21,11 +21,11 @@ export function detail(status: number, sentence: string): Answer {
 export const unauthorized = detail(401, 'Unauthorized');
 
 /** The 422 that lists every problem of a request. */
-export function unprocessable(problems: readonly Problem[]): Answer {
+export function unprocessable(problems: readonly RuleProblem[]): Answer {
   return json(422, { detail: problems.map(item) });
 }
 
-function item({ type, loc, msg, input, ctx }: Problem): Json {
+function item({ type, loc, msg, input, ctx }: RuleProblem): Json {
   const shown = { type, loc, msg, input };
   if (ctx !== undefined) return { ...shown, ctx };
   return type === 'value_error' ? { ...shown, ctx: { error: {} } } : shown;

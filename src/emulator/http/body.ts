@@ -36,7 +36,7 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Deco
   const reading = readJson(text);
   if (reading.kind === 'json') return { kind: 'body', value: reading.value };
   if (reading.kind === 'too-deep') return unreadable;
-  return { kind: 'refused', answer: malformed(reading.position, reading.reason) };
+  return { kind: 'refused', answer: malformedJson(reading.position, reading.reason) };
 }
 
 /** The answer to a request without the body that it must have. */
@@ -61,7 +61,7 @@ const unreadable: DecodedBody = {
 };
 
 /** The answer to a text that is no JSON from a character on. */
-export function malformed(position: number, reason: string): Answer {
+export function malformedJson(position: number, reason: string): Answer {
   const problem = {
     type: 'json_invalid',
     loc: ['body', BigInt(position)],

@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts';
 import type { Json } from '../json.ts';
-import type { Location, Problem } from '../rules.ts';
+import type { Location, RuleProblem } from '../rules.ts';
 import { integerRule } from '../rules.ts';
 import { json, unprocessable, type Answer } from './answer.ts';
 
@@ -10,7 +10,7 @@ interface Refused {
 }
 
 /** The part of a list that a query selects. */
-type Page = { readonly kind: 'page'; readonly offset: number; readonly limit: number };
+type AskedPage = { readonly kind: 'page'; readonly offset: number; readonly limit: number };
 
 /** Ids as 32 lower-case hex digits. */
 type Ids = { readonly kind: 'ids'; readonly ids: readonly string[] };
@@ -38,14 +38,14 @@ const MAX_IDS = 99;
 /** Every `ids` of a query. A hundred of them crash the real server. Source: behaviour 3.1, the batch endpoints. */
 export function readIds(query: URLSearchParams): Ids | Refused {
   const texts = query.getAll('ids');
-  if (texts.length === 0) return refused(unprocessable([IDS_MISSING]));
+  if (texts.length === 0) return refusedQuery(unprocessable([IDS_MISSING]));
   const problems = texts.flatMap((text, index) => (isUuid(text) ? [] : [notUuid(text, index)]));
-  if (problems.length > 0) return refused(unprocessable(problems));
+  if (problems.length > 0) return refusedQuery(unprocessable(problems));
   if (texts.length > MAX_IDS) return CRASH;
   return { kind: 'ids', ids: texts.map((text) => text.replaceAll('-', '').toLowerCase()) };
 }
 
-const IDS_MISSING: Problem = {
+const IDS_MISSING: RuleProblem = {
   type: 'missing',
   loc: ['query', 'ids'],
   msg: 'Field required',
@@ -56,7 +56,7 @@ function isUuid(text: string): boolean {
   return /^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(text);
 }
 
-function notUuid(input: string, index: number): Problem {
+function notUuid(input: string, index: number): RuleProblem {
   const loc = ['query', 'ids', BigInt(index)];
   return { type: 'uuid_parsing', loc, msg: 'Input should be a valid UUID', input };
 }
@@ -68,13 +68,13 @@ const MAX_LIMIT = 100n;
  * The page of `page_id`, an offset, and `limit`. A page_id that is no number selects the first page; a limit above 100
  * crashes the real server. Source: behaviour 3.1, the search endpoints.
  */
-function readPage(query: URLSearchParams): Page | Refused {
+function readPage(query: URLSearchParams): AskedPage | Refused {
   const offset = query.getAll('page_id').at(-1) ?? '';
   const limit = query.getAll('limit').at(-1) ?? String(MAX_LIMIT);
   const verdict = integerRule(limit, LIMIT_AT);
-  if (verdict.kind === 'bad') return refused(unprocessable(verdict.problems));
+  if (verdict.kind === 'bad') return refusedQuery(unprocessable(verdict.problems));
   if (verdict.kind === 'crash' || typeof verdict.value !== 'bigint') return CRASH;
-  if (verdict.value <= 0n) return refused(tooSmall(limit));
+  if (verdict.value <= 0n) return refusedQuery(tooSmall(limit));
   if (verdict.value > MAX_LIMIT) return CRASH;
   return {
     kind: 'page',
@@ -85,7 +85,7 @@ function readPage(query: URLSearchParams): Page | Refused {
 
 const CRASH: Refused = { kind: 'refused', answer: { kind: 'crash' } };
 
-function refused(answer: Answer): Refused {
+function refusedQuery(answer: Answer): Refused {
   return { kind: 'refused', answer };
 }
 

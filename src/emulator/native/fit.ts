@@ -11,7 +11,7 @@ import { fitScalar } from './fit-scalar.ts';
 import { keptSecret, type SecretPlace } from './secret-places.ts';
 import {
   allowsNull,
-  type Named,
+  type NamedNode,
   resolved,
   type SchemaNode,
   type Snapshot,
@@ -105,7 +105,12 @@ function fitAny(
   return verdicts.find(({ kind }) => kind === 'good') ?? allOf(verdicts);
 }
 
-function fitObject(reading: Reading, { name, node }: Named, value: Json, at: Location): Verdict {
+function fitObject(
+  reading: Reading,
+  { name, node }: NamedNode,
+  value: Json,
+  at: Location,
+): Verdict {
   if (!isJsonObject(value)) return noObject(reading, name, value, at);
   const members = Object.entries(node.properties ?? {});
   const fitted: [string, Json][] = [];
@@ -113,7 +118,7 @@ function fitObject(reading: Reading, { name, node }: Named, value: Json, at: Loc
   for (const [key, member] of members) {
     const verdict = fitMember(reading, { node, key, member }, value, at);
     verdicts.push(verdict);
-    if (verdict.kind === 'good' && !(SPARSE.test(name) && isNothing(verdict.value)))
+    if (verdict.kind === 'good' && !(SPARSE.test(name) && isUnsetPart(verdict.value)))
       fitted.push([key, verdict.value]);
   }
   for (const [key, other] of Object.entries(value)) {
@@ -126,7 +131,7 @@ function fitObject(reading: Reading, { name, node }: Named, value: Json, at: Loc
   return whole.kind === 'good' ? good(Object.fromEntries(fitted)) : whole;
 }
 
-function isNothing(value: Json): boolean {
+function isUnsetPart(value: Json): boolean {
   return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
@@ -153,11 +158,11 @@ function fitMember(
   if (value !== undefined) return fit(reading, member, value, [...at, key]);
   if (node.required?.includes(key) === true)
     return bad('missing', [...at, key], 'Field required', object);
-  return good(defaultOf(reading, member));
+  return good(leftOutValue(reading, member));
 }
 
 /** The value of a member that was left out. An object without a default of its own is made of those of its members. */
-function defaultOf(reading: Reading, member: SchemaNode): Json {
+function leftOutValue(reading: Reading, member: SchemaNode): Json {
   const { node } = resolved(reading.snapshot, member);
   const given = member.default !== undefined ? member.default : node.default;
   if (given === null || (given === undefined && allowsNull(member))) return null;
@@ -199,7 +204,7 @@ function fitSecret(reading: Reading, value: Json, at: Location): Verdict {
       bad('string_type', [...at, SECRET_TEXT], msg, value),
     ]);
   }
-  return good(keptSecret(value, placeOf(at), reading.openToken));
+  return good(keptSecret(value, secretPlaceOf(at), reading.openToken));
 }
 
 /** How a server names its own reading of a secret, which it tries after that of a text. */
@@ -211,14 +216,14 @@ const SECRET_TEXT = (() => {
 
 /** A value of a map of secrets. Those of an agent's context may be objects that hold one. */
 function fitSecretOfMap(reading: Reading, value: Json, at: Location): Verdict {
-  const isOfContext = placeOf(at) === 'context';
+  const isOfContext = secretPlaceOf(at) === 'context';
   if (isOfContext && isJsonObject(value) && typeof memberOf(value, 'value') === 'string')
     return good({ description: null, ...value });
   if (typeof value === 'string') return fitSecret(reading, value, at);
   return bad('string_type', at, 'Input should be a valid string', value);
 }
 
-function placeOf(at: Location): SecretPlace {
+function secretPlaceOf(at: Location): SecretPlace {
   if (at.length === 1) return 'top';
   return at.at(-2) === 'secrets' && at.includes('agent_context') ? 'context' : 'elsewhere';
 }

@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json } from '../json.ts';
-import type { Problem } from '../rules.ts';
+import type { RuleProblem } from '../rules.ts';
 
 const LONGEST = 50;
 const KEPT_BEFORE = 25;
@@ -9,17 +9,17 @@ const KEPT_AFTER = 24;
  * Problems as Python's pydantic prints them. It repeats what was sent, and what is stored with it.
  * Source: contract "llm.model: null after a value", "language: wrong type".
  */
-export function refusalText(title: string, problems: readonly Problem[]): string {
+export function refusalText(title: string, problems: readonly RuleProblem[]): string {
   const count = `${problems.length} validation ${problems.length === 1 ? 'error' : 'errors'} for ${title}`;
   const each = problems.flatMap(({ type, loc, msg, input }) => [
     ...(loc.length === 0 ? [] : [loc.join('.')]),
-    `  ${msg} [type=${type}, input_value=${shortened(pythonText(input))}, input_type=${pythonType(input)}]`,
+    `  ${msg} [type=${type}, input_value=${shortenedInput(pythonText(input))}, input_type=${pythonType(input)}]`,
     `    For further information visit https://errors.pydantic.dev/2.12/v/${type}`,
   ]);
   return [count, ...each].join('\n');
 }
 
-function shortened(text: string): string {
+function shortenedInput(text: string): string {
   const characters = Array.from(text);
   if (characters.length <= LONGEST) return text;
   const before = characters.slice(0, KEPT_BEFORE).join('');
@@ -29,15 +29,17 @@ function shortened(text: string): string {
 function pythonText(value: Json): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return pythonQuoted(value);
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isInteger(value) ? `${value}.0` : String(value);
   if (isJsonList(value)) return `[${value.map(pythonText).join(', ')}]`;
-  const members = Object.entries(value).map(([name, one]) => `${quoted(name)}: ${pythonText(one)}`);
+  const members = Object.entries(value).map(
+    ([name, one]) => `${pythonQuoted(name)}: ${pythonText(one)}`,
+  );
   return `{${members.join(', ')}}`;
 }
 
-function quoted(text: string): string {
+function pythonQuoted(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
   return `${mark}${mark === "'" ? escaped.replaceAll("'", "\\'") : escaped}${mark}`;

@@ -30,12 +30,12 @@ export interface Snapshot extends SchemaNode {
 }
 
 /** A schema with its own name, if the snapshot gives it one. */
-export interface Named {
+export interface NamedNode {
   readonly name: string;
   readonly node: SchemaNode;
 }
 
-export function resolved({ $defs }: Snapshot, node: SchemaNode): Named {
+export function resolved({ $defs }: Snapshot, node: SchemaNode): NamedNode {
   const name = node.$ref?.slice('#/$defs/'.length) ?? '';
   const target = $defs[name];
   return target === undefined ? { name: '', node } : { name, node: target };
@@ -54,7 +54,7 @@ export function typeOf({ type }: SchemaNode): string | undefined {
 /** The alternatives of a union that are told apart by one member, by the value of that member. */
 export interface Variants {
   readonly tag: string;
-  readonly byTag: ReadonlyMap<string, Named>;
+  readonly byTag: ReadonlyMap<string, NamedNode>;
 }
 
 /** Undefined if no one member tells the alternatives apart. */

@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { type Named, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
+import { type NamedNode, resolved, type SchemaNode, type Snapshot, variantsOf } from './schema.ts';
 
 /** Where a secret is: among those of an agent's context or at the top of a record, where every text is one, or elsewhere. */
 export type SecretPlace = 'context' | 'top' | 'elsewhere';
@@ -41,7 +41,7 @@ export function withSecrets(
     plain: (text: string) => onSecret(text, false),
     context: (text: string) => onSecret(text, true),
   };
-  return replaced(snapshot, resolved(snapshot, node), value, places);
+  return replacedIn(snapshot, resolved(snapshot, node), value, places);
 }
 
 interface Places {
@@ -49,20 +49,20 @@ interface Places {
   readonly context: (text: string) => Json;
 }
 
-function replaced(
+function replacedIn(
   snapshot: Snapshot,
-  { name, node: target }: Named,
+  { name, node: target }: NamedNode,
   value: Json,
   places: Places,
 ): Json {
   if (target.format === 'password') return secretReplaced(value, places.plain);
   if (target.anyOf !== undefined) {
     const variant = variantFor(snapshot, target, value);
-    return variant === undefined ? value : replaced(snapshot, variant, value, places);
+    return variant === undefined ? value : replacedIn(snapshot, variant, value, places);
   }
   if (isJsonList(value) && target.items !== undefined) {
     const { items } = target;
-    return value.map((one) => replaced(snapshot, resolved(snapshot, items), one, places));
+    return value.map((one) => replacedIn(snapshot, resolved(snapshot, items), one, places));
   }
   if (!isJsonObject(value)) return value;
   const { properties = {}, additionalProperties: others } = target;
@@ -73,13 +73,15 @@ function replaced(
     if (member === undefined) return [key, one] as const;
     const isContext = name === 'AgentContext' && key === 'secrets';
     const inner = isContext ? { ...places, plain: places.context } : places;
-    return [key, replaced(snapshot, resolved(snapshot, member), one, inner)] as const;
+    return [key, replacedIn(snapshot, resolved(snapshot, member), one, inner)] as const;
   });
-  return Object.fromEntries(members.filter(([key, one]) => !isSparse || !isGone(value[key], one)));
+  return Object.fromEntries(
+    members.filter(([key, one]) => !isSparse || !isTakenAway(value[key], one)),
+  );
 }
 
 /** Whether there was something that is nothing now: a secret that was taken away, or a map of them. */
-function isGone(before: Json | undefined, after: Json): boolean {
+function isTakenAway(before: Json | undefined, after: Json): boolean {
   if (before === undefined || before === after) return false;
   return after === null || (isJsonObject(after) && Object.keys(after).length === 0);
 }
@@ -92,7 +94,7 @@ function secretReplaced(value: Json, onText: (text: string) => Json): Json {
   return typeof held === 'string' ? { ...value, value: onText(held) } : value;
 }
 
-function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): Named | undefined {
+function variantFor(snapshot: Snapshot, node: SchemaNode, value: Json): NamedNode | undefined {
   if (!isJsonObject(value)) return undefined;
   const variants = variantsOf(snapshot, node);
   if (variants === undefined) {

@@ -32,7 +32,7 @@ export function openVault(apiKey: string | undefined): Vault {
     (drawn ??= apiKey === undefined || apiKey === '' ? randomBytes(32) : derivedKey(apiKey));
   const unknown = new Map<string, string>();
   const stands = new Map<string, string>();
-  const open = (token: string): string | null => opened(key(), token);
+  const open = (token: string): string | null => openedToken(key(), token);
   return {
     seal: (text) => unknown.get(text) ?? sealed(key(), text),
     open,
@@ -70,16 +70,16 @@ function sealed(key: Buffer, text: string): string {
   const iv = randomBytes(IV);
   const cipher = createCipheriv('aes-128-cbc', key.subarray(16), iv);
   const body = Buffer.concat([head, iv, cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([body, digestOf(key, body)]).toString('base64url');
+  return Buffer.concat([body, tokenDigest(key, body)]).toString('base64url');
 }
 
-function opened(key: Buffer, token: string): string | null {
+function openedToken(key: Buffer, token: string): string | null {
   if (!/^gAAAA[\w-]*=*$/.test(token)) return null;
   const bytes = Buffer.from(token, 'base64url');
   const body = bytes.subarray(0, -DIGEST);
   const digest = bytes.subarray(-DIGEST);
   if (body.length < HEAD + 2 * IV || digest.length !== DIGEST) return null;
-  if (!timingSafeEqual(digest, digestOf(key, body))) return null;
+  if (!timingSafeEqual(digest, tokenDigest(key, body))) return null;
   const decipher = createDecipheriv(
     'aes-128-cbc',
     key.subarray(16),
@@ -88,6 +88,6 @@ function opened(key: Buffer, token: string): string | null {
   return Buffer.concat([decipher.update(body.subarray(HEAD + IV)), decipher.final()]).toString();
 }
 
-function digestOf(key: Buffer, body: Buffer): Buffer {
+function tokenDigest(key: Buffer, body: Buffer): Buffer {
   return createHmac('sha256', key.subarray(0, 16)).update(body).digest();
 }

@@ -39,7 +39,7 @@ export function mcpConfig(value: Json, at: Location): Verdict {
 
 function listOfUrls(entry: Rule): Rule {
   return (value, at) => {
-    const items = itemsOf(value);
+    const items = iterated(value);
     return items === undefined ? crash : listOf(entry, items, at);
   };
 }
@@ -50,7 +50,7 @@ function stdioList(value: Json, at: Location): Verdict {
 }
 
 /** What a real server iterates over if it does not get a list: the characters of a string, the names of an object. */
-function itemsOf(value: Json): readonly Json[] | undefined {
+function iterated(value: Json): readonly Json[] | undefined {
   if (isJsonList(value)) return value;
   if (typeof value === 'string') return Array.from(value);
   return isJsonObject(value) ? Object.keys(value) : undefined;

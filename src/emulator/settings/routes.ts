@@ -8,7 +8,7 @@ import type { StoreContents } from '../store/store-document.ts';
 import type { Store } from '../store/store.ts';
 
 export const settingsRoutes: Routes = [
-  ['/api/settings', { GET: loadSettings, POST: storeSettings }],
+  ['/api/settings', { GET: loadSettings, POST: postSettings }],
   ['/api/reset-settings', { POST: resetSettings }],
 ];
 
@@ -25,7 +25,7 @@ export async function loadSettings({ service, authorized }: Call): Promise<Answe
 }
 
 /** POST /api/settings: the body is read as JSON before the key is checked. Source: specification 4.2; contract "body is not JSON". */
-export async function storeSettings({
+export async function postSettings({
   service,
   authorized,
   contentType,
@@ -37,7 +37,7 @@ export async function storeSettings({
   const verdict = validateSettings(decoded.value);
   if (verdict.kind === 'crash') return { kind: 'crash' };
   if (verdict.kind === 'bad') return unprocessable(verdict.problems);
-  return keep(service.store, verdict.value);
+  return storeChecked(service.store, verdict.value);
 }
 
 /** POST /api/reset-settings, which real servers have removed. Source: behaviour 1.5. */
@@ -46,7 +46,7 @@ export async function resetSettings({ authorized }: Call): Promise<Answer> {
   return json(410, { error: 'Reset settings functionality has been removed.' });
 }
 
-async function keep(store: Store, sent: JsonObject): Promise<Answer> {
+async function storeChecked(store: Store, sent: JsonObject): Promise<Answer> {
   try {
     return await store.update((before) => {
       const fields = before.settings && heldFields(before.settings);

@@ -45,16 +45,16 @@ export const settingsFields: readonly SettingsField[] = [
   wiped('max_iterations', integerRule),
   wiped('security_analyzer', textRule),
   wiped('confirmation_mode', flagRule),
-  kept('llm_model', textRule),
+  keptField('llm_model', textRule),
   password('llm_api_key', 'kept'),
-  kept('llm_base_url', textRule),
+  keptField('llm_base_url', textRule),
   wiped('remote_runtime_resource_factor', integerRule),
   { name: 'secrets_store', storage: 'discarded', onNull: 'wiped', rule: secretsStore, absent: {} },
-  flag('enable_default_condenser', true),
-  flag('enable_sound_notifications', false),
-  flag('enable_proactive_conversation_starters', true),
-  flag('enable_solvability_analysis', true),
-  kept('user_consents_to_analytics', flagRule),
+  flagField('enable_default_condenser', true),
+  flagField('enable_sound_notifications', false),
+  flagField('enable_proactive_conversation_starters', true),
+  flagField('enable_solvability_analysis', true),
+  keptField('user_consents_to_analytics', flagRule),
   wiped('sandbox_base_container_image', textRule),
   wiped('sandbox_runtime_container_image', textRule),
   wiped('mcp_config', mcpConfig),
@@ -72,7 +72,7 @@ function wiped(name: string, rule: Rule): SettingsField {
   return { name, storage: 'value', onNull: 'wiped', rule: nullable(rule), absent: null };
 }
 
-function kept(name: string, rule: Rule): SettingsField {
+function keptField(name: string, rule: Rule): SettingsField {
   return { name, storage: 'value', onNull: 'kept', rule: nullable(rule), absent: null };
 }
 
@@ -80,7 +80,7 @@ function password(name: string, onNull: 'kept' | 'wiped'): SettingsField {
   return { name, storage: 'password', onNull, rule: nullable(textRule), absent: null };
 }
 
-function flag(name: string, byDefault: boolean): SettingsField {
+function flagField(name: string, byDefault: boolean): SettingsField {
   return { name, storage: 'value', onNull: 'wiped', rule: flagRule, absent: byDefault };
 }
 
@@ -151,7 +151,7 @@ function nextIsSet(
  */
 export function loadAnswer(stored: StoredSettings, serverMcp: JsonObject | undefined): JsonObject {
   const fields = settingsFields.map(
-    (field) => [field.name, shown(field, stored, serverMcp)] as const,
+    (field) => [field.name, shownField(field, stored, serverMcp)] as const,
   );
   return {
     ...Object.fromEntries(fields),
@@ -161,7 +161,7 @@ export function loadAnswer(stored: StoredSettings, serverMcp: JsonObject | undef
   };
 }
 
-function shown(
+function shownField(
   field: SettingsField,
   stored: StoredSettings,
   serverMcp: JsonObject | undefined,

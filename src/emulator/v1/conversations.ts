@@ -27,7 +27,7 @@ import {
   bad,
   checkObject,
   type Member,
-  type Problem,
+  type RuleProblem,
   type Rule,
   flagRule,
   nullable,
@@ -206,7 +206,7 @@ const startMembers: readonly Member[] = [
  * The start request of a body, or every problem of it. Only the members that make a difference here are checked; a real
  * server knows more of them. Source: specification 4.1; behaviour 3.4, AppConversationStartRequest.
  */
-function readStartRequest(body: Json): StartRequest | readonly Problem[] {
+function readStartRequest(body: Json): StartRequest | readonly RuleProblem[] {
   const verdict =
     body === null
       ? bad('missing', ['body'], 'Field required', null)

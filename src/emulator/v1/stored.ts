@@ -231,11 +231,11 @@ function stages(
   const waiting = stage('WAITING_FOR_SANDBOX', createdAt + step);
   const upAt = Math.max(waiting.since, settledAt(becomes, sandbox.startedAt, startMs));
   if (becomes === 'error' || becomes === 'missing')
-    return [waiting, failed(upAt, `Sandbox status: ${becomes.toUpperCase()}`)];
+    return [waiting, failedStage(upAt, `Sandbox status: ${becomes.toUpperCase()}`)];
   const taken = steps.map((status, index) => stage(status, upAt + index * step));
   // The settings are checked only now: the sandbox that was started for the conversation stays.
   if (!settingsStored)
-    return [waiting, ...taken.slice(0, -1), failed(upAt + 3 * step, 'No settings are stored')];
+    return [waiting, ...taken.slice(0, -1), failedStage(upAt + 3 * step, 'No settings are stored')];
   return [waiting, ...taken, stage('READY', upAt + steps.length * step)];
 }
 
@@ -245,7 +245,7 @@ function untilFailure(
   earliest: number,
 ): readonly StartTaskStage[] {
   if (failure === null) return planned;
-  const end = failed(Math.max(failure.at, earliest), failure.detail);
+  const end = failedStage(Math.max(failure.at, earliest), failure.detail);
   return [...planned.filter(({ since }) => since < end.since), end];
 }
 
@@ -253,6 +253,6 @@ function stage(status: StartTaskStage['status'], since: number): StartTaskStage 
   return { status, since, detail: null };
 }
 
-function failed(since: number, detail: string): StartTaskStage {
+function failedStage(since: number, detail: string): StartTaskStage {
   return { status: 'ERROR', since, detail };
 }
