@@ -63,16 +63,16 @@ export interface EmulatorOptions {
 }
 
 /** The values of the option `becomes`. */
-export const sandboxOutcomes = ['running', 'flapping', 'starting', 'error', 'missing'] as const;
+export const servedStates = ['running', 'flapping', 'starting', 'error', 'missing'] as const;
 
 /**
  * The state that a started sandbox reaches, as `EmulatorOptions.becomes` explains it.
  * Source: behaviour 3.2: containers that boot report ERROR until they answer; processes report STARTING while they idle.
  */
-export type SandboxOutcome = (typeof sandboxOutcomes)[number];
+export type SandboxOutcome = (typeof servedStates)[number];
 
-export function isSandboxOutcome(value: unknown): value is SandboxOutcome {
-  return sandboxOutcomes.some((outcome) => outcome === value);
+export function isServedState(value: unknown): value is SandboxOutcome {
+  return servedStates.some((outcome) => outcome === value);
 }
 
 /** The options of behaviour, defaults filled in; `EmulatorOptions` explains them. */
@@ -97,7 +97,7 @@ const most = 999_999_999;
 /** Throws an Error that names the option if one has a value that it does not take. */
 export function readKnobs(options: EmulatorOptions): Knobs {
   const { becomes = 'running', maxRunning, requireIds = false } = options;
-  if (!isSandboxOutcome(becomes)) throw misfit('becomes', `one of ${sandboxOutcomes.join(', ')}`);
+  if (!isServedState(becomes)) throw misfit('becomes', `one of ${servedStates.join(', ')}`);
   const [spec, ...others] = options.specs ?? defaultSpecs;
   if (spec === undefined || [spec, ...others].includes(''))
     throw misfit('specs', 'ids, at least one');

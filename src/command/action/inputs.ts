@@ -63,7 +63,7 @@ export function readInputs(): Inputs {
     if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
     throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
   }
-  const [all, environments, selector] = [flag('all'), list('environments'), text('selector')];
+  const [all, environments, selector] = [flagInput('all'), list('environments'), text('selector')];
   const chosen =
     environments === undefined ? (selector === null ? null : 'selector') : 'environments';
   if (all && chosen !== null) {
@@ -91,12 +91,12 @@ export function readInputs(): Inputs {
     policy: text('policy'),
     rotate: list('rotate'),
     allow: list('allow'),
-    strict: flag('strict'),
-    failOnDrift: flag('fail-on-drift'),
+    strict: flagInput('strict'),
+    failOnDrift: flagInput('fail-on-drift'),
     openPullRequest:
-      getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flag('open-pull-request'),
+      getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flagInput('open-pull-request'),
     secrets: text('secrets'),
-    comment: flag('comment', true),
+    comment: flagInput('comment', true),
     token: getInput('github-token'),
   };
 }
@@ -129,7 +129,7 @@ function list(name: string): readonly string[] | undefined {
   return named.length === 0 ? undefined : [...new Set(named)];
 }
 
-function flag(name: string, otherwise = false): boolean {
+function flagInput(name: string, otherwise = false): boolean {
   const given = getInput(name).toLowerCase();
   if (given === '') return otherwise;
   if (given === 'true' || given === 'false') return given === 'true';

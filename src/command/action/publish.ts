@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { notice, warning } from '@actions/core';
 import { gitHub } from '../github/client.ts';
 import { writeDriftIssues } from '../github/drift-issue.ts';
-import { digestOf } from '../github/marker.ts';
+import { contentDigest } from '../github/marker.ts';
 import { accessFrom, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
@@ -49,7 +49,7 @@ export async function publishDrift(
   try {
     const [workflow = ''] = (env['GITHUB_WORKFLOW_REF'] ?? '').split('@');
     const folder = relative(env['GITHUB_WORKSPACE'] ?? '', process.cwd());
-    const keeper = digestOf([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
+    const keeper = contentDigest([workflow, env['GITHUB_JOB'] ?? '', folder, files]);
     const keeping = workflow === '' ? null : { keeper, declared };
     const client = gitHub(accessFrom(env, token), SYSTEM_CLOCK);
     await writeDriftIssues(client, document, hasDrifted, undefined, keeping);

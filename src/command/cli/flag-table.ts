@@ -1,5 +1,4 @@
 import { RULES } from '../../reconciler/model/guard.ts';
-import { SERVE_FLAGS } from './serve-flags.ts';
 import { WATCH_FLAGS } from './watch-flags.ts';
 import { FAIL_ON } from './words.ts';
 
@@ -17,7 +16,7 @@ export type Completion =
   | 'secrets'
   | 'fields'
   | 'paths'
-  | 'sandbox outcomes'
+  | 'served states'
   | 'dialects';
 
 export interface FlagSpec {
@@ -137,7 +136,54 @@ export const FLAGS = {
   '--message': { value: 'text', about: 'the first message of the conversation' },
   '--pr': { value: 'number', about: 'the pull request (default: that of GITHUB_EVENT_PATH)' },
   ...WATCH_FLAGS,
-  ...SERVE_FLAGS,
+  '--port': { value: 'n', default: '3000', about: 'port; 0 takes a free one' },
+  '--host': { value: 'address', default: '127.0.0.1', about: 'address to listen on' },
+  '--api-key': { value: 'key', about: 'require this key (also SESSION_API_KEY)' },
+  '--server-mcp': {
+    value: 'file',
+    about: 'JSON with mcp entries that the server owns',
+    completion: 'files',
+  },
+  '--allow-host': {
+    value: 'name',
+    repeatable: true,
+    about: 'answer to this Host too; repeatable',
+  },
+  '--dialect': {
+    value: 'name',
+    about:
+      'the settings API that it has: settings-v0, app-server or agent-server (default: settings-v0)',
+    completion: 'dialects',
+  },
+  '--start-ms': {
+    value: 'n',
+    about: 'milliseconds that a sandbox is STARTING (default: 500)',
+  },
+  '--becomes': {
+    value: 'state',
+    about:
+      'the state that a started sandbox reaches: running, flapping, starting, error or missing (default: running)',
+    completion: 'served states',
+  },
+  '--max-running': {
+    value: 'n',
+    about: 'pause the oldest sandboxes if more would run (default: none)',
+  },
+  '--empty-lists': {
+    value: 'n',
+    about: 'answer the first n lists of sandboxes as empty (default: 0)',
+  },
+  '--page-size': { value: 'n', about: 'most items on a page (default: 100)' },
+  '--require-ids': { about: 'list conversations only by their ids, as real servers do' },
+  '--run-ms': {
+    value: 'n',
+    about: 'milliseconds that an agent works on an initial message (default: 2000)',
+  },
+  '--spec': {
+    value: 'id',
+    repeatable: true,
+    about: 'a sandbox spec, the first is the default; repeatable',
+  },
   '--data': {
     value: 'file',
     about: 'keep the store in a file; in memory without it',
@@ -170,9 +216,9 @@ export function flagSpec(name: FlagName): FlagSpec {
 
 /** The values of some flags, as commander hands them over: `--max-age` as `maxAge`, `--no-wait` as `wait: false`. */
 export type FlagValues<Name extends FlagName> = {
-  readonly [A in Attribute<Exclude<Name, Defaulted>>]?: Value<Named<Name, A>>;
+  readonly [A in Attribute<Exclude<Name, Defaulted>>]?: Value<FlagOf<Name, A>>;
 } & {
-  readonly [A in Attribute<Extract<Name, Defaulted>>]: Value<Named<Name, A>>;
+  readonly [A in Attribute<Extract<Name, Defaulted>>]: Value<FlagOf<Name, A>>;
 };
 
 type Table = typeof FLAGS;
@@ -191,7 +237,7 @@ type Attribute<N> = N extends `--no-${infer Word}`
   : N extends `--${infer Word}`
     ? CamelCase<Word>
     : never;
-type Named<N, A> = N extends FlagName ? (Attribute<N> extends A ? N : never) : never;
+type FlagOf<N, A> = N extends FlagName ? (Attribute<N> extends A ? N : never) : never;
 type CamelCase<Word extends string> = Word extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Word;

@@ -37,7 +37,9 @@ export type ReportFlags = FlagValues<'--output' | '--out' | '--no-color' | '--qu
 export function optionsFrom(flags: OptionFlags, io: Io, mode: 'reads' | 'writes'): Options {
   const env = withDotenv(io.env, flags.dotenv);
   const named =
-    flags.all === true ? undefined : (namesIn(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
+    flags.all === true
+      ? undefined
+      : (environmentsNamed(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
   const targets = named === undefined ? undefined : [...new Set(named)];
   const chosen = flags.env === undefined ? (flags.selector === undefined ? null : '-l') : '-e';
   if (flags.all === true && chosen !== null)
@@ -72,7 +74,7 @@ function selectorFrom(
 }
 
 /** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */
-export function namesIn(env: OptionFlags['env']): readonly string[] | undefined {
+export function environmentsNamed(env: OptionFlags['env']): readonly string[] | undefined {
   return env?.flatMap((text) => commaSeparated(text) ?? [text]);
 }
 

@@ -18,7 +18,7 @@ export interface Io {
 }
 
 /** The hint of an error, with the name of the command that was used. */
-export function hintFor(
+export function hintForCommand(
   { hint }: { readonly hint: string },
   { command }: Pick<Io, 'command'>,
 ): string {

@@ -1,7 +1,7 @@
+import { grouped } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/visible.ts';
 import type { EnvironmentsEnded } from '../../reconciler/operations/options.ts';
 import type { Waited } from '../../reconciler/reconcile/contract.ts';
-import { countsLine } from './counts-line.ts';
 import { eraseBefore, type Io, type Stream } from './io.ts';
 
 /** Something that a command waits for: its name, its state, and whether the waiting is over. */
@@ -16,13 +16,13 @@ export interface Awaited {
  * places from update to update.
  */
 export interface ProgressView {
-  readonly update: (target: string, awaited: readonly Awaited[], kind?: Kind) => void;
+  readonly update: (target: string, awaited: readonly Awaited[], kind?: AwaitedKind) => void;
   /** How many environments have ended. From two seconds on, a terminal shows it as the last line; a log never does. */
   readonly counts: (ended: EnvironmentsEnded) => void;
   readonly end: () => void;
 }
 
-type Kind = 'sandbox' | 'service';
+type AwaitedKind = 'sandbox' | 'service';
 
 /**
  * On a terminal one line for each item with its state and the seconds, updated in place, and erased at the end and before anything
@@ -42,7 +42,7 @@ class Lines {
   readonly #lines = new Map<string, Line>();
 
   /** Updates the lines; returns those whose name or state has changed. */
-  take(target: string, awaited: readonly Awaited[], kind: Kind = 'sandbox'): Line[] {
+  take(target: string, awaited: readonly Awaited[], kind: AwaitedKind = 'sandbox'): Line[] {
     const now = performance.now();
     return awaited.flatMap((one, index) => {
       const key = `${target} ${kind} ${index}`;
@@ -152,7 +152,35 @@ const VERBS = {
 } as const;
 
 /** A sandbox that an apply waits for; it has no id until the service has reported one. */
-export function awaitedSandbox({ action, id, spec, status, done }: Waited): Awaited {
+export function awaitedItem({ action, id, spec, status, done }: Waited): Awaited {
   const which = id ?? `a new sandbox${spec === null ? '' : ` of ${spec}`}`;
   return { name: `${VERBS[action]} ${which}`, status: status ?? 'not listed yet', done };
+}
+
+/** A run that takes less shows no counts. */
+const SHOWN_AFTER = 2000;
+
+/**
+ * `  4,210 of 10,000 environments, 1,950/s, 3 s left, 8 failed`, by the milliseconds that the run has taken. Null if the run is young.
+ */
+function countsLine(
+  { done, total, failed }: EnvironmentsEnded,
+  milliseconds: number,
+): string | null {
+  if (milliseconds < SHOWN_AFTER) return null;
+  const perSecond = done / (milliseconds / 1000);
+  const pace = done === 0 ? [] : [rateText(perSecond), leftText((total - done) / perSecond)];
+  const failures = failed === 0 ? [] : [`${grouped(failed)} failed`];
+  return `  ${[`${grouped(done)} of ${grouped(total)} environments`, ...pace, ...failures].join(', ')}`;
+}
+
+function rateText(perSecond: number): string {
+  if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
+  return perSecond >= 1 ? `${perSecond.toFixed(1)}/s` : `${(perSecond * 60).toFixed(1)}/min`;
+}
+
+function leftText(seconds: number): string {
+  if (seconds < 100) return `${Math.ceil(seconds)} s left`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;
 }

@@ -18,7 +18,7 @@ import { canWrite, checkWritable, writeAside } from '../../reconciler/host/write
 import type { Parts } from '../../reconciler/operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
 import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
-import { hintFor, styleFor, write, type Io } from './io.ts';
+import { hintForCommand, styleFor, write, type Io } from './io.ts';
 import {
   collectingPrinter,
   jsonPrinter,
@@ -183,7 +183,7 @@ function reporterTo<D>(
     },
     words: (text) => write(io.stderr, text(words)),
     error: (error, target = null) =>
-      write(io.stderr, errorText({ ...error, hint: hintFor(error, io) }, words, target)),
+      write(io.stderr, errorText({ ...error, hint: hintForCommand(error, io) }, words, target)),
   };
   return reporter;
 }
@@ -221,7 +221,7 @@ async function render<D>(
 export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io): Promise<number> {
   const failure = asSetpointError(thrown);
   const { code, message } = failure;
-  const hint = hintFor(failure, io);
+  const hint = hintForCommand(failure, io);
   (await findTracer()).failed(code);
   const diagnostics = diagnosticsOf(failure);
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(reported) };

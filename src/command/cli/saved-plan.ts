@@ -6,7 +6,7 @@ import { readSaved } from '../../reconciler/operations/saved-document.ts';
 import { visible } from '../../reconciler/render/visible.ts';
 import type { Flags } from './command-table.ts';
 import type { FlagName } from './flag-table.ts';
-import { namesIn } from './flags.ts';
+import { environmentsNamed } from './flags.ts';
 
 /** What plan, drift and `apply --dry-run` have in common; each takes only some of it. */
 export type PlanFlags = Omit<Flags<'plan'>, 'exitCode' | 'detailedExitcode'>;
@@ -40,7 +40,7 @@ export async function shownPlan(path: string, flags: PlanFlags): Promise<PlanDoc
   }
   const saved = await readSaved(path, ['plan']);
   const document = flags.strict === true ? recounted({ ...saved, strict: true as const }) : saved;
-  const env = namesIn(flags.env);
+  const env = environmentsNamed(flags.env);
   if (env === undefined) return document;
   const names = document.environments.map(({ name }) => name);
   const known = new Set(names);

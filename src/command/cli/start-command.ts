@@ -4,14 +4,14 @@ import { commandEntry, type CommandName, type Flags } from './command-table.ts';
 import type { Io } from './io.ts';
 
 /** A command's work; resolves to its exit code. */
-type Run<Name extends CommandName> = (
+type RunCommand<Name extends CommandName> = (
   flags: Flags<Name>,
   io: Io,
   ...args: readonly string[]
 ) => Promise<number>;
 
 /** Each command's function, loaded when it runs. */
-const RUN: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
+const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } = {
   validate: async () => (await import('./commands/validate.ts')).validateCommand,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
   apply: async () => (await import('./commands/apply.ts')).applyCommand,

@@ -1,7 +1,7 @@
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { connect } from './client.ts';
-import { gitHubError, isGone } from './github-error.ts';
+import { gitHubError, isNotFound } from './github-error.ts';
 import type { Access } from './job.ts';
 
 /** A commit, by the ids of what it consists of. */
@@ -87,7 +87,7 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
     beginningWith: async (prefix) => {
       const route = 'GET /repos/{owner}/{repo}/git/matching-refs/{ref}';
       const { data } = await octokit.request(route, { ...repo, ref: `heads/${prefix}` });
-      if (!Array.isArray(data)) throw unlike();
+      if (!Array.isArray(data)) throw notGitHub();
       const tips = data.map(({ ref, object }): [string, string] => [
         text(ref).replace(/^refs\/heads\//, ''),
         sha(object.sha),
@@ -182,7 +182,7 @@ export function branchesOf(access: Access, clock: Pick<Clock, 'sleep'>): Branche
       const route = 'GET /repos/{owner}/{repo}/pulls';
       const head = `${access.owner}:${branch}`;
       const { data } = await octokit.request(route, { ...repo, head, state, per_page: 100 });
-      if (!Array.isArray(data)) throw unlike();
+      if (!Array.isArray(data)) throw notGitHub();
       const here = data.filter(
         ({ head: from }) =>
           from.ref === branch && from.repo?.full_name === `${access.owner}/${access.repository}`,
@@ -214,21 +214,21 @@ const DELETE_REF =
   'mutation ($repositoryId: ID!, $refUpdates: [RefUpdate!]!) { updateRefs(input: { repositoryId: $repositoryId, refUpdates: $refUpdates }) { clientMutationId } }';
 
 function ifGone(thrown: unknown): null {
-  if (isGone(thrown)) return null;
+  if (isNotFound(thrown)) return null;
   throw thrown;
 }
 
 function sha(value: unknown): string {
   if (typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value)) return value;
-  throw unlike();
+  throw notGitHub();
 }
 
 function text(value: unknown): string {
   if (typeof value === 'string') return value;
-  throw unlike();
+  throw notGitHub();
 }
 
-function unlike(): SetpointError {
+function notGitHub(): SetpointError {
   return new SetpointError(
     'bad-response',
     'GitHub answered with something other than its API describes.',

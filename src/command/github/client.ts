@@ -5,7 +5,7 @@ import type { Clock } from '../../reconciler/model/ports.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import type { Access } from './job.ts';
 import { exchangeWith } from './exchange.ts';
-import { gitHubError, isGone, pauseAfter } from './github-error.ts';
+import { gitHubError, isNotFound, pauseAfter } from './github-error.ts';
 
 /** A comment, or an issue, which goes by its number. */
 export interface Post {
@@ -65,7 +65,7 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
       const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
       const deleted = octokit.request(route, { ...repo, comment_id: comment });
       await deleted.catch((thrown: unknown) => {
-        if (!isGone(thrown)) throw thrown;
+        if (!isNotFound(thrown)) throw thrown;
       });
     },
     openIssues: async (label) => {

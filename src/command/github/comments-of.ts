@@ -9,7 +9,7 @@ import {
   planMarkdown,
   validationMarkdown,
 } from '../../reconciler/render/markdown/comments.ts';
-import { digestOf, markerOf } from './marker.ts';
+import { contentDigest, markerOf } from './marker.ts';
 import type { StickyComment } from './sticky-comment.ts';
 
 export type Commented = PlanDocument | OutcomeDocument | ValidationDocument;
@@ -21,7 +21,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
       return document.environments.map((environment) => ({
         environment: environment.name,
         marker: markerOf('plan', environment.name),
-        digest: digestOf(findings(environment)),
+        digest: contentDigest(findings(environment)),
         commit,
         markdown: planMarkdown(partOf(document, [environment])),
         clean: environment.status === 'in-sync',
@@ -30,7 +30,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
       return document.environments.map((environment) => ({
         environment: environment.name,
         marker: markerOf('outcome', environment.name),
-        digest: digestOf({ ...environment, requests: null }),
+        digest: contentDigest({ ...environment, requests: null }),
         commit,
         markdown: outcomeMarkdown(partOf(document, [environment])),
         clean: environment.status === 'in-sync',
@@ -40,7 +40,7 @@ export function commentsOf(document: Commented, commit: string | null): readonly
         {
           environment: null,
           marker: markerOf('validation', null),
-          digest: digestOf(document),
+          digest: contentDigest(document),
           commit,
           markdown: validationMarkdown(document),
           clean: document.diagnostics.length === 0,
@@ -65,7 +65,7 @@ export function failureComment(
   return {
     environment: null,
     marker: markerOf('failure', environments.length === 0 ? null : environments.join(',')),
-    digest: digestOf(failure),
+    digest: contentDigest(failure),
     commit,
     markdown: failure === null ? RESOLVED : failureMarkdown(failure),
     clean: failure === null,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Branches, Commit, CommittedFile } from './branches.ts';
-import { digestOf } from './marker.ts';
+import { contentDigest } from './marker.ts';
 
 /** What the names of all branches of ours begin with. */
 export const PREFIX = 'setpoint-drift/';
@@ -54,7 +54,7 @@ export async function editsOn(
     }
     files.push({ path, mode, text: form(text), before: entry.sha });
   }
-  return { digest: digestOf(files), base, files };
+  return { digest: contentDigest(files), base, files };
 }
 
 function asIs(text: string): string {

@@ -4,7 +4,15 @@ import { driftMarkdown, footer } from '../../reconciler/render/markdown/comments
 import { countsMarkdown } from '../../reconciler/render/markdown/summary.ts';
 import { visible } from '../../reconciler/render/visible.ts';
 import type { GitHub, Post } from './client.ts';
-import { digestIn, digestOf, isMarked, keeperIn, marked, markerOf, withoutMeta } from './marker.ts';
+import {
+  digestIn,
+  contentDigest,
+  isMarked,
+  keeperIn,
+  marked,
+  markerOf,
+  withoutMeta,
+} from './marker.ts';
 import { writtenBy } from './sticky-comment.ts';
 
 export const LABEL = 'setpoint-drift';
@@ -105,7 +113,7 @@ function endWords({ status }: EnvironmentPlan, at: string): string {
 /** The same as long as the same differs on the service: edits of the file that wait for an apply are left out. */
 function driftDigest({ changes }: EnvironmentPlan): string {
   const drifted = changes.filter((change) => change.class !== 'pending');
-  return digestOf(
+  return contentDigest(
     drifted.map(({ resource, path, action, before, after }) => [
       resource,
       path,

@@ -20,7 +20,7 @@ import {
   type Edits,
 } from './drift-branch.ts';
 import { closedByPerson, openPulls, type World } from './own-pulls.ts';
-import { digestIn, digestOf, marked, markerOf } from './marker.ts';
+import { digestIn, contentDigest, marked, markerOf } from './marker.ts';
 import { writeComments } from './sticky-comment.ts';
 
 /** An environment that was read. */
@@ -71,11 +71,11 @@ export async function* writeDriftPulls(
     if (environment.pull === null && nothing) continue;
     yield await (environment.pull === null
       ? finish(world, environment, 'in-sync')
-      : keep(world, environment, environment.pull));
+      : keepPull(world, environment, environment.pull));
   }
 }
 
-async function keep(
+async function keepPull(
   world: World,
   environment: ReadEnvironment,
   { report, files }: NonNullable<ReadEnvironment['pull']>,
@@ -219,7 +219,11 @@ function bodyOf(
 ): string {
   const files = edits.files.map(({ path }) => path);
   const markdown = driftPullMarkdown(partOf(document, [plan]), report, files, base);
-  const digest = digestOf([{ ...plan, observed_at: null, digests: null }, report, edits.digest]);
+  const digest = contentDigest([
+    { ...plan, observed_at: null, digests: null },
+    report,
+    edits.digest,
+  ]);
   return marked(
     markerOf('drift-pull', plan.name),
     { digest, commit: document.run.commit },

@@ -87,7 +87,7 @@ export function gitHubError(thrown: unknown): SetpointError {
 }
 
 /** Whether the thing requested does not exist (any more). */
-export function isGone(thrown: unknown): boolean {
+export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof SetpointError && isFailure(thrown.cause) && thrown.cause.status === 404;
 }
 

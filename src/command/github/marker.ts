@@ -56,7 +56,7 @@ export function withoutMeta(body: string): string {
 }
 
 /** A fingerprint of a value: equal values have the same. Documents are masked, so it reveals no secret. */
-export function digestOf(content: unknown): string {
+export function contentDigest(content: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(content, withSortedKeys))
     .digest('hex')

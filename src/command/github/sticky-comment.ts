@@ -11,7 +11,7 @@ export interface StickyComment extends Meta {
   readonly clean: boolean;
 }
 
-export type Written = 'created' | 'updated' | 'unchanged' | 'not-needed';
+export type CommentDone = 'created' | 'updated' | 'unchanged' | 'not-needed';
 
 /**
  * Makes a pull request have each of the comments once. A comment is ours if its first line is the marker and its author is the
@@ -23,9 +23,9 @@ export async function writeComments(
   github: GitHub,
   pull: number,
   comments: readonly StickyComment[],
-): Promise<readonly Written[]> {
+): Promise<readonly CommentDone[]> {
   const existing = await ownComments(github, pull, comments);
-  const done: Written[] = [];
+  const done: CommentDone[] = [];
   for (const comment of comments) done.push(await writeComment(github, pull, comment, existing));
   const created = comments.filter((_, index) => done[index] === 'created');
   if (created.length > 0) await removeDuplicates(github, pull, created);
@@ -37,7 +37,7 @@ async function writeComment(
   pull: number,
   comment: StickyComment,
   existing: readonly Post[],
-): Promise<Written> {
+): Promise<CommentDone> {
   const own = existing.filter(({ body }) => isMarked(body, comment.marker));
   if (own.length > 0) return updateComment(github, comment, own);
   if (comment.clean) return 'not-needed';
@@ -63,7 +63,7 @@ async function updateComment(
   github: GitHub,
   comment: StickyComment,
   [oldest, ...others]: readonly Post[],
-): Promise<Written> {
+): Promise<CommentDone> {
   for (const { id } of others) await github.deleteComment(id);
   if (oldest === undefined || digestIn(oldest.body) === comment.digest) return 'unchanged';
   await github.updateComment(oldest.id, commentBody(comment));

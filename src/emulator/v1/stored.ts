@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { isSandboxOutcome, type SandboxOutcome } from '../options.ts';
+import { isServedState, type SandboxOutcome } from '../options.ts';
 
 /** What is remembered beside settings and secrets, oldest first. */
 export interface V1Lists {
@@ -66,7 +66,7 @@ function readStoredSandbox(value: Json): StoredSandbox | undefined {
   const createdAt = storedTime(memberOf(value, 'created_at'));
   const startedAt = storedTime(memberOf(value, 'started_at'));
   const paused = memberOf(value, 'paused');
-  if (typeof id !== 'string' || typeof specId !== 'string' || !isSandboxOutcome(becomes))
+  if (typeof id !== 'string' || typeof specId !== 'string' || !isServedState(becomes))
     return undefined;
   if (createdAt === undefined || startedAt === undefined || typeof paused !== 'boolean')
     return undefined;

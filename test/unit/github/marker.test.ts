@@ -3,7 +3,7 @@ import { change, environment, planOf } from '../../fixture/documents.ts';
 import { commentsOf } from '../../../src/command/github/comments-of.ts';
 import {
   digestIn,
-  digestOf,
+  contentDigest,
   isMarked,
   marked,
   markerOf,
@@ -24,10 +24,10 @@ it('a post keeps its digest, whatever its line ends, and a valid commit', () => 
 });
 
 it('the digest is that of the content, not of the order in which it is written', () => {
-  expect(digestOf({ a: 1, b: { c: [1, 2], d: null } })).toBe(
-    digestOf({ b: { d: null, c: [1, 2] }, a: 1 }),
+  expect(contentDigest({ a: 1, b: { c: [1, 2], d: null } })).toBe(
+    contentDigest({ b: { d: null, c: [1, 2] }, a: 1 }),
   );
-  expect(digestOf([1, 2])).not.toBe(digestOf([2, 1]));
+  expect(contentDigest([1, 2])).not.toBe(contentDigest([2, 1]));
 });
 
 const SHA = 'a'.repeat(40);

@@ -18,7 +18,7 @@ import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
-import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { awaitedItem, progressView } from '../progress-view.ts';
 import { shardOptions } from '../shard.ts';
 import { startingView } from '../starting-view.ts';
 import { runPlan } from './plan.ts';
@@ -57,7 +57,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       ...options,
       onPlan,
       onProgress: (target, waiting) => {
-        if (flags.quiet !== true) progress.update(target, waiting.map(awaitedSandbox));
+        if (flags.quiet !== true) progress.update(target, waiting.map(awaitedItem));
       },
       onEnvironment: flags.quiet === true ? undefined : progress.counts,
       onStarting: startingView(io, progress, flags.quiet === true),

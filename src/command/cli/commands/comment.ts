@@ -2,7 +2,7 @@ import { usageError } from '../../../reconciler/model/error.ts';
 import { accessFrom, pullRequestIn } from '../../github/job.ts';
 import { gitHub } from '../../github/client.ts';
 import { commentsOf } from '../../github/comments-of.ts';
-import { writeComments, type Written } from '../../github/sticky-comment.ts';
+import { writeComments, type CommentDone } from '../../github/sticky-comment.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
@@ -12,7 +12,7 @@ import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 
 const KINDS = ['plan', 'outcome', 'validation'] as const;
-const DONE: Readonly<Record<Written, string>> = {
+const DONE: Readonly<Record<CommentDone, string>> = {
   created: 'commented',
   updated: 'comment updated',
   unchanged: 'comment unchanged',
@@ -54,6 +54,6 @@ function numberOf(text: string): number {
   throw usageError('Which pull request?', 'Pass --pr NUMBER.');
 }
 
-function doneText(target: string | null, written: Written): string {
+function doneText(target: string | null, written: CommentDone): string {
   return `${target === null ? '' : `${visible(target)}: `}${DONE[written]}\n`;
 }

@@ -43,7 +43,7 @@ function failOnOf({ failOn, base }: Flags<'drift'>): FailOn {
   return known;
 }
 
-/** A conflict counts as both. A difference without changes, an unavailable sandbox, is drift. */
+/** A conflict counts as both. A difference without changes, something that does not run, is drift. */
 function counts({ status, changes }: EnvironmentPlan, failOn: FailOn): boolean {
   if (status !== 'differs' || failOn === 'any') return status === 'differs';
   if (changes.length === 0) return failOn === 'drift';

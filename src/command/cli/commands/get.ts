@@ -11,7 +11,7 @@ import { progressView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
 import { startingView } from '../starting-view.ts';
 
-/** `setpoint get settings,sandboxes`: what each service has, masked. */
+/** `setpoint get WHAT`: what each service has, masked. */
 export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {
   try {
     const resources = [...new Set(what.split(',').map(resourceNamed))];

@@ -5,7 +5,7 @@ import { visible } from '../../../reconciler/render/visible.ts';
 import { history } from '../../../controller/watch/journal/history.ts';
 import { chosenNames } from '../../../controller/watch/known-names.ts';
 import type { Flags } from '../command-table.ts';
-import { countOf, namesIn } from '../flags.ts';
+import { countOf, environmentsNamed } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 import { DEFAULT_DATA } from '../watch-log.ts';
@@ -25,7 +25,7 @@ export async function historyCommand(
       );
     const data = flags.data ?? DEFAULT_DATA;
     const limit = flags.limit === undefined ? 50 : countOf('--limit', flags.limit);
-    const asked = namesIn(flags.env);
+    const asked = environmentsNamed(flags.env);
     const found = await history({ data, environments: asked ?? null, path, limit });
     if (found.records.length === 0) await explainNothing(data, asked, text, io);
     // A row of text may be several records.

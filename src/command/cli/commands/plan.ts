@@ -16,7 +16,7 @@ import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
-import { awaitedSandbox, progressView } from '../progress-view.ts';
+import { awaitedItem, progressView } from '../progress-view.ts';
 import { handOn, reportFailure, reporterFor } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
 import { startingView } from '../starting-view.ts';
@@ -107,7 +107,7 @@ function planned(
     onProgress: (name, waiting) => {
       // A log gets the plan alone: cron mails whatever else is printed.
       if (flags.quiet !== true && io.stderr.isTTY === true)
-        progress.update(name, waiting.map(awaitedSandbox));
+        progress.update(name, waiting.map(awaitedItem));
     },
     onEnvironment: flags.quiet === true ? undefined : progress.counts,
     onStarting: startingView(io, progress, flags.quiet === true),

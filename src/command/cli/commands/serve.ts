@@ -1,5 +1,5 @@
 import { emulatorDialects, isEmulatorDialect } from '../../../emulator/options.ts';
-import { isSandboxOutcome, sandboxOutcomes } from '../../../emulator/options.ts';
+import { isServedState, servedStates } from '../../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../../emulator/start.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { writePlace } from '../../../reconciler/host/write-place.ts';
@@ -26,7 +26,7 @@ export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<numbe
       const message =
         thrown instanceof Error ? thrown.message : 'The embedded service could not start.';
       throw new SetpointError('usage', message, {
-        hint: hintFor(thrown),
+        hint: remedyFor(thrown),
         cause: thrown,
       });
     });
@@ -47,7 +47,7 @@ export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<numbe
 }
 
 /** The hint for a service that could not start. */
-function hintFor(thrown: unknown): string {
+function remedyFor(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   if (code === 'EADDRINUSE')
@@ -60,8 +60,8 @@ function behaviourFrom(flags: Flags<'serve'>): EmulatorOptions {
   const { becomes, dialect, requireIds, spec } = flags;
   if (dialect !== undefined && !isEmulatorDialect(dialect))
     throw usageError(`--dialect takes one of ${emulatorDialects.join(', ')}.`);
-  if (becomes !== undefined && !isSandboxOutcome(becomes))
-    throw usageError(`--becomes takes one of ${sandboxOutcomes.join(', ')}.`);
+  if (becomes !== undefined && !isServedState(becomes))
+    throw usageError(`--becomes takes one of ${servedStates.join(', ')}.`);
   if (spec?.includes('') === true) throw usageError('--spec takes the id of a sandbox spec.');
   return {
     ...(dialect === undefined ? {} : { dialect }),

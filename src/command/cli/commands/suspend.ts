@@ -7,7 +7,7 @@ import { Journal } from '../../../controller/watch/journal/journal.ts';
 import { SuspensionFile } from '../../../controller/watch/suspension-file.ts';
 import { namesToChange } from '../../../controller/watch/known-names.ts';
 import type { Flags } from '../command-table.ts';
-import { namesIn, untilOf } from '../flags.ts';
+import { environmentsNamed, untilOf } from '../flags.ts';
 import { write, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 import { DEFAULT_DATA } from '../watch-log.ts';
@@ -26,7 +26,7 @@ export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<n
     // Nothing is healed that should not be, also if the journal cannot be written.
     const suspension = { at: new Date(now).toISOString(), reason, until };
     await new SuspensionFile(data).change(names, suspension, now);
-    await keep(data, now, names, (environment) => ({
+    await keepRecords(data, now, names, (environment) => ({
       kind: 'suspended',
       environment,
       reason,
@@ -52,7 +52,7 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
     const chosen = await namesToChange(data, asked(flags), { force: false, also: '' });
     const { names, resumable } = chosen;
     if (resumable.length > 0) {
-      await keep(data, now, resumable, (environment) => ({ kind: 'resumed', environment }));
+      await keepRecords(data, now, resumable, (environment) => ({ kind: 'resumed', environment }));
       await new SuspensionFile(data).change(resumable, null, now);
       await say(flags, io, `Resumed ${namesListed(resumable)}.`);
     }
@@ -68,12 +68,12 @@ export async function resumeCommand(flags: Flags<'resume'>, io: Io): Promise<num
 }
 
 function asked(flags: Pick<Flags<'resume'>, 'env'>): readonly string[] {
-  const names = namesIn(flags.env) ?? [];
+  const names = environmentsNamed(flags.env) ?? [];
   if (names.length === 0) throw usageError('Which environment?', 'Name it with -e.');
   return names;
 }
 
-async function keep(
+async function keepRecords(
   data: string,
   now: number,
   names: readonly string[],

@@ -3,7 +3,7 @@ import { check, validationDocument } from '../../../reconciler/operations/valida
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/visible.ts';
 import type { Flags } from '../command-table.ts';
-import { namesIn, optionsFrom } from '../flags.ts';
+import { environmentsNamed, optionsFrom } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../formats.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -15,7 +15,7 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
     const { diagnostics, targets } = check({
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
-      targets: namesIn(flags.env),
+      targets: environmentsNamed(flags.env),
       selector: flags.selector,
       selectorFrom: undefined,
     });

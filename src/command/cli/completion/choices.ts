@@ -1,5 +1,5 @@
 import { plainPaths } from '../../../reconciler/desired/field-path.ts';
-import { sandboxOutcomes } from '../../../emulator/options.ts';
+import { servedStates } from '../../../emulator/options.ts';
 import { EMBEDDED_DIALECTS } from '../../../reconciler/model/embedded-address.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { fields } from '../../../reconciler/model/field.ts';
@@ -24,8 +24,8 @@ export function choices(what: Computed, files: readonly string[], io: Io): reado
       return ['all', ...fieldNames(() => true)];
     case 'paths':
       return plainPaths();
-    case 'sandbox outcomes':
-      return sandboxOutcomes;
+    case 'served states':
+      return servedStates;
     case 'dialects':
       return EMBEDDED_DIALECTS;
   }

@@ -17,7 +17,7 @@ import type { Io } from '../io.ts';
  */
 export async function complete([shell, ...parts]: readonly string[], io: Io): Promise<number> {
   try {
-    const { words, cut } = shell === 'bash' ? joined(parts) : { words: parts, cut: 0 };
+    const { words, cut } = shell === 'bash' ? rejoined(parts) : { words: parts, cut: 0 };
     const offers = await offersFor(words, io);
     const lines = offers.map((offer) => {
       if ('filesAfter' in offer) return `:files ${offer.filesAfter}`;
@@ -32,7 +32,7 @@ export async function complete([shell, ...parts]: readonly string[], io: Io): Pr
 }
 
 /** bash splits words at `=` and `:`. `cut` is where its last part begins in the last word. */
-function joined(parts: readonly string[]): { readonly words: string[]; readonly cut: number } {
+function rejoined(parts: readonly string[]): { readonly words: string[]; readonly cut: number } {
   const words: string[] = [];
   let cut = 0;
   let open = false;
@@ -165,7 +165,7 @@ async function completed(
     (typeof completion === 'object' && completion.list);
   const earlier = isList ? (/^.*,/s.exec(text)?.[0] ?? '') : '';
   const given = new Set(earlier.split(','));
-  const words = await wordsOf(completion, command, files, io);
+  const words = await wordsFor(completion, command, files, io);
   return startingWith(
     `${before}${text}`,
     words
@@ -174,7 +174,7 @@ async function completed(
   );
 }
 
-async function wordsOf(
+async function wordsFor(
   completion: Exclude<Completion, 'files'>,
   command: CommandLine['command'],
   files: readonly string[],
