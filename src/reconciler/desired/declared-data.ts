@@ -96,7 +96,7 @@ function serversElsewhere(
   const entries = MCP_LISTS.flatMap((list) =>
     entriesOf(lists[list]).map((entry, index): Twin => {
       const name = unusedName(entry['name'] ?? identityOf(list, entry).shown, named);
-      named.set(name, serverOf(list, entry));
+      named.set(name, serverOfEntry(list, entry));
       return { written: [list, String(index)], other: [name] };
     }),
   );
@@ -109,7 +109,7 @@ function unusedName(name: Value, used: ReadonlyMap<string, Value>): string {
 }
 
 /** An entry of a list as servers have it. */
-function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
+function serverOfEntry(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key = null, ...members } = entry;
   const transport = { sse_servers: 'sse', shttp_servers: 'http', stdio_servers: 'stdio' }[list];
   return recordOf([

@@ -56,12 +56,12 @@ function entryFaults(config: Node | undefined): Fault[] {
     const entries = member(config, list);
     const values = entries === undefined ? [] : plainValue(entries);
     return (isList(values) ? values : []).flatMap((entry, index) =>
-      isRecord(entry) ? membersOf(entry, ['mcp_config', list, String(index)]) : [],
+      isRecord(entry) ? memberFaults(entry, ['mcp_config', list, String(index)]) : [],
     );
   });
 }
 
-function membersOf(entry: Readonly<Record<string, Value>>, path: readonly string[]): Fault[] {
+function memberFaults(entry: Readonly<Record<string, Value>>, path: readonly string[]): Fault[] {
   return Object.entries(entry).flatMap(([key, value]) => {
     if (isOwn(path[1], key)) return [];
     const [, defs] = settingsPart('mcp_config');

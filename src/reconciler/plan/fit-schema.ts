@@ -85,7 +85,7 @@ function misfitAt(
         return `${name} is not in release ${release ?? 'of the service'}: the schema lock has it from another one.`;
       return value === null ? null : wrongValue(value, locked, {}, path);
     }
-    if (isLater && isShown(path, observed)) return null;
+    if (isLater && isAnswered(path, observed)) return null;
     const kind = lackingKind(path, desired, observed);
     return kind === null
       ? { name, servers: serversWith(path) }
@@ -130,7 +130,7 @@ export function lackingKind(
 }
 
 /** Whether the answer has a member that the known release does not have: a later release may. */
-function isShown(path: Path, { answer }: ObservedState): boolean {
+function isAnswered(path: Path, { answer }: ObservedState): boolean {
   const above = valueAt(answer, path.slice(0, -1));
   return isRecord(above) && Object.hasOwn(above, path.at(-1) ?? '');
 }

@@ -191,12 +191,12 @@ function compareRecord(
 
 /** null is as good as an empty list, an empty map and an empty text: the service reads them alike. */
 function isSameMember(declared: Value, actual: Value): boolean {
-  if (declared === null) return isNothing(actual);
-  if (actual === null) return isNothing(declared);
+  if (declared === null) return isNoMember(actual);
+  if (actual === null) return isNoMember(declared);
   return (isEmpty(declared) && isEmpty(actual)) || sameValue(declared, actual);
 }
 
-function isNothing(value: Value): boolean {
+function isNoMember(value: Value): boolean {
   if (isList(value)) return value.length === 0;
   return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }

@@ -135,7 +135,7 @@ function pairedEntry(
   return {
     changes:
       differs || rotated
-        ? [changed(path, declared, actual, stays, compared, rotated, source, hiding)]
+        ? [changedEntry(path, declared, actual, stays, compared, rotated, source, hiding)]
         : [],
     unknown: [
       ...compared.unknown.map((one) => ({ ...one, path: [...path, ...one.path] })),
@@ -211,7 +211,7 @@ function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Cha
   };
 }
 
-function changed(
+function changedEntry(
   path: Path,
   declared: ValueRecord,
   actual: ValueRecord,

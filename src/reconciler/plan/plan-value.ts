@@ -91,7 +91,7 @@ function actualAt(path: Path, here: DialectField, declared: Value, observed: Obs
 
 /** Whether a file declares that nothing is in a map of any names. */
 function isEmptied(value: Value, path: Path, observed: ObservedState): boolean {
-  return value === null ? isOpenMap(nodesHere(path, observed)) : isNothing(value);
+  return value === null ? isOpenMap(nodesHere(path, observed)) : readsAsNone(value);
 }
 
 /** Takes out every key that the service has there: an empty map, sent as it is, changes none. What is no map is replaced by one. */
@@ -105,7 +105,7 @@ function planEmptied(
     .map(({ field }) => field.place)
     .filter((place) => place.length > path.length && isWithin(place, path));
   const held = withoutKept(heldWithin(path, observed), path, kept);
-  if (isNothing(held)) return NOTHING;
+  if (readsAsNone(held)) return NOTHING;
   const change: Change = {
     resource: 'settings',
     path,
@@ -130,7 +130,7 @@ function withoutKept(value: Value, path: Path, kept: readonly Path[]): Value {
       const at = [...path, key];
       if (kept.some((one) => samePath(one, at))) return [];
       const rest = withoutKept(member, at, keptWithin(at, kept));
-      return isNothing(rest) && !isNothing(member) ? [] : [[key, rest]];
+      return readsAsNone(rest) && !readsAsNone(member) ? [] : [[key, rest]];
     }),
   );
 }
@@ -186,7 +186,7 @@ function isSameField(
   const wanted = isReset(here, desired) ? here.absent : desired;
   // If a service has no null here, an empty list means none.
   if (here.onNull === 'refuses' && isNone(wanted) && isNone(actual)) return true;
-  if (isNothing(wanted) && isNothing(actual)) return true;
+  if (readsAsNone(wanted) && readsAsNone(actual)) return true;
   return sameHere(wanted, actual, path, observed);
 }
 
@@ -195,7 +195,7 @@ function isNone(value: Value): boolean {
 }
 
 /** No value, or a map without a key: both read back alike. */
-function isNothing(value: Value): boolean {
+function readsAsNone(value: Value): boolean {
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
@@ -234,6 +234,6 @@ function beginsWith(value: Value, start: string): boolean {
 }
 
 function actionFor({ onNull }: DialectField, desired: Value, actual: Value): SettingsAction {
-  if (isNothing(desired) || (onNull === 'keeps' && isEmpty(desired))) return 'clear';
+  if (readsAsNone(desired) || (onNull === 'keeps' && isEmpty(desired))) return 'clear';
   return isEmpty(actual) ? 'set' : 'change';
 }

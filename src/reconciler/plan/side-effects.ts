@@ -47,7 +47,7 @@ export function touchedBetween(
 ): Touched[] {
   const reset = isReset(before, after);
   const along = changedAlong(before, after, desired);
-  return namesIn(before, after, desired).flatMap((name): Touched[] => {
+  return comparedNames(before, after, desired).flatMap((name): Touched[] => {
     const value = before.values[name] ?? null;
     if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
@@ -68,7 +68,7 @@ export function touchedBetween(
  * What the service showed before a write, and, if it keeps what a write leaves out, what it shows only now: a native value that was its
  * default. The first write of a store fills in its defaults.
  */
-function namesIn(
+function comparedNames(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,

@@ -57,7 +57,7 @@ export function newEntry(observed: ObservedEntry): EntryPull | null {
   const placeholders: Placeholder[] = [];
   const left: LeftAlone[] = [];
   const needed = new Set(NEEDED[list]);
-  for (const name of inOrder(list, Object.keys(entry))) {
+  for (const name of inWrittenOrder(list, Object.keys(entry))) {
     const value = entry[name] ?? null;
     if (isDefault(observed, name, value)) continue;
     const written = isMember(observed, name) ? newMember(observed, name, value) : null;
@@ -86,7 +86,7 @@ const NEEDED: Readonly<Record<McpList, readonly string[]>> = {
 /** How a person writes an entry: what it is, how it is reached, then the rest as the service has it. */
 const ORDER = ['name', 'url', 'command', 'args', 'env', 'api_key', 'auth', 'headers', 'timeout'];
 
-function inOrder(list: McpList, names: readonly string[]): string[] {
+function inWrittenOrder(list: McpList, names: readonly string[]): string[] {
   const rank = (name: string): number =>
     ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length;
   return [...new Set([...NEEDED[list], ...names])].toSorted((a, b) => rank(a) - rank(b));

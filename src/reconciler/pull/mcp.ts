@@ -67,7 +67,7 @@ export function pulledMcp(node: Node, declared: Value, actual: Value, rules: Pul
   const managed = names.filter((list) => !isUnmanaged(rules.unmanaged, ['mcp_config', list]));
   const pulls = managed.map((list) => {
     const own = isRecord(declared) ? entriesOf(declared[list]) : [];
-    const pull = pulledList(list, itemsOf(node, list), own, entriesOf(config?.[list]), rules);
+    const pull = pulledList(list, entryNodesOf(node, list), own, entriesOf(config?.[list]), rules);
     return [list, pull] as const;
   });
   const made = pulls.flatMap(([, pull]) => pull.made);
@@ -94,11 +94,11 @@ function wholeEdit(value: Json, placeholders: PullEdit['placeholders']): PullEdi
 }
 
 function listEdit(node: Node, list: McpList, { value, placeholders }: ListPull): PullEdit[] {
-  const before = itemsOf(node, list).map((item) => masked(plainValue(item)));
+  const before = entryNodesOf(node, list).map((item) => masked(plainValue(item)));
   return sameJson(before, value) ? [] : [{ path: [...PATH, list], value, placeholders }];
 }
 
-function itemsOf(node: Node, list: McpList): readonly Node[] {
+function entryNodesOf(node: Node, list: McpList): readonly Node[] {
   const items = member(node, list);
   return items?.kind === 'list' ? items.items : [];
 }

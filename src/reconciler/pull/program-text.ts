@@ -23,9 +23,9 @@ export function writtenArgument(
   index: number,
   hidden: readonly Secret[],
 ): ProgramText | null {
-  const text = opened(all[index]);
+  const text = openedText(all[index]);
   if (text === null) return null;
-  const before = index === 0 ? null : opened(all[index - 1]);
+  const before = index === 0 ? null : openedText(all[index - 1]);
   const open = withoutHidden(text, openPart(text, before), hidden);
   const flag = /[A-Za-z][\w.-]+/.exec(
     open === '' ? (before?.startsWith('-') ? before : '') : (open ?? ''),
@@ -55,7 +55,7 @@ export function writtenVariable(
   value: Value,
   hidden: readonly Secret[],
 ): ProgramText | null {
-  const text = opened(value);
+  const text = openedText(value);
   if (text === null) return null;
   const open = isHarmlessValue(name, text) && !isHidden(text, hidden);
   const own = variableName(owner);
@@ -98,7 +98,7 @@ export function openText(
 }
 
 function openPartAt(text: string, { names, item }: TextPlace): string | null {
-  const before = item === null ? null : opened(item.before);
+  const before = item === null ? null : openedText(item.before);
   if (item !== null && COMMAND_LINES.has(item.list)) return openPart(text, before);
   const isFlagged = before?.startsWith('-') === true && isSensitiveName(before);
   return !isFlagged && isHarmlessValue(names.at(-1) ?? '', text) ? null : '';
@@ -131,10 +131,10 @@ function secretsWithin(names: readonly string[], value: Value): Secret[] {
         ? secretArgument(value, index)
         : secretsWithin(names, item),
     );
-  const text = opened(value);
+  const text = openedText(value);
   if (!(value instanceof Secret) || text === null || text === '' || holdsMaskText(text)) return [];
   if (!isSecretPlace(names) && !isSecretText(text)) return [];
-  return isAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
+  return isFullAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
 }
 
 /** `around` is the member that a value is in. */
@@ -147,13 +147,13 @@ function secretsUnder(name: string, value: Value, around: string | null): Secret
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) => secretsUnder(key, inner, name));
   if (!(value instanceof Secret)) return [];
-  const text = opened(value);
+  const text = openedText(value);
   if (text === null || text === '' || holdsMaskText(text)) return [];
   if (around === 'env' && !isSensitiveName(name) && !isSecretText(text)) return [];
-  return isAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
+  return isFullAddress(text) ? addressSecrets(text).map((one) => new Secret(one)) : [value];
 }
 
-function isAddress(text: string): boolean {
+function isFullAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
@@ -168,9 +168,9 @@ function addressSecrets(address: string): string[] {
 
 /** The part of an argument that is a secret by its flag or its own form. */
 function secretArgument(all: readonly Value[], index: number): Secret[] {
-  const text = opened(all[index]);
+  const text = openedText(all[index]);
   if (text === null || holdsMaskText(text)) return [];
-  const before = index === 0 ? null : opened(all[index - 1]);
+  const before = index === 0 ? null : openedText(all[index - 1]);
   const open = openPart(text, before);
   if (open === null) return [];
   const flag = open === '' && before?.startsWith('-') === true ? before : open;
@@ -182,7 +182,7 @@ function secretArgument(all: readonly Value[], index: number): Secret[] {
  * The text of an argument or variable. The service's are wrapped, because they often hold secrets. A file may hold those of a few
  * harmless forms, so they are opened here, and in this room only here. Null if it is not text.
  */
-function opened(value: Value | undefined): string | null {
+function openedText(value: Value | undefined): string | null {
   const text = value instanceof Secret ? value.reveal() : value;
   return typeof text === 'string' ? text : null;
 }

@@ -70,7 +70,7 @@ export function pulledArguments(
 ): ProgramPull | null {
   const line = textOf(node);
   const words =
-    line === undefined ? itemsOf(node).map((item) => textOf(item) ?? '') : shellWords(line);
+    line === undefined ? wordNodesOf(node).map((item) => textOf(item) ?? '') : shellWords(line);
   const unused = new Map((isList(declared) ? declared : []).map((value, index) => [index, value]));
   const sameArgument = argumentFinder(unused);
   const { args } = observed.entry;
@@ -165,7 +165,7 @@ function writtenPairs(node: Node | undefined, line: string | undefined): [string
   return [...node.members.values()].map(({ key, node: value }) => [key, textOf(value) ?? '']);
 }
 
-function itemsOf(node: Node | undefined): readonly Node[] {
+function wordNodesOf(node: Node | undefined): readonly Node[] {
   return node?.kind === 'list' ? node.items : [];
 }
 
@@ -194,7 +194,7 @@ function argumentsOf(observed: ObservedEntry, args: readonly Value[]): ProgramPa
   const owner = ownerOf(observed);
   return args.map((value, index) => {
     const text = writtenArgument(owner, args, index, observed.hidden);
-    return partOf(observed, ['args', String(index)], text, value);
+    return programPart(observed, ['args', String(index)], text, value);
   });
 }
 
@@ -209,11 +209,11 @@ function textsOf(
       member === 'env'
         ? writtenVariable(owner, name, value, observed.hidden)
         : writtenHeader(owner, name);
-    return partOf(observed, [member, name], text, value);
+    return programPart(observed, [member, name], text, value);
   });
 }
 
-function partOf(
+function programPart(
   { list, index, segment }: ObservedEntry,
   [member, key]: readonly [string, string],
   text: ProgramText | null,

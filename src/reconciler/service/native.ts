@@ -116,19 +116,19 @@ export function flatRecord(
     ([name, path]) => [name, named(name, valueAt(record, path) ?? null)] as const,
   );
   const taken = new Set([...places.values()].map((path) => path.join(BETWEEN)));
-  return recordOf([...fields, ...Object.entries(without(record, taken, ''))]);
+  return recordOf([...fields, ...Object.entries(withoutTaken(record, taken, ''))]);
 }
 
 /** Between the names of a path: free maps may have keys with dots. */
 const BETWEEN = '\u0000';
 
-function without(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
+function withoutTaken(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
   return recordOf(
     Object.entries(record)
       .filter(([name]) => !taken.has(path + name))
       .map(([name, value]) => [
         name,
-        isRecord(value) ? without(value, taken, path + name + BETWEEN) : value,
+        isRecord(value) ? withoutTaken(value, taken, path + name + BETWEEN) : value,
       ]),
   );
 }
@@ -141,12 +141,12 @@ export function unlikePlace(
 ): Path | null {
   const unlike = [...places].find(([name, path]) => {
     const value = valueAt(record, path);
-    return !fits(name, value) || (value === undefined && isRequired(path));
+    return !hasTypeOf(name, value) || (value === undefined && isRequired(path));
   });
   return unlike === undefined ? null : unlike[1];
 }
 
-function fits(name: FieldName, value: Value | undefined): boolean {
+function hasTypeOf(name: FieldName, value: Value | undefined): boolean {
   if (value === undefined || value === null) return true;
   const type = fieldNamed(name)?.type;
   if (type === 'object') return isRecord(value);

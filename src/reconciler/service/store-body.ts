@@ -124,11 +124,11 @@ export function serversIn(config: Value): Servers {
       const name = nameOf(entry);
       if (name === null) nameless.push([list, entry]);
       else if (servers.has(name)) return { twice: name };
-      else servers.set(name, serverOf(list, entry));
+      else servers.set(name, serverToSend(list, entry));
     }
   }
   for (const [list, entry] of nameless)
-    servers.set(unusedName(derivedName(list, entry), servers), serverOf(list, entry));
+    servers.set(unusedName(derivedName(list, entry), servers), serverToSend(list, entry));
   return { servers: recordOf(servers) };
 }
 
@@ -157,9 +157,9 @@ function unusedName(name: string, servers: ReadonlyMap<string, Value>): string {
   }
 }
 
-function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
+function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key, auth, transport, ...rest } = entry;
-  const members = Object.entries(rest).filter(([, value]) => !isNothing(value));
+  const members = Object.entries(rest).filter(([, value]) => !needNotBeSaid(value));
   const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
   const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key ?? null]]);
   // A key takes the place of any other way to authenticate; without its key a way to send one is none.
@@ -173,7 +173,7 @@ function serverOf(list: McpList, entry: ValueRecord): ValueRecord {
 }
 
 /** What an entry need not say: the server takes an absent member for it. */
-function isNothing(value: Value): boolean {
+function needNotBeSaid(value: Value): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }

@@ -30,7 +30,7 @@ export async function settingsIn(
   reply: Reply,
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
-  if (reply.status === 500) return unreadable(statusError(connection, place, reply));
+  if (reply.status === 500) return unanswerable(statusError(connection, place, reply));
   if (reply.status !== 200) return statusError(connection, place, reply);
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
@@ -41,7 +41,7 @@ export async function settingsIn(
 }
 
 /** Text that the server cannot answer makes every read fail; no request mends it. */
-function unreadable(error: ServiceError): ServiceError {
+function unanswerable(error: ServiceError): ServiceError {
   const hint =
     "Check the server's logs. If it holds text that it cannot answer, it cannot read its settings until they are mended where they are stored.";
   return error.reworded({ hint });

@@ -38,7 +38,7 @@ export async function settingsIn(
   ask: Ask,
 ): Promise<ObservedState | SetpointError> {
   const { status } = reply;
-  if (status === 500) return unreadable(statusError(connection, place, reply));
+  if (status === 500) return brokenStore(statusError(connection, place, reply));
   if (status !== 200 && status !== 404) return statusError(connection, place, reply);
   const read = jsonOf(place, reply);
   if ('error' in read) return read.error;
@@ -46,7 +46,7 @@ export async function settingsIn(
     return isNothingStored(read.json)
       ? emptyStore(connection, place, ask)
       : statusError(connection, place, reply);
-  const problem = problemOf(place, read.json);
+  const problem = unknownRecord(place, read.json);
   if (problem !== null || !isRecord(read.json))
     return problem ?? statusError(connection, place, reply);
   const record = concealAnswer(read.json);
@@ -62,7 +62,7 @@ export async function settingsIn(
 }
 
 /** A stored value of a wrong type makes every read fail; no request mends it. */
-function unreadable(error: ServiceError): ServiceError {
+function brokenStore(error: ServiceError): ServiceError {
   const hint =
     "Check the service's logs. If a stored value has a wrong type, the service cannot read its settings until they are mended where they are stored.";
   return error.reworded({ hint });
@@ -110,7 +110,7 @@ async function emptyStore(
 }
 
 /** Why the body of a 200 is not a record of this dialect as setpoint knows it; null if it is. */
-function problemOf(place: string, body: Value): ServiceError | null {
+function unknownRecord(place: string, body: Value): ServiceError | null {
   const settings = isRecord(body) ? body['agent_settings'] : undefined;
   if (!isRecord(body) || !isRecord(settings) || typeof body['llm_api_key_set'] !== 'boolean') {
     return new ServiceError(
@@ -193,7 +193,7 @@ export function observedState(
     release: releaseOf(answer),
     stored: true,
     values: recordOf([...values, ...native.values]),
-    secrets: new Map([...secretsOf(answer), ...native.secrets]),
+    secrets: new Map([...flaggedSecrets(answer), ...native.secrets]),
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: [],
     answer,
@@ -222,7 +222,7 @@ function isFlag(name: string, value: Value): value is boolean {
 }
 
 /** Every secret of the specification, and what other flags report. */
-function secretsOf(answer: ValueRecord): Map<string, SecretState> {
+function flaggedSecrets(answer: ValueRecord): Map<string, SecretState> {
   const secrets = new Map<string, SecretState>();
   for (const { name } of APP_SERVER.fields.values())
     if (fieldNamed(name)?.secret === true) secrets.set(name, 'not-reported');

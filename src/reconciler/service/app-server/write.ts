@@ -79,17 +79,17 @@ function nativeToSend(path: Path, value: Value): Sendable {
   const nodes = nodesAt(schema, path);
   const sent = value ?? defaultOf(nodes) ?? null;
   const isReadable = faultsIn(sent, { anyOf: nodes }, schema.$defs).length === 0;
-  return isReadable ? { value: sent } : unreadable(formatPath(path));
+  return isReadable ? { value: sent } : unreadableValue(formatPath(path));
 }
 
 function toSend(field: SpecifiedField, value: Value): Sendable {
   if (field.name !== 'mcp_config')
-    return isStorable(field, value) ? { value } : unreadable(field.name);
+    return isStorable(field, value) ? { value } : unreadableValue(field.name);
   const found = serversIn(value);
   return 'twice' in found ? { problem: twiceProblem(found.twice) } : { value: found.servers };
 }
 
-function unreadable(name: string): Sendable {
+function unreadableValue(name: string): Sendable {
   return { problem: `the value of ${name} would make the stored settings unreadable` };
 }
 

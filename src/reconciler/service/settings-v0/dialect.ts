@@ -43,17 +43,17 @@ export function dialectOf(record: ValueRecord): Dialect {
 }
 
 /** Releases from 1.2 on. 1.1 clears the key, and cannot be told from them. */
-const KEEPING = changed(SETTINGS_V0, {
+const KEEPING = withFields(SETTINGS_V0, {
   search_api_key: { onNull: 'keeps', clearWith: null, kept: 'releases from 1.2 on' },
 });
 
 /** Releases from 1.4 on. In earlier ones nothing is inferred, and no address is the provider's, too. */
-const INFERRING = changed(KEEPING, {
+const INFERRING = withFields(KEEPING, {
   llm_model: { renews: ['llm_base_url'] },
   llm_base_url: { shownAsNull: PROVIDER_DEFAULTS },
 });
 
-function changed(
+function withFields(
   dialect: Dialect,
   changes: Readonly<Record<string, Partial<DialectField>>>,
 ): Dialect {

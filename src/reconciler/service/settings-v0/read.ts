@@ -51,12 +51,12 @@ export const EMPTY_STORE: ObservedState = {
 /** The observed state in a stored record whose secrets are wrapped. `saved`: the record is from a snapshot. */
 export function observedState(answer: ValueRecord, saved = false): ObservedState {
   const tokens = answer[TOKEN_NAMES];
-  const secrets = secretsOf(answer);
+  const secrets = reportedSecrets(answer);
   return {
     dialect: dialectOf(answer),
     release: releaseOf(answer),
     stored: true,
-    values: membersOf(answer, isShown),
+    values: membersOf(answer, isShownMember),
     secrets,
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: hiddenIn(answer, secrets, saved),
@@ -66,14 +66,14 @@ export function observedState(answer: ValueRecord, saved = false): ObservedState
 }
 
 /** Whether a member is a field that shows what is stored. */
-function isShown(name: string, value: Value): boolean {
+function isShownMember(name: string, value: Value): boolean {
   const field = fieldNamed(name);
   if (field !== undefined) return field.readable;
   return name !== TOKEN_NAMES && flaggedField(name, value) === null;
 }
 
 /** Every password field of the specification, and what other flags report. */
-function secretsOf(answer: ValueRecord): Map<string, SecretState> {
+function reportedSecrets(answer: ValueRecord): Map<string, SecretState> {
   const secrets = new Map<string, SecretState>();
   for (const { name, reads } of SETTINGS_V0.fields.values())
     if (reads === 'presence' || reads === 'nothing') secrets.set(name, 'not-reported');
@@ -97,7 +97,7 @@ function hiddenIn(
   const isHidden = (name: string): boolean => {
     if (fieldNamed(name) !== undefined) return false;
     const value = answer[name];
-    if (!isShown(name, value ?? null)) return false;
+    if (!isShownMember(name, value ?? null)) return false;
     return isEmpty(value) ? secrets.get(name) === 'stored' : !saved && holdsMaskAt(name, value);
   };
   const unanswered = [...secrets.keys()].filter((name) => !(name in answer));
@@ -194,7 +194,9 @@ function spelledOut(record: ValueRecord): ValueRecord {
       ? [
           [
             list,
-            entries.map((entry) => (typeof entry === 'string' ? entryOf(list, entry) : entry)),
+            entries.map((entry) =>
+              typeof entry === 'string' ? spelledOutEntry(list, entry) : entry,
+            ),
           ] as const,
         ]
       : [];
@@ -205,7 +207,7 @@ function spelledOut(record: ValueRecord): ValueRecord {
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
-function entryOf(list: McpList, url: string): ValueRecord {
+function spelledOutEntry(list: McpList, url: string): ValueRecord {
   return recordOf([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
 }
 

@@ -33,7 +33,7 @@ export async function storeSettings(
     body: encode(record),
     timeout: connection.timeout,
     limits,
-    refused: (place, reply) => refusal(connection, place, reply, record),
+    refused: (place, reply) => invalidRecord(connection, place, reply, record),
   });
   return answer.kind === 'done' ? { kind: 'stored' } : answer;
 }
@@ -54,7 +54,7 @@ export function recordToStore({ fields, observed }: SettingsWrite): ValueRecord 
   return recordOf([...carried, ...Object.entries(fields)]);
 }
 
-function refusal(
+function invalidRecord(
   connection: Connection,
   place: string,
   reply: Reply,
