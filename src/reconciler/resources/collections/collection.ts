@@ -4,20 +4,11 @@ import type { PartPlan } from '../../model/plan.ts';
 import type { Quick } from '../../model/resource.ts';
 import { declaredItems, type DesiredState } from '../../model/state.ts';
 import { formOf } from '../../plan/declared-form.ts';
-import type { ReaderOf, WriterOf } from '../../service/port.ts';
 import { planCollection, type CollectionNames } from './plan.ts';
 import type { ManagedResource, PlanInput } from '../../reconcile/contract.ts';
 import { itemOf } from './send.ts';
-import { itemWriter, listReader, type ItemWriter, type ListReader, type Wires } from './wire.ts';
+import { itemWriter, listReader, type CollectionKind, type Wires } from './wire.ts';
 import { writeCollection } from './write.ts';
-
-/** A collection of the service, and what messages call its items. */
-export interface CollectionKind extends CollectionNames {
-  /** `custom secrets` */
-  readonly noun: string;
-  readonly reader: ReaderOf<ListReader>;
-  readonly writer: WriterOf<ItemWriter>;
-}
 
 /**
  * A keyed list that a service keeps beside its settings, as a resource: what the file names is stored, described or removed by its name, and

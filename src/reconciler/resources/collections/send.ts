@@ -13,7 +13,7 @@ import type { ObservedState } from '../../model/state.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
 import { retryPause } from '../../reconcile/pauses.ts';
-import type { CollectionKind } from './collection.ts';
+import type { CollectionKind } from './wire.ts';
 
 /** What a write of a collection works with. */
 export interface Writing {

@@ -14,6 +14,15 @@ import { retrying, type TimeLimits } from '../../service/retry.ts';
 import { sendOnce } from '../../service/send.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { statusError } from '../../service/status-error.ts';
+import type { CollectionNames } from './plan.ts';
+
+/** A collection of the service, and what messages call its items. */
+export interface CollectionKind extends CollectionNames {
+  /** `custom secrets` */
+  readonly noun: string;
+  readonly reader: ReaderOf<ListReader>;
+  readonly writer: WriterOf<ItemWriter>;
+}
 
 /** How servers of one dialect are asked for a collection. */
 export interface Wire extends Pick<Listing, 'describes'> {

@@ -7,7 +7,7 @@ import { masked } from '../../model/value.ts';
 import type { ResourceEnd } from '../../reconcile/contract.ts';
 import { inPart, sameResult, untouched } from '../../reconcile/ends.ts';
 import { interruption } from '../../reconcile/interruption.ts';
-import type { CollectionKind } from './collection.ts';
+import type { CollectionKind } from './wire.ts';
 import { itemOf, listed, sendItem, type Writing } from './send.ts';
 
 /** A list may lag behind a write: it is read again after these pauses, in milliseconds. */
