@@ -2,14 +2,14 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { SetpointError } from '../../src/reconciler/model/error.ts';
-import { isUp } from '../../src/reconciler/resources/sandboxes/sandbox.ts';
-import { get } from '../../src/reconciler/operations/get.ts';
 import {
+  isUp,
   SANDBOX_READER,
   sandboxWriter,
   type SandboxReader,
   type SandboxWriter,
 } from '../../src/reconciler/resources/sandboxes/wire.ts';
+import { get } from '../../src/reconciler/operations/get.ts';
 import type { Connection } from '../../src/reconciler/service/connect.ts';
 import { UNLIMITED } from '../../src/reconciler/service/retry.ts';
 import { request } from '../fixture/settings.ts';

@@ -5,12 +5,8 @@ import type { ApplyRequest } from '../../src/reconciler/operations/options.ts';
 import { plan } from '../../src/reconciler/operations/plan.ts';
 import type { Clock } from '../../src/reconciler/model/ports.ts';
 import type { DesiredSandboxes } from '../../src/reconciler/desired/blocks/sandboxes.ts';
-import type {
-  ObservedSandboxes,
-  Sandbox,
-} from '../../src/reconciler/resources/sandboxes/sandbox.ts';
-import { planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
-import { specProblem } from '../../src/reconciler/resources/sandboxes/spec-problem.ts';
+import type { ObservedSandboxes, Sandbox } from '../../src/reconciler/resources/sandboxes/wire.ts';
+import { planSandboxes, specProblem } from '../../src/reconciler/resources/sandboxes/plan.ts';
 import {
   startSandboxServer,
   type Effect,

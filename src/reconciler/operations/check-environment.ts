@@ -16,8 +16,8 @@ import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/er
 import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
 import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../model/state.ts';
-import { declaredSandboxes, isUp } from '../resources/sandboxes/sandbox.ts';
-import { SANDBOX_READER } from '../resources/sandboxes/wire.ts';
+import { declaredSandboxes } from '../desired/blocks/sandboxes.ts';
+import { isUp, SANDBOX_READER } from '../resources/sandboxes/wire.ts';
 import { askedRelease, probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';

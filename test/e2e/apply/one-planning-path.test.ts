@@ -255,8 +255,8 @@ describe('plans are made in one place', () => {
     ]);
     expect(users('planSandboxes', 'resources/sandboxes/plan.ts')).toEqual([
       'resources/sandboxes/conclude.ts',
-      'resources/sandboxes/observe.ts',
-      'resources/sandboxes/send.ts',
+      'resources/sandboxes/resource.ts',
+      'resources/sandboxes/run.ts',
     ]);
   });
 

@@ -1,13 +1,15 @@
 import type { GuardSettings } from '../../../src/reconciler/model/guard.ts';
 import type { Path } from '../../../src/reconciler/model/path.ts';
 import type { Change, Plan, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
-import type { SandboxStep } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import {
+  type SandboxStep,
+  NO_SANDBOXES,
+} from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { observedState } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { writeOf } from '../../fixture/observed.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
-import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 
 /** A change of the settings under a path, from nothing to nothing unless it is given. */

@@ -7,10 +7,12 @@ import type {
 import type {
   ObservedSandboxes,
   Sandbox,
-} from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
-import type { Started } from '../../../src/reconciler/resources/sandboxes/plan.ts';
-import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
-import { specProblem } from '../../../src/reconciler/resources/sandboxes/spec-problem.ts';
+} from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import {
+  type Started,
+  planSandboxes,
+  specProblem,
+} from '../../../src/reconciler/resources/sandboxes/plan.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const MINUTE = 60_000;

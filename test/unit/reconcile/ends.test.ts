@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
-import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { StartAnswer, Sandbox } from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
-import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { declared } from '../plan/declared.ts';
 import { withSandboxes } from './listed.ts';

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
-import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import {
+  type Sandbox,
+  SANDBOX_READER,
+  type SandboxReader,
+} from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import { followSteps } from '../../../src/reconciler/resources/sandboxes/follow.ts';
 import type { RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named, withSandboxes } from './listed.ts';
-import {
-  SANDBOX_READER,
-  type SandboxReader,
-} from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import { lost, reading, scripted, STORED, type Script } from './scripted.ts';
 
 const unreachable = new SetpointError('unreachable', 'No.');

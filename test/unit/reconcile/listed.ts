@@ -1,6 +1,6 @@
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
+import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/wire.ts';
 
 /** A state that declares these sandboxes. */
 export function withSandboxes(

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
-import type { Conversation, Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
 import {
-  observeSandboxes,
-  planObservedSandboxes,
-} from '../../../src/reconciler/resources/sandboxes/observe.ts';
-import { declared } from '../plan/declared.ts';
-import { counted, list, named, withSandboxes } from './listed.ts';
-import {
+  type Conversation,
+  type Sandbox,
   SANDBOX_READER,
   type SandboxReader,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import {
+  observeSandboxes,
+  planObservedSandboxes,
+} from '../../../src/reconciler/resources/sandboxes/resource.ts';
+import { declared } from '../plan/declared.ts';
+import { counted, list, named, withSandboxes } from './listed.ts';
 import { reading, scripted, type Script } from './scripted.ts';
 
 /** A service by a script that also notes which of its other lists are read. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
-import type { SandboxPlan } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
-import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import {
+  type SandboxPlan,
+  planSandboxes,
+} from '../../../src/reconciler/resources/sandboxes/plan.ts';
 import {
   namedSpecs,
   startedIn,

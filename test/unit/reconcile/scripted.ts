@@ -1,17 +1,18 @@
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { SettingsWrite } from '../../../src/reconciler/model/plan.ts';
 import type { Actuator, WriteAnswer, WrittenSecret } from '../../../src/reconciler/model/ports.ts';
-import type { Conversation, Sandbox } from '../../../src/reconciler/resources/sandboxes/sandbox.ts';
-import type { DesiredState } from '../../../src/reconciler/model/state.ts';
-import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
-import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import {
+  type Conversation,
+  type Sandbox,
   SANDBOX_READER,
   sandboxWriter,
   type SandboxReader,
   type SandboxWriter,
   type StartAnswer,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
+import type { DesiredState } from '../../../src/reconciler/model/state.ts';
+import type { ReconcileInput, Waited } from '../../../src/reconciler/reconcile/contract.ts';
+import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
 import { settingsWriter } from '../../../src/reconciler/resources/settings/send.ts';
 import type { ReaderOf, WriterOf } from '../../../src/reconciler/service/port.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';

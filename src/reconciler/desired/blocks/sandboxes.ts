@@ -1,4 +1,4 @@
-import type { DeclaredItem } from '../../model/state.ts';
+import { declaredItems, type DeclaredItem, type DesiredState } from '../../model/state.ts';
 import { member, textOf, type MapNode, type Member, type Node } from '../node.ts';
 import { type PlacedFinding, locate } from '../source-file.ts';
 import { isMisspelt } from '../schema-lookup.ts';
@@ -36,6 +36,13 @@ export interface NamedSandbox extends DeclaredItem {
 }
 
 export type DesiredSandboxes = CountedSandboxes | NamedSandbox;
+
+/** The declared sandboxes. If there are none, the service's sandboxes are neither read nor changed. */
+export function declaredSandboxes(
+  desired: Pick<DesiredState, 'items'>,
+): readonly DesiredSandboxes[] {
+  return declaredItems(desired, sandboxes.name) as readonly DesiredSandboxes[];
+}
 
 function desiredItem(node: Node): DesiredSandboxes {
   const source = locate(node.file, node.at);

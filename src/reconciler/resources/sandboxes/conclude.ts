@@ -3,8 +3,9 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import { partWarnings, type Change, type Warning } from '../../model/plan.ts';
 import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
-import { isUp, type SandboxPlan, type SandboxStep } from './sandbox.ts';
-import { claimSandboxes, planSandboxes } from './plan.ts';
+import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
+import { isUp } from './wire.ts';
+import { inPart, sameResult } from '../../reconcile/ends.ts';
 import type { ResourceEnd } from '../../reconcile/contract.ts';
 import {
   isUnderWay,
@@ -56,6 +57,52 @@ export function concludeRun(run: SandboxRun): Conclusion {
       ...(remaining.length > 0 ? [sandboxesNotConverged(remaining)] : []),
       ...(run.waited && open.length > 0 ? [sandboxesNotReady(open)] : []),
     ],
+  };
+}
+
+/** How a run ended, made one status and one error. `stopped` is the error of a request to stop. */
+export function sandboxEnd(
+  { changed, errors, ...parts }: Conclusion,
+  stopped: SetpointError | null,
+): ResourceEnd {
+  const [error = null] = errors;
+  const end = { ...parts, unknown: [] };
+  if (stopped !== null) return { ...end, status: changed ? 'partial' : 'failed', error: stopped };
+  switch (error?.code) {
+    case undefined:
+      return { ...end, status: changed ? 'applied' : 'in-sync', error };
+    case 'not-converged':
+      return { ...end, status: 'not-converged', error };
+    case 'applied-in-part':
+      return { ...end, status: 'partial', error };
+    default:
+      if (!changed || error === null) return { ...end, status: 'failed', error };
+      return {
+        ...end,
+        status: 'partial',
+        error: error.code === 'timed-out' ? error : inPart(error),
+      };
+  }
+}
+
+/** An end at which nothing was concluded: every change has the same result. */
+export function unwrittenEnd(
+  plan: SandboxPlan,
+  status: ResourceEnd['status'],
+  result: 'not-sent' | 'unknown',
+  error: SetpointError | null,
+): ResourceEnd {
+  return {
+    status,
+    results: sameResult(
+      plan.steps.map(({ change }) => change),
+      result,
+    ),
+    started: new Map(),
+    remaining: [],
+    unknown: [],
+    warnings: partWarnings(plan),
+    error,
   };
 }
 

@@ -1,11 +1,9 @@
 import { asSetpointError, type ErrorCode, type SetpointError } from '../../model/error.ts';
-import type { Sandbox } from './sandbox.ts';
 import type { ReconcileInput, Waited } from '../../reconcile/contract.ts';
 import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
 import { FIRST_PAUSE, nextPause } from '../../reconcile/pauses.ts';
-import { isUnderWay, namedSpecs, wasSent, type RunStep, type SandboxRun } from './run.ts';
-import { SANDBOX_READER } from './wire.ts';
-import { sendOnce } from './send.ts';
+import { isUnderWay, namedSpecs, sendOnce, wasSent, type RunStep, type SandboxRun } from './run.ts';
+import { SANDBOX_READER, type Sandbox } from './wire.ts';
 
 /** What one observation may take at least, in milliseconds, however little time is left. */
 const SHORTEST_OBSERVATION = 10_000;

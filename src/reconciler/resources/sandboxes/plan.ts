@@ -1,35 +1,33 @@
-import type { Warning } from '../../model/plan.ts';
 import type {
   CountedSandboxes,
   DesiredSandboxes,
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
-import {
-  isUp,
-  type ObservedSandboxes,
-  type Sandbox,
-  type SandboxPlan,
-  type SandboxStep,
-} from './sandbox.ts';
+import type { SandboxAction } from '../../model/action.ts';
+import { SetpointError } from '../../model/error.ts';
+import type { Change, Unmet, Warning } from '../../model/plan.ts';
+import { didYouMean } from '../../model/wording.ts';
+import { isUp, type ObservedSandboxes, type Sandbox } from './wire.ts';
+
+/** One sandbox to be started, resumed or paused. `sandbox` is its id; null for one that is yet to be started. */
+export interface SandboxStep {
+  readonly action: SandboxAction;
+  readonly sandbox: string | null;
+  readonly item: DesiredSandboxes;
+  readonly change: Change;
+}
+
+/** The plan of the sandboxes: resumes before starts within an item, items in the order of the file. */
+export interface SandboxPlan {
+  readonly steps: readonly SandboxStep[];
+  readonly unmet: readonly Unmet[];
+  readonly warnings: readonly Warning[];
+}
 
 /** The sandboxes that this run has started, by id, with the item that each was started for. */
 export type Started = ReadonlyMap<string, DesiredSandboxes>;
 
 export const NO_SANDBOXES: SandboxPlan = { steps: [], unmet: [], warnings: [] };
-
-/** What is planned if the service cannot list sandboxes before the first settings are stored. */
-export const SANDBOXES_LATER: SandboxPlan = {
-  steps: [],
-  unmet: [
-    {
-      code: 'sandbox-later',
-      message: 'The service could not list its sandboxes, and has no settings stored yet.',
-      hint: 'Apply again once the settings are stored: some releases list no sandboxes before.',
-      path: [],
-    },
-  ],
-  warnings: [],
-};
 
 /**
  * What turns the observed sandboxes into the declared ones. Pure; if nothing differs the plan is empty.
@@ -226,4 +224,61 @@ function sandboxStep(
     sandbox,
     change: { resource: 'sandbox', action, sensitive: false, ref: null, source, ...change },
   };
+}
+
+/**
+ * Why an environment is refused before any write: an item names a spec that the service does not have, or starts sandboxes
+ * that would count for another item. A retired spec (the ids change with every upgrade of a service) may still be named to
+ * pause the sandboxes that run from it, and not to start one.
+ */
+export function specProblem(
+  desired: readonly DesiredSandboxes[],
+  { sandboxes, specs }: ObservedSandboxes,
+  { steps }: SandboxPlan,
+): SetpointError | null {
+  if (specs === null) return null;
+  const ids = specs.map(({ id }) => id);
+  const counted = desired.filter((item) => item.kind === 'counted');
+  for (const item of counted) {
+    const starts = steps.some((step) => step.item === item && step.action === 'start');
+    if (item.spec === null) {
+      const [usual] = ids;
+      const other = counted.find(({ spec }) => spec === usual);
+      if (starts && usual !== undefined && other !== undefined)
+        return startsForAnother(item, usual);
+    } else if (!ids.includes(item.spec)) {
+      const shown = sandboxes.some(({ spec }) => spec === item.spec);
+      if (starts || !shown) return unknownSpec(item, item.spec, ids);
+    }
+  }
+  return null;
+}
+
+function unknownSpec(
+  { source: { file, line } }: CountedSandboxes,
+  spec: string,
+  ids: readonly string[],
+): SetpointError {
+  return new SetpointError(
+    'spec-refused',
+    `${file}:${line} names the sandbox spec ${spec}, which the service does not have.`,
+    { hint: `${didYouMean(spec, ids)} ${choices(ids)}`.trim() },
+  );
+}
+
+function startsForAnother({ source }: CountedSandboxes, usual: string): SetpointError {
+  const { file, line } = source;
+  return new SetpointError(
+    'spec-refused',
+    `${file}:${line} starts from the server's default spec, ${usual}, which another item names: what it starts would count there.`,
+    { hint: 'Give this item a spec of its own, or make one item of the two.' },
+  );
+}
+
+const LISTED_SPECS = 10;
+
+function choices(ids: readonly string[]): string {
+  if (ids.length === 0) return 'It lists none.';
+  const more = ids.length > LISTED_SPECS ? ` and ${ids.length - LISTED_SPECS} more` : '';
+  return `Available: ${ids.slice(0, LISTED_SPECS).join(', ')}${more}.`;
 }

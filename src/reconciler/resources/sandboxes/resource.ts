@@ -1,18 +1,26 @@
-import { SetpointError } from '../../model/error.ts';
-import type { PartPlan } from '../../model/plan.ts';
-import { BLOCK, declaredSandboxes, type SandboxPlan } from './sandbox.ts';
+import { declaredSandboxes, sandboxes } from '../../desired/blocks/sandboxes.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { PartPlan, Warning } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { requireFit } from '../../plan/fit.ts';
-import { SANDBOXES_LATER } from './plan.ts';
-import type { ManagedResource, PlanInput, ShownList } from '../../reconcile/contract.ts';
-import { planObservedSandboxes } from './observe.ts';
-import { SANDBOX_READER, type SandboxReader } from './wire.ts';
-import { writeSandboxes } from './write.ts';
+import type {
+  ManagedResource,
+  PlanInput,
+  ReconcileInput,
+  ResourceEnd,
+  ShownList,
+} from '../../reconcile/contract.ts';
+import { interruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
+import { followSteps } from './follow.ts';
+import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
+import { sendSteps, stillNeeded, type SandboxRun } from './run.ts';
+import { SANDBOX_READER, type ObservedSandboxes, type SandboxReader } from './wire.ts';
 
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */
 export const SANDBOXES: ManagedResource = {
   name: 'sandbox',
-  block: BLOCK,
+  block: sandboxes.name,
   items: {
     declared: (desired) =>
       new Map([[ALL, declaredSandboxes(desired).map((item) => ({ ...item, source: null }))]]),
@@ -88,6 +96,19 @@ async function planned(
   }
 }
 
+/** What is planned if the service cannot list sandboxes before the first settings are stored. */
+const SANDBOXES_LATER: SandboxPlan = {
+  ...NO_SANDBOXES,
+  unmet: [
+    {
+      code: 'sandbox-later',
+      message: 'The service could not list its sandboxes, and has no settings stored yet.',
+      hint: 'Apply again once the settings are stored: some releases list no sandboxes before.',
+      path: [],
+    },
+  ],
+};
+
 /** The sandboxes' part of a plan. */
 export function sandboxPart(plan: SandboxPlan): PartPlan<SandboxPlan> {
   const { steps, unmet, warnings } = plan;
@@ -113,4 +134,154 @@ function planIn({ work, changes }: PartPlan): SandboxPlan {
     unmet,
     warnings,
   };
+}
+
+type Input = PlanInput<ObservedState | null>;
+
+/** How long, in milliseconds, an ERROR that is too old for a start is watched before it is believed, and how often. */
+const PATIENCE = 30_000;
+const PAUSE = 3000;
+/** An empty list may be an outage of what runs the sandboxes: it is read again after this, in milliseconds. */
+const EMPTY_PAUSE = 2000;
+
+/**
+ * The plan of the sandboxes as they are. A sandbox in ERROR may be booting however old it is: no answer shows when it
+ * was resumed. If the plan would give one up, it is watched for a while first; with `wait` 0 it is not. A request to stop ends
+ * the watch with its error. If no sandbox is declared, nothing is requested.
+ */
+export async function planObservedSandboxes(input: Input): Promise<SandboxPlan> {
+  const { desired, clock, signal } = input;
+  if (declaredSandboxes(desired).length === 0) return NO_SANDBOXES;
+  const begun = clock.monotonic();
+  let { plan } = await observeSandboxes(input, ({ unmet }) => unmet.length > 0);
+  for (;;) {
+    const failed = failedIn(plan);
+    const isOver = clock.monotonic() - begun >= Math.min(PATIENCE, input.wait);
+    if (failed.length === 0 || isOver) return plan;
+    const stopped = interruption(signal);
+    if (stopped !== null) throw stopped;
+    input.progress(
+      failed.map((id) => ({ action: 'watch', id, spec: null, status: 'ERROR', done: false })),
+    );
+    await clock.sleep(PAUSE, signal);
+    ({ plan } = await readSandboxes(input));
+  }
+}
+
+function failedIn({ unmet, warnings }: SandboxPlan): string[] {
+  return [...unmet, ...warnings].flatMap(({ code, path: [id] }) =>
+    code === 'sandbox-failed' && id !== undefined ? [id] : [],
+  );
+}
+
+export interface SandboxObservation {
+  readonly observed: ObservedSandboxes;
+  readonly plan: SandboxPlan;
+}
+
+/** Observes the sandboxes and plans them; an empty list whose plan is doubted is read a second time. */
+export async function observeSandboxes(
+  input: Input,
+  isDoubted: (plan: SandboxPlan) => boolean,
+): Promise<SandboxObservation> {
+  const first = await readSandboxes(input);
+  const isEmpty = first.observed.sandboxes.length === 0;
+  if (!isEmpty || !isDoubted(first.plan) || interruption(input.signal) !== null) return first;
+  await input.clock.sleep(EMPTY_PAUSE, input.signal);
+  return readSandboxes(input);
+}
+
+/** Reads specs only if an item names one, and conversations only if a pause could interrupt one. Throws `spec-refused`. */
+async function readSandboxes(input: Input): Promise<SandboxObservation> {
+  const { signal } = input;
+  const desired = declaredSandboxes(input.desired);
+  const observer = input.reader(SANDBOX_READER);
+  const isNamed = desired.some((item) => item.kind === 'counted' && item.spec !== null);
+  const [{ sandboxes, at }, specs] = await Promise.all([
+    observer.sandboxes(signal),
+    isNamed ? observer.specs(signal) : null,
+  ]);
+  const first: ObservedSandboxes = { sandboxes, specs, busy: null, at };
+  const plan = planSandboxes(desired, first);
+  const problem = specProblem(desired, first, plan);
+  if (problem !== null) throw problem;
+  if (!plan.steps.some(({ action, item }) => action === 'pause' && item.whenBusy === 'skip'))
+    return { observed: first, plan };
+  const busy = await busySandboxes(observer, signal);
+  if (busy === null)
+    return { observed: first, plan: { ...plan, warnings: [...plan.warnings, UNKNOWN_BUSY] } };
+  const observed = { ...first, busy };
+  return { observed, plan: planSandboxes(desired, observed) };
+}
+
+const UNKNOWN_BUSY: Warning = {
+  code: 'sandbox-busy',
+  message:
+    'The snapshot does not show where conversations run; a sandbox in which one runs would not be paused.',
+  path: [],
+};
+
+/** Null if the observer has no conversations. */
+async function busySandboxes(
+  observer: SandboxReader,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string> | null> {
+  const conversations = await observer.conversations(signal);
+  if (conversations === null) return null;
+  return new Set(
+    conversations.flatMap(({ sandbox, status }) =>
+      sandbox !== null && status === 'running' ? [sandbox] : [],
+    ),
+  );
+}
+
+/**
+ * Makes the sandboxes as declared: observe again, send what is still needed of the approved plan, follow it, conclude.
+ *
+ * - Nothing is sent that was not approved, nor anything that the observation right before it does not show the need for. So
+ *   there are never more starts than sandboxes missing in either observation, even if one of them was wrong.
+ * - A start is sent once. If its answer was lost, a sandbox that has appeared since counts as the one that it started; if none
+ *   has, the error reports that, and the next run counts what is there.
+ * - A limit of the service shows as sandboxes that it pauses by itself: that is reported, and nothing is sent against it.
+ */
+export async function writeSandboxes(
+  input: ReconcileInput,
+  approved: SandboxPlan,
+): Promise<ResourceEnd> {
+  if (approved.steps.length === 0 && approved.unmet.length === 0)
+    return unwrittenEnd(approved, 'in-sync', 'not-sent', null);
+  const later = approved.unmet.find(({ code }) => code === 'sandbox-later');
+  if (later !== undefined) {
+    const { message, hint } = later;
+    const error = new SetpointError('applied-in-part', message, { hint });
+    return unwrittenEnd(approved, 'partial', 'not-sent', error);
+  }
+  let sending = false;
+  try {
+    const observing = observeSandboxes(input, () => approved.steps.length > 0);
+    const { observed: before, plan } = await unlessAbandoned(observing, input.abandon);
+    const stopped = interruption(input.signal);
+    if (stopped !== null) return unwrittenEnd(approved, 'failed', 'not-sent', stopped);
+    const needed = stillNeeded(approved.steps, plan);
+    sending = needed.length > 0;
+    const begun: SandboxRun = {
+      desired: declaredSandboxes(input.desired),
+      approved,
+      before,
+      steps: await sendSteps(input, needed, before),
+      last: null,
+      error: null,
+      waited: false,
+    };
+    const run = await followSteps(input, begun);
+    const waited = input.wait > 0 && interruption(input.signal) === null;
+    return sandboxEnd(concludeRun({ ...run, waited }), interruption(input.signal));
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    const stopped = interruption(input.signal);
+    if (!sending) return unwrittenEnd(approved, 'failed', 'not-sent', stopped ?? error);
+    const { message, hint } = error;
+    const abandoned = new SetpointError((stopped ?? error).code, message, { hint, cause: error });
+    return unwrittenEnd(approved, 'failed', 'unknown', abandoned);
+  }
 }

@@ -8,7 +8,51 @@ import { ServiceError } from '../../service/service-error.ts';
 import { idIn, nameIn, stateIn, timeIn } from '../../service/v1/records.ts';
 import { itemsIn, listPages, pageIn } from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
-import type { Conversation, Sandbox, SandboxSpec } from './sandbox.ts';
+
+/**
+ * A sandbox as the service lists it. `status` is the service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING,
+ * or one of a later version. `createdAt` is in milliseconds since 1970; null, like `spec`, if the service does not report it.
+ * What a listing carries besides, keys of sessions among it, is not kept. Source: behaviour 3.2.
+ */
+export interface Sandbox {
+  readonly id: string;
+  readonly spec: string | null;
+  readonly status: string;
+  readonly createdAt: number | null;
+}
+
+/** A template that sandboxes are started from. The first of a list is the service's default. */
+export interface SandboxSpec {
+  readonly id: string;
+}
+
+/** A conversation as the service lists it. `status`: idle, running, paused, finished, …; null if it is not known. */
+export interface Conversation {
+  readonly id: string;
+  readonly sandbox: string | null;
+  readonly status: string | null;
+  readonly createdAt: number | null;
+}
+
+/** How an apply of `sandboxes:` sees the service. */
+export interface ObservedSandboxes {
+  readonly sandboxes: readonly Sandbox[];
+  /** The specs of the service; null if the file names none. */
+  readonly specs: readonly SandboxSpec[] | null;
+  /** The sandboxes in which a conversation runs; null if that was not read. */
+  readonly busy: ReadonlySet<string> | null;
+  /** The service's own time of the observation, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** An ERROR younger than this, in milliseconds, counts as a start under way: one backend reports ERROR while it boots. Source: behaviour 3.2. */
+const BOOT_TIME = 5 * 60_000;
+
+/** Whether a sandbox counts as up: not PAUSED, ERROR or MISSING. One backend reports STARTING for good. */
+export function isUp({ status, createdAt }: Sandbox, at: number): boolean {
+  if (status === 'ERROR') return createdAt !== null && at - createdAt < BOOT_TIME;
+  return status !== 'PAUSED' && status !== 'MISSING';
+}
 
 const SANDBOXES = '/api/v1/sandboxes';
 const SPECS = '/api/v1/sandbox-specs/search';
