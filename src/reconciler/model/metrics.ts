@@ -1,6 +1,6 @@
 import { CONDITION_KINDS, type Condition } from './condition.ts';
-import type { ActionCounts } from './action.ts';
-import type { WatchSettings } from './watch.ts';
+import { countActions, type ActionCounts } from './action.ts';
+import type { WatchSettings, WatchState } from './watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';
 
 /** A metric as it is documented. No label holds an origin, a path or a value. */
@@ -170,27 +170,27 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What the metrics say of an environment. Times are milliseconds since 1970, null if there is none. */
-export interface Measured {
-  readonly name: string;
-  readonly status: WatchStatus;
-  readonly mode: WatchSettings['mode'];
-  readonly dialect: string | null;
-  readonly release: string | null;
-  /** Null if nothing was compared. */
-  readonly changes: Readonly<Partial<ActionCounts>> | null;
-  readonly unknowns: number | null;
-  /** Null if reads before this one are not known. */
-  readonly failures: number | null;
-  readonly lastLook: number | null;
-  readonly lastInSync: number | null;
-  readonly lastApply: number | null;
-  readonly nextLook: number | null;
-  /** Null for a run that does not heal. */
-  readonly healingStopped: boolean | null;
-  readonly healFailures: number | null;
-  /** Null if it has no lock. */
-  readonly leader: boolean | null;
+/** What the metrics need of an environment: its state, of which a run knows less than a controller and keeps no plan. */
+export interface Measured
+  extends
+    Pick<WatchState, 'name' | 'status' | 'dialect' | 'release' | 'lastRead' | 'lastInSync'>,
+    Partial<
+      Pick<WatchState, 'failures' | 'lastApply' | 'nextRead' | 'stopped' | 'healFailed' | 'heldBy'>
+    > {
+  readonly settings: Pick<WatchSettings, 'mode'>;
+  readonly differences: Differences;
+}
+
+/** How many changes and unknown values a read found; `unknown` is null if nothing was compared. */
+export interface Differences {
+  readonly changes: Readonly<Partial<ActionCounts>>;
+  readonly unknown: number | null;
+}
+
+/** Those that the last read of a state found. */
+export function differencesOf({ plan, found }: Pick<WatchState, 'plan' | 'found'>): Differences {
+  if (plan !== null) return { changes: countActions(plan.changes), unknown: plan.unknown.length };
+  return { changes: {}, unknown: found === 'in-sync' ? 0 : null };
 }
 
 /** The lines of one metric about one environment. */
@@ -198,8 +198,8 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
   const environment = measured.name;
   switch (metric) {
     case 'setpoint_target_info': {
-      const { dialect, release, mode } = measured;
-      const labels = { dialect: dialect ?? '', server_version: release ?? '', mode };
+      const { dialect, release, settings } = measured;
+      const labels = { dialect: dialect ?? '', server_version: release ?? '', mode: settings.mode };
       return [{ labels: { environment, ...labels }, value: 1 }];
     }
     case 'setpoint_target_status':
@@ -208,35 +208,37 @@ export function targetSamples(metric: TargetMetric, measured: Measured): readonl
         value: Number(status === measured.status),
       }));
     case 'setpoint_target_changes':
-      return Object.entries(measured.changes ?? {})
+      return Object.entries(measured.differences.changes)
         .filter(([, count]) => count > 0)
         .map(([action, value]) => ({ labels: { environment, action }, value }));
     case 'setpoint_target_unknowns':
-      return single(environment, measured.unknowns);
+      return single(environment, measured.differences.unknown);
     case 'setpoint_target_failures':
       return single(environment, measured.failures);
     case 'setpoint_target_last_look_timestamp_seconds':
-      return single(environment, seconds(measured.lastLook));
+      return single(environment, seconds(measured.lastRead));
     case 'setpoint_target_last_in_sync_timestamp_seconds':
       return single(environment, seconds(measured.lastInSync));
     case 'setpoint_target_last_apply_timestamp_seconds':
       return single(environment, seconds(measured.lastApply));
     case 'setpoint_target_next_look_timestamp_seconds':
-      return single(environment, seconds(measured.nextLook));
+      return single(environment, seconds(measured.nextRead));
     case 'setpoint_target_healing_stopped':
-      return single(environment, flag(measured.healingStopped));
-    case 'setpoint_target_heal_failures':
-      return single(environment, measured.healFailures);
+      return single(environment, flag(measured.stopped));
+    case 'setpoint_target_heal_failures': {
+      const { healFailed } = measured;
+      return single(environment, healFailed === null ? 0 : healFailed?.count);
+    }
     case 'setpoint_leader':
-      return single(environment, flag(measured.leader));
+      return single(environment, flag(measured.heldBy, false));
   }
 }
 
 /** The lines of `setpoint_targets`: every status, also those that no environment has. */
-export function statusSamples(counts: ReadonlyMap<WatchStatus, number>): readonly Sample[] {
+export function statusSamples(statuses: readonly WatchStatus[]): readonly Sample[] {
   return WATCH_STATUSES.map((status) => ({
     labels: { status: statusLabel(status) },
-    value: counts.get(status) ?? 0,
+    value: statuses.filter((one) => one === status).length,
   }));
 }
 
@@ -263,14 +265,15 @@ function statusLabel(status: WatchStatus): string {
   return status.replaceAll('-', '_');
 }
 
-function single(environment: string, value: number | null): readonly Sample[] {
-  return value === null ? [] : [{ labels: { environment }, value }];
+function single(environment: string, value: number | null | undefined): readonly Sample[] {
+  return value === null || value === undefined ? [] : [{ labels: { environment }, value }];
 }
 
-function flag(value: boolean | null): number | null {
-  return value === null ? null : Number(value);
+/** Whether something is there, or is not if `there` is false; undefined if that is not known. */
+function flag(value: object | string | null | undefined, there = true): number | undefined {
+  return value === undefined ? undefined : Number((value !== null) === there);
 }
 
-function seconds(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : milliseconds / 1000;
+function seconds(at: string | null | undefined): number | null {
+  return at === null || at === undefined ? null : Date.parse(at) / 1000;
 }

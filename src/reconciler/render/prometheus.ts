@@ -28,9 +28,7 @@ export function metricsOfPlans(): MetricsOfPlans {
   return {
     add: (environment) => plans.push(kept(environment)),
     *text({ tool: { version }, created_at: at, strict = false }) {
-      const counts = new Map<WatchStatus, number>();
       const statusOf = (plan: Kept): WatchStatus => (strict ? plan.strictly : plan.status);
-      for (const plan of plans) counts.set(statusOf(plan), (counts.get(statusOf(plan)) ?? 0) + 1);
       const total = TOTAL_METRICS;
       const build = { labels: { version }, value: 1 };
       yield metricText('setpoint_build_info', total.setpoint_build_info, [build]);
@@ -46,44 +44,38 @@ export function metricsOfPlans(): MetricsOfPlans {
           isFirst = false;
         }
       }
-      yield metricText('setpoint_targets', total.setpoint_targets, statusSamples(counts));
+      const counts = statusSamples(plans.map(statusOf));
+      yield metricText('setpoint_targets', total.setpoint_targets, counts);
     },
   };
 }
 
-interface Kept extends Omit<Measured, 'lastLook' | 'lastInSync'> {
+interface Kept extends Omit<Measured, 'lastRead' | 'lastInSync'> {
   /** Its status if what could not be compared counts. */
   readonly strictly: WatchStatus;
 }
 
 function kept(environment: EnvironmentPlan): Kept {
+  const { name, status, dialect, release } = environment;
   const attention = planAttention(environment);
-  const compared = environment.status !== 'error';
+  const changes = changeCount(attention) > 0 ? attention.changes : {};
   return {
-    name: environment.name,
+    name,
     status: watchStatusOf(environment),
     strictly: watchStatusOf(environment, true),
-    mode: 'detect',
-    dialect: environment.dialect,
-    release: environment.release,
-    changes: changeCount(attention) > 0 ? attention.changes : null,
-    unknowns: compared ? attention.unknown : null,
-    failures: null,
-    lastApply: null,
-    nextLook: null,
-    healingStopped: null,
-    healFailures: null,
-    leader: null,
+    settings: { mode: 'detect' },
+    dialect,
+    release,
+    differences: { changes, unknown: status === 'error' ? null : attention.unknown },
   };
 }
 
 function lookedAt(plan: Kept, at: string): Measured {
   const { status } = plan;
-  const time = Date.parse(at);
   return {
     ...plan,
-    lastLook: status === 'not-read' ? null : time,
-    lastInSync: status === 'in-sync' ? time : null,
+    lastRead: status === 'not-read' ? null : at,
+    lastInSync: status === 'in-sync' ? at : null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Counter, Gauge, Registry, type OpenMetricsContentType } from 'prom-client';
 import {
+  differencesOf,
   problemSamples,
   statusSamples,
   TARGET_METRICS,
@@ -12,11 +13,9 @@ import {
   type Sample,
   type TargetMetric,
 } from '../../../reconciler/model/metrics.ts';
-import { countActions } from '../../../reconciler/model/action.ts';
 import { metricText, sampleLines } from '../../../reconciler/render/prometheus.ts';
 import { VERSION } from '../../../reconciler/model/version.ts';
 import type { WatchState } from '../../../reconciler/model/watch.ts';
-import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { count } from './counters.ts';
 import type { NoticeCounts } from './counts.ts';
 import type { Watching } from '../watching.ts';
@@ -64,7 +63,9 @@ const AT_ONCE = 500;
 
 /** What is measured of each environment, as it is when it is asked for. Thousands have some ten lines each: others wait for a few at a time. */
 async function* targetTexts(watching: Pick<Watching, 'states'>): AsyncGenerator<string> {
-  const all = watching.states().map(measured);
+  const all = watching
+    .states()
+    .map((state): Measured => ({ ...state, differences: differencesOf(state) }));
   for (const [name, metric] of Object.entries(TARGET_METRICS)) {
     yield metricText(name, metric, []);
     for (let from = 0; from < all.length; from += AT_ONCE) {
@@ -107,7 +108,7 @@ function gaugesOf(watching: Watching): readonly Computable[] {
     [
       'setpoint_targets',
       TOTAL_METRICS.setpoint_targets,
-      () => statusSamples(countsOf(watching.states())),
+      () => statusSamples(watching.states().map(({ status }) => status)),
     ],
     value('setpoint_oldest_look_timestamp_seconds', () => oldestLook(watching.states())),
     value('setpoint_queue_depth', () => watching.health.queued),
@@ -193,40 +194,8 @@ function info(
   ];
 }
 
-function countsOf(states: readonly WatchState[]): ReadonlyMap<WatchStatus, number> {
-  const counts = new Map<WatchStatus, number>();
-  for (const { status } of states) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return counts;
-}
-
 /** In seconds since 1970; null if none was read yet. */
 function oldestLook(states: readonly WatchState[]): number | null {
   const looks = states.flatMap(({ lastRead }) => (lastRead === null ? [] : [Date.parse(lastRead)]));
   return looks.length === 0 ? null : looks.reduce((one, other) => Math.min(one, other)) / 1000;
-}
-
-function measured(state: WatchState): Measured {
-  const { name, status, settings, dialect, release, plan, heldBy } = state;
-  const found = plan === null && state.found === 'in-sync';
-  return {
-    name,
-    status,
-    mode: settings.mode,
-    dialect,
-    release,
-    changes: plan === null ? null : countActions(plan.changes),
-    unknowns: plan === null ? (found ? 0 : null) : plan.unknown.length,
-    failures: state.failures,
-    lastLook: time(state.lastRead),
-    lastInSync: time(state.lastInSync),
-    lastApply: time(state.lastApply),
-    nextLook: time(state.nextRead),
-    healingStopped: state.stopped !== null,
-    healFailures: state.healFailed?.count ?? 0,
-    leader: heldBy === null,
-  };
-}
-
-function time(at: string | null): number | null {
-  return at === null ? null : Date.parse(at);
 }
