@@ -202,7 +202,7 @@ async function lives(seed: number): Promise<Result> {
   const states = recordsOf(data, 'state');
   const isKept =
     known === undefined ||
-    states.some(({ digest, at }) => digest === known.digest && at === known.since);
+    states.some(({ digest, at }) => digest === known.digest && at === known.lastRead);
   if (!isKept) broken.push('lost a state');
   const torn = journalLines(data).filter((line) => line === null).length;
   if (torn > kills.length) broken.push(`has ${torn} lines that cannot be read`);

@@ -11,13 +11,12 @@ import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
 import { SharedReading, type Reading } from './journal/journal-reader.ts';
-import { Keeper } from './keeper.ts';
-import { lockProblems } from './holding.ts';
+import { Recorder } from './recorder.ts';
+import { lockProblems } from './environment-lock.ts';
 import type { NoticeJournal } from './notices/told.ts';
-import { Pause } from './chore.ts';
-import { Roster } from './roster.ts';
+import { Pause, Upkeep } from './upkeep.ts';
+import { Fleet } from './fleet.ts';
 import { Suspensions } from './suspensions.ts';
-import { Upkeep } from './upkeep.ts';
 import type { Watched, WatchTools } from './watched.ts';
 import type { WatchOptions } from './watch-options.ts';
 import { RequestCounts } from './telemetry/counts.ts';
@@ -32,7 +31,7 @@ const SHARED_AGREEMENTS = 100;
 /** Reads environments again and again, records what it finds, and heals where that is allowed. */
 export class Controller implements Watching {
   readonly #options: WatchOptions;
-  readonly #keeper: Keeper;
+  readonly #recorder: Recorder;
   readonly #recall: SharedReading;
   readonly #requests = new RequestCounts();
   readonly #networks = sessionNetworks((method, status) => this.#requests.add(method, status));
@@ -44,7 +43,7 @@ export class Controller implements Watching {
   /** Whether each environment began with what the journal said of it. */
   #isRestored = false;
   readonly #pause: Pause;
-  readonly #roster: Roster;
+  readonly #fleet: Fleet;
   /** Turns that have not ended, and applies that people asked for. */
   readonly #turns = new Set<Promise<void>>();
   readonly #applies = new Set<Promise<void>>();
@@ -59,7 +58,7 @@ export class Controller implements Watching {
     const { request, files, clock, approved, locks, interval, random } = options;
     this.#options = options;
     this.conditions = new Conditions(() => clock.now(), options.report);
-    this.#keeper = new Keeper(options.journal, this.conditions, options.report, (reading) =>
+    this.#recorder = new Recorder(options.journal, this.conditions, options.report, (reading) =>
       this.#restore(reading),
     );
     this.#startedAt = clock.now();
@@ -79,22 +78,22 @@ export class Controller implements Watching {
       signal: this.#stop.signal,
       abandon: options.abandon,
       commit: () => files.commit,
-      append: (event, at) => this.#keeper.append(event, at),
-      tell: (state, record) => this.#keeper.tell(state, record),
-      keepAgreement: (name, agreed) => this.#keeper.keepAgreement(name, agreed),
+      append: (event, at) => this.#recorder.append(event, at),
+      tell: (state, record) => this.#recorder.tell(state, record),
+      keepAgreement: (name, agreed) => this.#recorder.keepAgreement(name, agreed),
       agreements: new Agreements(SHARED_AGREEMENTS),
-      recall: (name) => this.#keeper.recall(name, this.#recall),
+      recall: (name) => this.#recorder.recall(name, this.#recall),
       isAsStarted: async () => this.#isRestored && (await options.journal.isOwn()),
       lookAgain: (records) => this.#suspensions.lookAgain(records),
-      ended: (state, read) => this.#keeper.tell(state, read),
-      heldBy: (holder) => this.#keeper.noteHolder(holder),
+      ended: (state, read) => this.#recorder.tell(state, read),
+      heldBy: (holder) => this.#recorder.noteHolder(holder),
       lockProblem: lockProblems(this.conditions),
-      warn: (message, environment) => this.#keeper.warn(message, environment),
+      warn: (message, environment) => this.#recorder.warn(message, environment),
     };
-    this.#roster = new Roster(tools);
-    const [keeper, roster, { conditions }] = [this.#keeper, this.#roster, this];
-    this.#suspensions = new Suspensions(options, roster, keeper, conditions);
-    const parts = { keeper, roster, suspensions: this.#suspensions, conditions };
+    this.#fleet = new Fleet(tools);
+    const [recorder, fleet, { conditions }] = [this.#recorder, this.#fleet, this];
+    this.#suspensions = new Suspensions(options, fleet, recorder, conditions);
+    const parts = { recorder, fleet, suspensions: this.#suspensions, conditions };
     this.#upkeep = new Upkeep(options, TURN, parts);
   }
 
@@ -132,7 +131,7 @@ export class Controller implements Watching {
       }
       await Promise.all([...this.#turns, ...this.#applies]);
       const reason = String(request.signal?.reason ?? '');
-      await this.#keeper.note({ kind: 'stopped', version: VERSION, reason });
+      await this.#recorder.note({ kind: 'stopped', version: VERSION, reason });
     } finally {
       silence();
       request.signal?.removeEventListener('abort', stop);
@@ -142,11 +141,11 @@ export class Controller implements Watching {
   }
 
   states(): readonly WatchState[] {
-    return this.#roster.states();
+    return this.#fleet.states();
   }
 
   state(name: string): WatchState | undefined {
-    return this.#roster.find(name)?.state;
+    return this.#fleet.find(name)?.state;
   }
 
   get health(): Health {
@@ -156,7 +155,7 @@ export class Controller implements Watching {
       turnedAt: clock.now() - (clock.monotonic() - this.#turned),
       turnsEvery: TURN,
       ready: files.areTaken && this.states().every(({ found }) => found !== 'not-read'),
-      queued: this.#roster.queued,
+      queued: this.#fleet.queued,
       working: this.#turns.size + this.#applies.size + this.#upkeep.underWay,
       commit: files.commit,
       commits: files.commits,
@@ -170,7 +169,7 @@ export class Controller implements Watching {
   }
 
   subscribe(listener: Listener): () => void {
-    return this.#keeper.subscribe(listener);
+    return this.#recorder.subscribe(listener);
   }
 
   /** The notices of its journal, once it has begun. */
@@ -179,29 +178,29 @@ export class Controller implements Watching {
     const departed = new Departed({
       locks,
       clock,
-      roster: this.#roster,
+      fleet: this.#fleet,
       declared: () => (files.areTaken ? files.declared : null),
       recall: this.#recall,
-      told: this.#keeper.told,
+      told: this.#recorder.told,
     });
-    return this.#keeper.notices(this.#roster, departed);
+    return this.#recorder.notices(this.#fleet, departed);
   }
 
   history(name: string): Promise<readonly JournalRecord[]> {
-    return this.#keeper.history(name);
+    return this.#recorder.history(name);
   }
 
   async readNow(name: string): Promise<void> {
-    this.#roster.named(name).due = Number.NEGATIVE_INFINITY;
+    this.#fleet.named(name).due = Number.NEGATIVE_INFINITY;
     this.#pause.end();
   }
 
   async planNow(name: string): Promise<EnvironmentPlan> {
-    return this.#roster.named(name).plan();
+    return this.#fleet.named(name).plan();
   }
 
   async applyNow(name: string, digest: string): Promise<string> {
-    const watched = this.#roster.named(name);
+    const watched = this.#fleet.named(name);
     if (this.#stop.signal.aborted)
       throw usageError('The controller is stopping.', 'Apply it later.');
     const applied = this.#traced(watched, () => watched.apply(digest));
@@ -219,12 +218,12 @@ export class Controller implements Watching {
   }
 
   async suspend(name: string, reason: string, until: string | null): Promise<void> {
-    await this.#suspensions.suspend(this.#roster.named(name).records, reason, until);
+    await this.#suspensions.suspend(this.#fleet.named(name).records, reason, until);
     this.#pause.end();
   }
 
   async resume(name: string): Promise<boolean> {
-    const isResumed = await this.#suspensions.resume(this.#roster.named(name).records);
+    const isResumed = await this.#suspensions.resume(this.#fleet.named(name).records);
     this.#pause.end();
     return isResumed;
   }
@@ -239,15 +238,15 @@ export class Controller implements Watching {
   #restore({ memory: known, damaged }: Reading): void {
     // What is watched already is restored with its lock.
     this.#isRestored = this.states().length === 0;
-    this.#roster.restore(known);
+    this.#fleet.restore(known);
     for (const name of known.told.environments)
-      if (this.#roster.find(name) === undefined) this.#keeper.told.renew(name, known.told);
+      if (this.#fleet.find(name) === undefined) this.#recorder.told.renew(name, known.told);
     if (damaged > 0)
-      this.#keeper.warn(
+      this.#recorder.warn(
         `The journal has ${counted(damaged, 'line')} that cannot be read; they are left out.`,
       );
     for (const name of known.inFlight)
-      this.#keeper.warn(
+      this.#recorder.warn(
         'The last controller ended during a write; the service is read again.',
         name,
       );
@@ -256,7 +255,7 @@ export class Controller implements Watching {
   /** Begins the turns of the environments that are due, those that waited longest first. */
   #begin(): void {
     while (this.#turns.size < this.#options.parallel) {
-      const watched = this.#roster.next();
+      const watched = this.#fleet.next();
       if (watched === undefined) return;
       const turn = this.#traced(watched, () => watched.turn()).finally(() => {
         this.#turns.delete(turn);
@@ -274,6 +273,6 @@ export class Controller implements Watching {
   /** Milliseconds until an environment is due, if one more may be read, or the next turn of the loop. */
   #untilNext(): number {
     if (this.#stop.signal.aborted) return 0;
-    return this.#turns.size < this.#options.parallel ? this.#roster.untilDue(TURN) : TURN;
+    return this.#turns.size < this.#options.parallel ? this.#fleet.untilDue(TURN) : TURN;
   }
 }

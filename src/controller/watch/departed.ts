@@ -4,7 +4,7 @@ import type { JournalRecord, NoticeEvent } from '../../reconciler/model/watch.ts
 import type { Memory } from './journal/memory.ts';
 import { isRefused, type Locks } from './locks/locks.ts';
 import type { Gone, ToldStates } from './notices/told.ts';
-import type { Roster } from './roster.ts';
+import type { Fleet } from './fleet.ts';
 
 /** How long one that the files still declare has to be unwatched, in milliseconds: another controller may be about to take it. */
 const ELSEWHERE = 20_000;
@@ -14,7 +14,7 @@ const HELD = 60_000;
 interface Tools {
   readonly locks: Pick<Locks, 'take'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly roster: Pick<Roster, 'leftBehind'> & { readonly find: (name: string) => unknown };
+  readonly fleet: Pick<Fleet, 'leftBehind'> & { readonly find: (name: string) => unknown };
   /** The names that the files declare, also of other shards and of those that were not chosen; null as long as there are no files. */
   readonly declared: () => ReadonlySet<string> | null;
   /** What the journal says by now. */
@@ -38,8 +38,8 @@ export class Departed {
 
   /** One of which receivers were told; null as long as it is watched, or may be. */
   of(name: string): Gone | null {
-    const { roster, clock, declared } = this.#tools;
-    if (roster.find(name) !== undefined) {
+    const { fleet, clock, declared } = this.#tools;
+    if (fleet.find(name) !== undefined) {
       this.#from.delete(name);
       return null;
     }
@@ -50,7 +50,7 @@ export class Departed {
     const from = this.#from.get(name) ?? now + (isDeclared ? ELSEWHERE : 0);
     this.#from.set(name, from);
     if (now < from) return null;
-    return { state: roster.leftBehind(name), end: isDeclared ? 'not-watched' : 'left-files' };
+    return { state: fleet.leftBehind(name), end: isDeclared ? 'not-watched' : 'left-files' };
   }
 
   /** Keeps a notice about one. Throws lock-lost if somebody else watches it, or has told its end. */

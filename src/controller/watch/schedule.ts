@@ -80,7 +80,7 @@ interface Entry<T> {
  * Who is due next, among thousands: a heap. Whoever is due at another time is added again, and counts by its time of now: what is left of
  * before is dropped when it is reached.
  */
-export class Agenda<T extends Dated> {
+export class DelayQueue<T extends Dated> {
   #heap: Entry<T>[] = [];
 
   /** Begins anew with these. */

@@ -2,15 +2,15 @@ import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { JournalRecord, Suspension } from '../../reconciler/model/watch.ts';
 import { NONE_YET, type Conditions } from './conditions.ts';
 import type { EnvironmentRecords } from './environment-records.ts';
-import type { Keeper } from './keeper.ts';
-import type { Roster } from './roster.ts';
+import type { Recorder } from './recorder.ts';
+import type { Fleet } from './fleet.ts';
 import type { WatchOptions } from './watch-options.ts';
 
 /** Keeps the suspensions of environments up to date: from the file of suspensions, and from the page. */
 export class Suspensions {
   readonly #options: Pick<WatchOptions, 'suspensions' | 'clock'>;
-  readonly #roster: Roster;
-  readonly #keeper: Keeper;
+  readonly #fleet: Fleet;
+  readonly #recorder: Recorder;
   readonly #conditions: Conditions;
   readonly #assumed: Suspension;
   /** The suspensions that are known, in JSON; null before the first look. */
@@ -18,13 +18,13 @@ export class Suspensions {
 
   constructor(
     options: Pick<WatchOptions, 'suspensions' | 'clock'>,
-    roster: Roster,
-    keeper: Keeper,
+    fleet: Fleet,
+    recorder: Recorder,
     conditions: Conditions,
   ) {
     this.#options = options;
-    this.#roster = roster;
-    this.#keeper = keeper;
+    this.#fleet = fleet;
+    this.#recorder = recorder;
     this.#conditions = conditions;
     const at = new Date(options.clock.now()).toISOString();
     this.#assumed = { at, reason: 'It cannot be read who is suspended.', until: null };
@@ -55,7 +55,7 @@ export class Suspensions {
 
   /** Suspends the environments as the file said when it was last read: new ones before anybody can be told of them. */
   mark(): void {
-    this.#roster.suspend((name) => this.#of(name));
+    this.#fleet.suspend((name) => this.#of(name));
   }
 
   /** The suspension of an environment. As long as nobody knows which are suspended, all are. */
@@ -70,7 +70,7 @@ export class Suspensions {
     let resumed: readonly string[] = [];
     try {
       resumed = await suspensions.refresh();
-      this.#roster.resume(resumed);
+      this.#fleet.resume(resumed);
       this.#conditions.set('suspensions', null);
       this.#conditions.set('suspensions', null, NONE_YET);
     } catch (thrown) {
@@ -85,7 +85,7 @@ export class Suspensions {
   async lookAgain(records: EnvironmentRecords): Promise<void> {
     const { suspensions } = this.#options;
     const resumed = await suspensions.refresh();
-    this.#roster.resume(resumed);
+    this.#fleet.resume(resumed);
     records.know({ kind: 'set', suspended: this.#of(records.state.name) });
     this.#tell(resumed);
   }
@@ -105,8 +105,8 @@ export class Suspensions {
   }
 
   #pass(record: JournalRecord & { readonly environment: string }): void {
-    const state = this.#roster.find(record.environment)?.state;
-    if (state !== undefined) this.#keeper.tell(state, record);
+    const state = this.#fleet.find(record.environment)?.state;
+    if (state !== undefined) this.#recorder.tell(state, record);
   }
 
   #inFile(): ReadonlyMap<string, string> {

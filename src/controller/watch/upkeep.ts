@@ -1,12 +1,12 @@
 import type { ConditionKind } from '../../reconciler/model/condition.ts';
 import { asSetpointError } from '../../reconciler/model/error.ts';
-import { Chore, endsWithin } from './chore.ts';
 import { NONE_YET, type Conditions } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
-import type { Keeper } from './keeper.ts';
-import type { Roster } from './roster.ts';
+import type { Recorder } from './recorder.ts';
+import type { Fleet } from './fleet.ts';
 import type { Suspensions } from './suspensions.ts';
 import type { WatchOptions } from './watch-options.ts';
+import type { Clock } from '../../reconciler/model/ports.ts';
 
 /** How long the start waits for anything, in milliseconds. */
 const FIRST = 10_000;
@@ -19,8 +19,8 @@ const LATE_FILES = {
 /** What a controller looks after beside its reads, again and again: its files, who is suspended, the journal and the locks. */
 export class Upkeep {
   readonly #options: Pick<WatchOptions, 'files' | 'clock'>;
-  readonly #keeper: Keeper;
-  readonly #roster: Roster;
+  readonly #recorder: Recorder;
+  readonly #fleet: Fleet;
   readonly #suspensions: Suspensions;
   readonly #conditions: Conditions;
   readonly #journal: Journal;
@@ -35,18 +35,18 @@ export class Upkeep {
     options: Pick<WatchOptions, 'files' | 'clock' | 'journal'>,
     every: number,
     tools: {
-      readonly keeper: Keeper;
-      readonly roster: Roster;
+      readonly recorder: Recorder;
+      readonly fleet: Fleet;
       readonly suspensions: Suspensions;
       readonly conditions: Conditions;
     },
   ) {
     const { clock, journal } = options;
-    const { keeper, roster, suspensions, conditions } = tools;
+    const { recorder, fleet, suspensions, conditions } = tools;
     this.#options = options;
     this.#journal = journal;
-    this.#keeper = keeper;
-    this.#roster = roster;
+    this.#recorder = recorder;
+    this.#fleet = fleet;
     this.#suspensions = suspensions;
     this.#conditions = conditions;
     const chore = (kind: ConditionKind, problem: string, work: () => Promise<void>): Chore =>
@@ -68,14 +68,14 @@ export class Upkeep {
       () => suspensions.look(),
     );
     this.#journalKept = chore('journal', 'The disk of the journal does not answer.', async () => {
-      await keeper.lookAtJournal();
-      await roster.lookAtClock();
+      await recorder.lookAtJournal();
+      await fleet.lookAtClock();
     });
     this.#chores = [
       this.#files,
       this.#whoIsSuspended,
       this.#journalKept,
-      chore('locks', 'The place of the locks does not answer.', () => roster.lookAtLocks()),
+      chore('locks', 'The place of the locks does not answer.', () => fleet.lookAtLocks()),
     ];
   }
 
@@ -131,7 +131,7 @@ export class Upkeep {
     this.#showFiles();
     if (!isOther) return;
     if (files.problem === null) await this.#take();
-    await this.#keeper.noteFiles(files);
+    await this.#recorder.noteFiles(files);
   }
 
   #filesLate(isLate: boolean): void {
@@ -148,11 +148,113 @@ export class Upkeep {
   }
 
   async #take(): Promise<void> {
-    const left = this.#roster.take(this.#options.files.targets);
+    const left = this.#fleet.take(this.#options.files.targets);
     this.#suspensions.mark();
     for (const one of left)
       await one.leave().catch((thrown: unknown) => {
-        this.#keeper.warn(asSetpointError(thrown).message, one.name);
+        this.#recorder.warn(asSetpointError(thrown).message, one.name);
       });
+  }
+}
+
+export interface ChoreOptions {
+  readonly clock: Clock;
+  /** Milliseconds from the end of one time to the next. */
+  readonly every: number;
+  /** Never throws. */
+  readonly work: () => Promise<void>;
+  /** Told that the work takes too long, while it goes on; and whenever it has ended, that it does not. */
+  readonly late: (isLate: boolean) => void;
+}
+
+/** How long work may take before that is a problem, in milliseconds. */
+const LATE = 15_000;
+/** How long others wait for work that has just begun, in milliseconds: it is usually done by then. */
+const GRACE = 500;
+
+/** Waits for work, for as many milliseconds at most; whether it has ended by then. The work goes on. */
+export async function endsWithin(most: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), most);
+  });
+  const ended = work.then(() => true);
+  try {
+    return await Promise.race([ended, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Work that is done again and again beside the reads, once at a time: a disk or a server that hangs delays nothing else. */
+export class Chore {
+  readonly #options: ChoreOptions;
+  #due = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | null = null;
+
+  constructor(options: ChoreOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** Has it done as soon as it can be, also if it is being done now. */
+  soon(): void {
+    this.#due = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Begins the work if it is due. Resolves once it is done, or goes on beside. */
+  async look(): Promise<void> {
+    if (this.#running !== null || this.#options.clock.monotonic() < this.#due) return;
+    await endsWithin(GRACE, this.begin());
+  }
+
+  /** Begins the work, unless it goes on already. Resolves once it is done. */
+  begin(): Promise<void> {
+    this.#running ??= this.#do();
+    return this.#running;
+  }
+
+  async #do(): Promise<void> {
+    const { clock, every, work, late } = this.#options;
+    const lateness = setTimeout(() => late(true), LATE).unref();
+    this.#due = Number.POSITIVE_INFINITY;
+    try {
+      await work();
+    } finally {
+      clearTimeout(lateness);
+      late(false);
+      this.#running = null;
+      this.#due = Math.min(this.#due, clock.monotonic() + every);
+    }
+  }
+}
+
+/** The pause between two turns of a loop. Something that happens ends it early, also if it happens before the pause begins. */
+export class Pause {
+  readonly #clock: Clock;
+  #isOver = false;
+  #sleep: AbortController | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves after as many milliseconds, or when the pause is ended. */
+  async rest(milliseconds: number): Promise<void> {
+    if (!this.#isOver && milliseconds > 0) {
+      this.#sleep = new AbortController();
+      await this.#clock.sleep(milliseconds, this.#sleep.signal);
+      this.#sleep = null;
+    }
+    this.#isOver = false;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    // Without a reason, an error with a stack is made each time.
+    this.#sleep?.abort('over');
   }
 }

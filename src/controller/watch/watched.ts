@@ -6,7 +6,7 @@ import type { Target } from '../../reconciler/desired/target.ts';
 import { AgreementOf, type AgreementTools } from './agreements.ts';
 import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-records.ts';
 import { newlyFound } from './environment-state.ts';
-import { Holding, whyUnusable, type HoldingTools, type NoteLockProblem } from './holding.ts';
+import { EnvironmentLock, whyUnusable, type LockTools } from './environment-lock.ts';
 import type { Lock } from './locks/locks.ts';
 import { APART, CONFIRM, settingsOf, untilNextRead } from './schedule.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import type { ReadEnd } from './watching.ts';
 
 /** What the turns of all environments share. */
-export interface WatchTools extends TurnTools, AgreementTools, HoldingTools, RecordTools {
+export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools {
   /** Milliseconds between two reads of an environment that does not say. */
   readonly interval: number;
   /** A number from 0 to 1. */
@@ -30,7 +30,6 @@ export interface WatchTools extends TurnTools, AgreementTools, HoldingTools, Rec
   readonly ended: (state: WatchState, read: ReadEnd) => void;
   /** Told of who holds a lock that could not be taken. */
   readonly heldBy: (holder: string) => void;
-  readonly lockProblem: NoteLockProblem;
   readonly warn: (message: string, environment: string) => void;
 }
 
@@ -43,7 +42,7 @@ export class Watched {
   readonly #waits: (watched: Watched) => void;
   #target: Target;
   readonly #agreement: AgreementOf;
-  readonly #holding: Holding;
+  readonly #lock: EnvironmentLock;
   /** When a read of this process found first what the last one found, on the monotonic clock. */
   #foundAt: number | null = null;
   /** By how much the time of day was ahead of the monotonic clock when it was looked at. */
@@ -68,7 +67,7 @@ export class Watched {
     this.#tools = tools;
     this.#ahead = tools.clock.now() - tools.clock.monotonic();
     this.#agreement = new AgreementOf(state, tools);
-    this.#holding = new Holding(state.name, tools, (known) => this.#restored(known));
+    this.#lock = new EnvironmentLock(state.name, tools, (known) => this.#restored(known));
   }
 
   get state(): WatchState {
@@ -152,14 +151,14 @@ export class Watched {
 
   /** Keeps a notice, after what was found. Throws lock-lost if it begins and this controller does not have the lock: whoever has it tells. */
   async keepNotice(event: NoticeEvent): Promise<JournalRecord> {
-    if (event.result === 'begun' && !this.#holding.isSure)
+    if (event.result === 'begun' && !this.#lock.isSure)
       throw new SetpointError('lock-lost', `${event.environment} may be told of elsewhere.`);
     return this.records.now(event, this.#tools.clock.now());
   }
 
   /** Whether what was found is on the disk, and this controller tells of it. */
   get isRecorded(): boolean {
-    return this.#holding.isSure && this.records.areKept;
+    return this.#lock.isSure && this.records.areKept;
   }
 
   /** Gives the lock up because the files no longer declare the environment; a write in flight is finished first. */
@@ -170,7 +169,7 @@ export class Watched {
 
   async #giveUp(): Promise<void> {
     this.#tools.lockProblem(this.name, null);
-    await this.#holding.release();
+    await this.#lock.release();
   }
 
   async #end(): Promise<void> {
@@ -190,7 +189,7 @@ export class Watched {
   }
 
   async #lockNow(): Promise<readonly [Lock | null, SetpointError | null]> {
-    const found = await this.#holding.take();
+    const found = await this.#lock.take();
     const { heldBy } = found;
     if (found.problem === null) this.records.know({ kind: 'set', heldBy });
     if (heldBy !== null) this.#tools.heldBy(heldBy);
@@ -246,7 +245,7 @@ export class Watched {
 
   /** Checks whether the clock was set, unless the environment is busy. Never throws: the check is made again before a heal. */
   async lookAtClock(): Promise<void> {
-    if (this.busy || !this.#holding.isHolder || this.state.heals.length === 0) return;
+    if (this.busy || !this.#lock.isHolder || this.state.heals.length === 0) return;
     this.busy = true;
     await this.#mindClock().catch(() => {});
     await this.#end();
@@ -254,7 +253,7 @@ export class Watched {
 
   /** Tries again to take a lock that was lost, or could not be taken. False if locks cannot be used, null if there was nothing to try. */
   async lookAtLock(): Promise<boolean | null> {
-    if (this.busy || this.#gone || !this.#holding.isLacking) return null;
+    if (this.busy || this.#gone || !this.#lock.isLacking) return null;
     this.busy = true;
     const [, problem] = await this.#lockNow();
     await this.#end();

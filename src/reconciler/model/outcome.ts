@@ -21,7 +21,8 @@ import type { OutcomeVerdict } from './verdict.ts';
  * sandbox that reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
  * nothing), `unknown` (sent, and not observed since: it may be stored).
  */
-export type Result = 'verified' | 'set' | 'unverifiable' | 'not-sent' | 'unknown';
+export const RESULTS = ['verified', 'set', 'unverifiable', 'not-sent', 'unknown'] as const;
+export type Result = (typeof RESULTS)[number];
 
 export interface OutcomeChange extends Change<Json> {
   readonly result: Result;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Chore, endsWithin } from '../../../src/controller/watch/chore.ts';
+import { Chore, endsWithin } from '../../../src/controller/watch/upkeep.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -45,7 +45,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
       },
     },
     clock: { monotonic: () => world.now },
-    roster: {
+    fleet: {
       find: (name) => (world.watched.has(name) ? left : undefined),
       leftBehind: () => left,
     },

@@ -11,9 +11,9 @@ import { watchedReport, wholeReport } from '../../../src/controller/page/api.ts'
 import { markupSource } from '../../../src/reconciler/render/html/markup.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';
 import { isAboutPath } from '../../../src/controller/watch/journal/history.ts';
-import { parsedLine } from '../../../src/controller/watch/journal/journal-forms.ts';
 import {
   isRecordLine,
+  parsedLine,
   type JournalLine,
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { Memory } from '../../../src/controller/watch/journal/memory.ts';

@@ -1,5 +1,15 @@
 import type { Agreement } from '../../../reconciler/model/agreement.ts';
-import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
+import {
+  NOTICE_KINDS,
+  type JournalRecord,
+  type NoticeEvent,
+  type WatchState,
+  type WriteEvent,
+} from '../../../reconciler/model/watch.ts';
+import { RESULTS } from '../../../reconciler/model/outcome.ts';
+import { ACTIONS } from '../../../reconciler/model/action.ts';
+import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { OUTCOME_VERDICTS, WATCH_STATUSES } from '../../../reconciler/model/verdict.ts';
 
 /** What a file of the journal begins with of each environment: what its records say, but for the last that was put right. */
 export const IN_CHECKPOINT = [
@@ -80,4 +90,198 @@ export function lineOf(line: JournalLine): string {
 /** A value as lines have it. Line separators of Unicode would end a line for some readers. */
 export function quoted(value: unknown): string {
   return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+/** A line of a journal; null if it was cut off, or if another version wrote it in another form. */
+export function parsedLine(line: string): JournalLine | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isKnown(value)) return null;
+    return value.kind === 'checkpoint' ? asKnown(value) : value;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a value is what is read of it. A later version may have written a word or a form that this one does not know. */
+type Form = (value: unknown) => boolean;
+
+const text: Form = (value) => typeof value === 'string';
+const flag: Form = (value) => typeof value === 'boolean';
+const count: Form = (value) => Number.isFinite(value);
+const time: Form = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const there: Form = (value) => value !== undefined;
+function list(form: Form): Form {
+  return (value) => Array.isArray(value) && value.every(form);
+}
+function orNull(form: Form): Form {
+  return (value) => value === null || form(value);
+}
+function orAbsent(form: Form): Form {
+  return (value) => value === undefined || form(value);
+}
+const members =
+  (forms: Readonly<Record<string, Form>>): Form =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(forms).every(([name, form]) => form((value as Record<string, unknown>)[name]));
+function oneOf(words: readonly string[]): Form {
+  return (value) => words.includes(value as string);
+}
+/** Of a closed list of words: each must be named. */
+const word = <W extends string>(words: Readonly<Record<W, 1>>): Form => oneOf(Object.keys(words));
+
+const path = list(text);
+const status = oneOf(WATCH_STATUSES);
+const error = orNull(members({ code: text, message: text, hint: text }));
+const CHANGE = {
+  resource: text,
+  path,
+  action: oneOf(ACTIONS),
+  before: there,
+  after: there,
+  ref: orNull(text),
+  reason: text,
+  source: orNull(members({ file: text, line: count, column: count })),
+};
+/** What plans and outcomes have of an environment. */
+const PART = {
+  name: text,
+  origin: orNull(text),
+  dialect: orNull(text),
+  release: orNull(text),
+  unknown: list(members({ path, reason: text, ref: orNull(text) })),
+  warnings: list(members({ code: text, message: text, path })),
+  refusals: list(members({ rule: text, message: text, hint: text, path })),
+  error,
+};
+const plan = members({
+  ...PART,
+  status: word<EnvironmentPlan['status']>({ 'in-sync': 1, differs: 1, error: 1 }),
+  changes: list(members(CHANGE)),
+  unmanaged: list(path),
+});
+/** An outcome has no environment that was not started. */
+const OUTCOMES = OUTCOME_VERDICTS.filter((one) => one !== 'not-started');
+const outcome = members({
+  ...PART,
+  status: oneOf(OUTCOMES),
+  allowed: list(text),
+  changes: list(members({ ...CHANGE, result: oneOf(RESULTS) })),
+  remaining: list(
+    members({
+      resource: CHANGE.resource,
+      path,
+      expected: there,
+      actual: there,
+      reason: text,
+      hint: text,
+    }),
+  ),
+  requests: members({ get: count, post: count }),
+});
+const agreement = members({
+  salt: text,
+  places: (value) => members({})(value) && Object.values(value as object).every(Array.isArray),
+  unmanaged: list(text),
+  items: orAbsent(
+    (value) => members({})(value) && Object.values(value as object).every(members({})),
+  ),
+  first: orAbsent(members({ changes: list(text) })),
+});
+const notice = members({
+  at: time,
+  environment: text,
+  event: oneOf(NOTICE_KINDS),
+  receiver: text,
+  digest: text,
+  result: word<NoticeEvent['result']>({ begun: 1, sent: 1, failed: 1, unknown: 1 }),
+});
+const about = (forms: Readonly<Record<string, Form>>): Form =>
+  members({ environment: text, ...forms });
+const stopped = { path: text, reason: text };
+const commit = orNull(text);
+
+/** What is read of each kind of line. */
+const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
+  checkpoint: members({
+    environments: list(members({ name: text })),
+    notices: list(there),
+    inFlight: list(text),
+    upTo: orAbsent(there),
+  }),
+  agreed: about({ agreement, address: orAbsent(orNull(text)) }),
+  started: members({ version: text }),
+  stopped: members({ version: text }),
+  files: members({ commit, environments: count, problem: orNull(text) }),
+  state: about({
+    status,
+    before: status,
+    digest: text,
+    after: orNull(time),
+    commit,
+    plan: orNull(plan),
+  }),
+  writing: about({ paths: list(text), commit }),
+  write: about({
+    by: word<WriteEvent['by']>({ watch: 1, apply: 1 }),
+    commit,
+    actor: orNull(text),
+    url: orNull(text),
+    outcome,
+  }),
+  'clock-set': about({ by: count }),
+  suspended: about({ reason: text, until: orNull(time) }),
+  resumed: about({}),
+  'healing-stopped': about(stopped),
+  notice,
+};
+
+/** Whether a line has what is read of its kind. */
+function isKnown(value: unknown): value is JournalLine {
+  const { v, at, kind } = Object(value) as Record<string, unknown>;
+  if (v !== 1 || !time(at) || !text(kind)) return false;
+  return Object.hasOwn(FORMS, kind as string) && FORMS[kind as JournalLine['kind']](value);
+}
+
+const TIMES = { since: time, after: orNull(time), lastRead: orNull(time) };
+const FOUND = members({ found: status, digest: text, plan: orNull(plan), ...TIMES });
+const KEPT = members({
+  lastInSync: orNull(time),
+  lastApply: orNull(time),
+  agreedWith: orAbsent(orNull(text)),
+  origin: orAbsent(orNull(text)),
+  dialect: orAbsent(orNull(text)),
+  release: orAbsent(orNull(text)),
+  commit: orAbsent(orNull(text)),
+  heals: list(members({ at: time, paths: list(text) })),
+  stopped: orNull(members({ at: time, ...stopped })),
+  began: orAbsent(list(members({ of: text, since: time, after: orNull(time) }))),
+  healFailed: orAbsent(
+    orNull(members({ at: time, count, isRefused: flag, code: text, message: text })),
+  ),
+});
+
+/** What a file begins with, as far as this version knows it: an environment in an unknown state counts as not read, and keeps what was done. */
+function asKnown(line: Checkpoint): Checkpoint {
+  return {
+    ...line,
+    environments: line.environments.filter(KEPT).map((known) =>
+      FOUND(known)
+        ? known
+        : {
+            ...known,
+            found: 'not-read' as const,
+            since: line.at,
+            digest: '',
+            after: null,
+            plan: null,
+            began: [],
+            lastRead: null,
+          },
+    ),
+    agreements: (line.agreements ?? []).map((one) => (agreement(one) ? one : null)),
+    notices: line.notices.filter(notice),
+  };
 }

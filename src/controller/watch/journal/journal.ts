@@ -15,8 +15,7 @@ import {
   type Appended,
 } from './journal-files.ts';
 import { lineOf, type AgreedLine } from './journal-lines.ts';
-import { JournalReader, type Reading } from './journal-reader.ts';
-import { RecentRecords } from './recent-records.ts';
+import { JournalReader, RecentRecords, type Reading } from './journal-reader.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
 import type { Run } from '../../../reconciler/model/plan.ts';
 

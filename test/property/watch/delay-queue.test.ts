@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Agenda } from '../../../src/controller/watch/schedule.ts';
+import { DelayQueue } from '../../../src/controller/watch/schedule.ts';
 
 interface Dated {
   due: number;
@@ -18,19 +18,19 @@ it('finds the first of those that wait, whatever became of their times', () => {
   fc.assert(
     fc.property(steps, (moves) => {
       const all = Array.from({ length: 10 }, (_, id): Dated => ({ id, due: id, busy: false }));
-      const agenda = new Agenda<Dated>();
-      agenda.reset(all);
+      const queue = new DelayQueue<Dated>();
+      queue.reset(all);
       for (const [id, due, takes] of moves) {
         const one = all[id] as Dated;
         one.due = due;
         one.busy = false;
-        agenda.add(one);
+        queue.add(one);
         const waiting = all.filter(({ busy }) => !busy);
-        const first = agenda.first(({ busy }) => !busy);
+        const first = queue.first(({ busy }) => !busy);
         expect(first?.due).toBe(Math.min(...waiting.map((other) => other.due)));
         if (!takes || first === undefined) continue;
         first.busy = true;
-        agenda.shift();
+        queue.shift();
       }
     }),
   );

@@ -21,7 +21,7 @@ interface WatchedByName {
 }
 
 /** Writes a controller's events to its journal, and passes them on to listeners. */
-export class Keeper {
+export class Recorder {
   readonly #journal: Journal;
   readonly #report: (note: ControllerNote) => void;
   readonly #conditions: Conditions;
@@ -67,22 +67,22 @@ export class Keeper {
   }
 
   /** Its notices, of the environments that are watched, and of those that are not any more. */
-  notices(roster: WatchedByName, departed: Departed): NoticeJournal {
+  notices(fleet: WatchedByName, departed: Departed): NoticeJournal {
     return {
       told: this.told,
-      keep: (event) => this.#keepNotice(event, roster, departed),
+      keep: (event) => this.#keepNotice(event, fleet, departed),
       goneOf: (name) => departed.of(name),
-      isRecorded: (name) => roster.find(name)?.isRecorded === true,
+      isRecorded: (name) => fleet.find(name)?.isRecorded === true,
     };
   }
 
   /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
   async #keepNotice(
     event: NoticeEvent,
-    roster: WatchedByName,
+    fleet: WatchedByName,
     departed: Departed,
   ): Promise<JournalRecord> {
-    const watched = roster.find(event.environment);
+    const watched = fleet.find(event.environment);
     const kept =
       watched === undefined
         ? departed.keep(event, (one) => this.append(one))

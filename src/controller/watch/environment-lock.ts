@@ -3,12 +3,13 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { isRefused, type Lock, type Locks } from './locks/locks.ts';
 import type { Conditions } from './conditions.ts';
 
-export interface HoldingTools {
+export interface LockTools {
   readonly locks: Locks;
   /** What the journal says of an environment by now. */
   readonly recall: (name: string) => Promise<WatchState>;
   /** Whether nobody else has added anything to the journal since the controller began. */
   readonly isAsStarted: () => Promise<boolean>;
+  readonly lockProblem: NoteLockProblem;
 }
 
 /** The lock if this process holds it, who holds it if somebody else does, or why that cannot be told. */
@@ -22,9 +23,9 @@ export interface Held {
  * The lock of one environment. What is known of an environment holds only while its lock is held: whenever the lock is taken and
  * somebody else may have written meanwhile, the journal is read again.
  */
-export class Holding {
+export class EnvironmentLock {
   readonly #name: string;
-  readonly #tools: HoldingTools;
+  readonly #tools: LockTools;
   readonly #restored: (known: WatchState) => void;
   #lock: Lock | null = null;
   #hasFailed = false;
@@ -32,7 +33,7 @@ export class Holding {
   #stale: boolean | null = null;
 
   /** `restored` is told what the journal says, each time that it was read again. */
-  constructor(name: string, tools: HoldingTools, restored: (known: WatchState) => void) {
+  constructor(name: string, tools: LockTools, restored: (known: WatchState) => void) {
     this.#name = name;
     this.#tools = tools;
     this.#restored = restored;
@@ -96,7 +97,7 @@ export class Holding {
 }
 
 /** Told why the lock of an environment cannot be used; null if it can, or is no matter of this controller any more. */
-export type NoteLockProblem = (environment: string, problem: string | null) => void;
+type NoteLockProblem = (environment: string, problem: string | null) => void;
 
 /** Takes what is wrong with the locks as one condition of the controller, which ends with that of the last environment. */
 export function lockProblems(conditions: Pick<Conditions, 'set'>): NoteLockProblem {

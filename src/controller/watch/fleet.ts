@@ -1,7 +1,7 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import type { Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { Agenda, settingsOf, untilFirstRead } from './schedule.ts';
+import { DelayQueue, settingsOf, untilFirstRead } from './schedule.ts';
 import { fold, notReadState, restored } from './environment-state.ts';
 import type { Memory } from './journal/memory.ts';
 import { Watched, type WatchTools } from './watched.ts';
@@ -13,10 +13,10 @@ const SOON = 5_000;
 const MOST_LOCKS = 50;
 
 /** The environments that a controller watches, with what the journal remembers of them. */
-export class Roster {
+export class Fleet {
   readonly #tools: WatchTools;
   #watched: ReadonlyMap<string, Watched> = new Map();
-  readonly #agenda = new Agenda<Watched>();
+  readonly #queue = new DelayQueue<Watched>();
   #remembered = new Map<string, WatchState>();
 
   constructor(tools: WatchTools) {
@@ -42,7 +42,7 @@ export class Roster {
       next.set(target.name, watched);
     }
     this.#watched = next;
-    this.#agenda.reset(next.values());
+    this.#queue.reset(next.values());
     const gone = [...before.values()].filter(({ name }) => !next.has(name));
     // They may come back.
     for (const { name, state } of gone) this.#remembered.set(name, state);
@@ -104,7 +104,7 @@ export class Roster {
   next(): Watched | undefined {
     const found = this.#waiting();
     if (found === undefined || found.due > this.#tools.clock.monotonic()) return undefined;
-    this.#agenda.shift();
+    this.#queue.shift();
     return found;
   }
 
@@ -124,14 +124,14 @@ export class Roster {
 
   /** Who is due first, of those that are watched and do nothing. */
   #waiting(): Watched | undefined {
-    return this.#agenda.first((one) => !one.busy && this.#watched.get(one.name) === one);
+    return this.#queue.first((one) => !one.busy && this.#watched.get(one.name) === one);
   }
 
   #newWatched(target: Target, due: number): Watched {
     const { moment, interval } = this.#tools;
     const fresh = notReadState(target.name, moment().at, settingsOf(target, interval));
     const state = this.#withRemembered(fresh);
-    return new Watched(state, target, due, this.#tools, (one) => this.#agenda.add(one));
+    return new Watched(state, target, due, this.#tools, (one) => this.#queue.add(one));
   }
 
   #withRemembered(state: WatchState): WatchState {
