@@ -15,13 +15,13 @@ import type { OutcomeSummary } from './summary.ts';
 import type { Json } from './value.ts';
 import type { OutcomeVerdict } from './verdict.ts';
 
+export const RESULTS = ['verified', 'set', 'unverifiable', 'not-sent', 'unknown'] as const;
 /**
  * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
  * not which), `unverifiable` (sent, and cannot be read back; or a
  * sandbox that reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
  * nothing), `unknown` (sent, and not observed since: it may be stored).
  */
-export const RESULTS = ['verified', 'set', 'unverifiable', 'not-sent', 'unknown'] as const;
 export type Result = (typeof RESULTS)[number];
 
 export interface OutcomeChange extends Change<Json> {
