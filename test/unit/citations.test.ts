@@ -72,7 +72,10 @@ describe('what comments cite is in the repository', () => {
 });
 
 it('every file of src/ and test/ that the pages for contributors name exists', () => {
-  const named = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'].flatMap((page) =>
+  const decisions = readdirSync(join(ROOT, 'docs', 'decisions'));
+  const pages = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'];
+  const all = [...pages, ...decisions.map((page) => join('docs', 'decisions', page))];
+  const named = all.flatMap((page) =>
     [...read(page).matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9.-]+\.(?:ts|mjs))`/g)].map(
       ([, path = '']) => path,
     ),
