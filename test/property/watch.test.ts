@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Journal } from '../../src/controller/watch/journal/journal.ts';
-import { isOpen } from '../../src/controller/watch/schedule.ts';
+import { isInAnyWindow } from '../../src/controller/watch/schedule.ts';
 import { SuspensionFile } from '../../src/controller/watch/suspension-file.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
 import { randomOf } from '../fixture/random-of.ts';
@@ -131,7 +131,7 @@ async function campaign(seed: number): Promise<Result> {
     if (suspended) broken.push('wrote while suspended');
     const isInForce = at - modesAt > 6 * SECOND;
     if (isInForce && modes.mode === 'detect') broken.push('wrote in mode detect');
-    if (isInForce && modes.windows && !isOpen([WINDOW], clock.now()))
+    if (isInForce && modes.windows && !isInAnyWindow([WINDOW], clock.now()))
       broken.push('wrote out of windows');
     // A heal counts from when it begins; its request may be tried again for a while.
     heals.push(begun);

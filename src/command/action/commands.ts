@@ -13,7 +13,7 @@ import type { Options, PlanRequest } from '../../reconciler/operations/options.t
 import { drift, plan } from '../../reconciler/operations/plan.ts';
 import { readSaved } from '../../reconciler/operations/saved-document.ts';
 import { selectRun, selectTargets } from '../../reconciler/operations/select.ts';
-import { check, validationDocument } from '../../reconciler/operations/validate.ts';
+import { targetsAndProblems, validationDocument } from '../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../reconciler/render/error-text.ts';
 import {
   driftAnnotations,
@@ -53,7 +53,7 @@ export function perform(inputs: Inputs, setting: StepContext): StepResult | Prom
 
 /** Checks the files, offline. */
 function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult {
-  const { diagnostics, targets } = check({ file: inputs.files, env });
+  const { diagnostics, targets } = targetsAndProblems({ file: inputs.files, env });
   const document = validationDocument(diagnostics);
   const comments = commentsOf(document, commit);
   const names = namesListed(targets.map(({ name }) => name));

@@ -5,7 +5,7 @@ import { chipHtml } from '../../reconciler/render/html/parts.ts';
 import { ageText } from '../../reconciler/render/values.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
 import type { Watching } from '../watch/watching.ts';
-import { controllerPart, keyOf, partHtml, stateKey, type LiveView } from './parts.ts';
+import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';
 import { commitHtml, foundPlanHtml, historyHtml, linkHtml } from './history.ts';
 import { changesIn } from './listing.ts';
 import { extraLabels, stateLabel, stripHtml, unknownIn } from './state-label.ts';
@@ -26,15 +26,15 @@ export function environmentView(
         key: stateKey(state),
         html: () => stateHtml(state, watching.health.commits, now),
       },
-      { id: 'reads', key: keyOf(state.lastRead), html: () => readsHtml(state) },
+      { id: 'reads', key: partKey(state.lastRead), html: () => readsHtml(state) },
       {
         id: 'found',
-        key: keyOf(state.digest, state.found, state.plan),
+        key: partKey(state.digest, state.found, state.plan),
         html: () => foundHtml(state),
       },
       {
         id: 'history',
-        key: keyOf(records.length, records[0]),
+        key: partKey(records.length, records[0]),
         html: () => historySectionHtml(records, watching.health.commits, now),
       },
     ],

@@ -118,7 +118,7 @@ function stateHtml(
     [
       ...(changes.length === 0
         ? []
-        : [`${counted(changes.length, 'change')}: ${pathsOf(changes)}`]),
+        : [`${counted(changes.length, 'change')}: ${pathsText(changes)}`]),
       ...(unknown.length === 0 ? [] : [notCompared(unknown.length)]),
     ].join('; ');
   return rowHtml(
@@ -152,7 +152,7 @@ function writeHtml(
 
 const MOST_PATHS = 3;
 
-function pathsOf(changes: readonly { readonly path: readonly string[] }[]): string {
+function pathsText(changes: readonly { readonly path: readonly string[] }[]): string {
   const names = changes.slice(0, MOST_PATHS).map(({ path }) => formatPath(path));
   const more = changes.length - names.length;
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

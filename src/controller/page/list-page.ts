@@ -9,20 +9,20 @@ import {
   controllerPart,
   elementId,
   environmentAddress,
-  keyOf,
+  partKey,
   partHtml,
   stateKey,
   type LiveView,
-  type Part,
+  type PagePart,
 } from './parts.ts';
 import {
   changesIn,
   countsByStatus,
   isToLookAt,
   listAddress,
-  listed,
+  pageOfList,
   worstFirst,
-  type Listing,
+  type ListPage,
   type ListQuery,
 } from './listing.ts';
 import { extraLabels, stateLabel, stripHtml } from './state-label.ts';
@@ -46,11 +46,11 @@ export function listView(
   query: ListQuery,
   now: number,
 ): LiveView {
-  const listing = listed(sorted.states, query);
+  const listing = pageOfList(sorted.states, query);
   const rows = listing.states.map((state) => ({
     id: elementId(state.name),
     key: stateKey(state),
-    html: () => rowHtml(state, now),
+    html: () => environmentRow(state, now),
   }));
   return {
     parts: [
@@ -80,11 +80,11 @@ ${rows.map(({ html }) => html())}</tbody>
 ${partHtml(view, 'pager')}`;
 }
 
-function countsPart({ states, counts }: Sorted, query: ListQuery): Part {
+function countsPart({ states, counts }: Sorted, query: ListQuery): PagePart {
   const attention = states.filter(isToLookAt).length;
   return {
     id: 'counts',
-    key: keyOf(counts, attention, query),
+    key: partKey(counts, attention, query),
     html: () => {
       const link = (state: ListQuery['state'], inside: Markup): Markup => {
         const current = query.state === state ? markup` aria-current="true"` : null;
@@ -125,10 +125,10 @@ ${option('any', 'any')}${option('attention', 'to look at')}${WATCH_STATUSES.toRe
 }
 
 /** Why the list is empty; nothing if it is not. */
-function emptyPart({ states }: Sorted, { total }: Listing, query: ListQuery): Part {
+function emptyPart({ states }: Sorted, { total }: ListPage, query: ListQuery): PagePart {
   return {
     id: 'empty',
-    key: keyOf(total === 0, states.length === 0),
+    key: partKey(total === 0, states.length === 0),
     html: () => {
       if (total > 0) return markup`<div id="empty" hidden></div>\n`;
       if (states.length === 0)
@@ -142,10 +142,10 @@ function emptyPart({ states }: Sorted, { total }: Listing, query: ListQuery): Pa
   };
 }
 
-function pagerPart({ total, page, pages, states }: Listing, query: ListQuery): Part {
+function pagerPart({ total, page, pages, states }: ListPage, query: ListQuery): PagePart {
   return {
     id: 'pager',
-    key: keyOf(total, page, pages, states.length),
+    key: partKey(total, page, pages, states.length),
     html: () => {
       if (pages === 1) return markup`<nav id="pager" aria-label="Pages" hidden></nav>\n`;
       const link = (to: number, words: string, rel: string): Markup | null =>
@@ -161,7 +161,7 @@ function pagerPart({ total, page, pages, states }: Listing, query: ListQuery): P
 }
 
 /** The roles are repeated because browsers drop them if a style lays a row out as a card. */
-function rowHtml(state: WatchState, now: number): Markup {
+function environmentRow(state: WatchState, now: number): Markup {
   const { name, origin, labels, status, settings, lastRead, nextRead, since, reads } = state;
   const label = stateLabel(state);
   const changes = changesIn(state);

@@ -22,7 +22,7 @@ const FILTERS: readonly string[] = [...WATCH_STATUSES, ...OTHER_FILTERS];
 export const ON_A_PAGE = 100;
 const LONGEST_TEXT = 200;
 
-export interface Listing {
+export interface ListPage {
   readonly states: readonly WatchState[];
   /** How many there are on all pages. */
   readonly total: number;
@@ -56,7 +56,7 @@ export function listAddress({ text, state, page }: ListQuery): string {
 }
 
 /** One page of what a query asks for. `sorted` is in the order of `worstFirst`. */
-export function listed(sorted: readonly WatchState[], query: ListQuery): Listing {
+export function pageOfList(sorted: readonly WatchState[], query: ListQuery): ListPage {
   const found = matching(sorted, query);
   const pages = Math.max(1, Math.ceil(found.length / ON_A_PAGE));
   const page = Math.min(query.page, pages);

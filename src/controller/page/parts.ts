@@ -5,7 +5,7 @@ import type { Watching } from '../watch/watching.ts';
 import { timeHtml } from './times.ts';
 
 /** A piece of a page that can be replaced alone: one element with this id. Equal keys mean that the piece has not changed. */
-export interface Part {
+export interface PagePart {
   readonly id: string;
   readonly key: string;
   readonly html: () => Markup;
@@ -13,7 +13,7 @@ export interface Part {
 
 /** The live parts of a page, and for a list the ids of its rows in their order. */
 export interface LiveView {
-  readonly parts: readonly Part[];
+  readonly parts: readonly PagePart[];
   readonly order: readonly string[] | null;
 }
 
@@ -33,12 +33,12 @@ export function partHtml({ parts }: LiveView, id: string): Markup {
 }
 
 /** The HTML of parts by id, as a stream sends it. */
-export function sources(parts: readonly Part[]): Record<string, string> {
+export function sources(parts: readonly PagePart[]): Record<string, string> {
   return Object.fromEntries(parts.map(({ id, html }) => [id, markupSource(html())]));
 }
 
 /** A text as a part's key. */
-export function keyOf(...values: readonly unknown[]): string {
+export function partKey(...values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
 }
 
@@ -46,7 +46,7 @@ export function keyOf(...values: readonly unknown[]): string {
 export function stateKey(state: WatchState): string {
   const { status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply } = state;
   const { failures, suspended, stopped, heldBy, commit, settings, labels, origin, release } = state;
-  return keyOf(
+  return partKey(
     [status, found, since, after, digest, lastRead, nextRead, lastInSync, lastApply],
     [failures, suspended, stopped, heldBy, commit, settings, labels, origin, release],
   );
@@ -54,7 +54,7 @@ export function stateKey(state: WatchState): string {
 
 /** The id of the element of an environment, whatever its name is. */
 export function elementId(name: string): string {
-  return `e-${keyOf(name)}`;
+  return `e-${partKey(name)}`;
 }
 
 /** The address of an environment's page. Halves of surrogate pairs in its name are replaced. */
@@ -71,13 +71,13 @@ export function isAlive({ health }: Watching, now: number): boolean {
 }
 
 /** What is wrong with the controller itself; empty if all is well. */
-export function controllerPart(watching: Watching, now: number): Part {
+export function controllerPart(watching: Watching, now: number): PagePart {
   const { ready, shard } = watching.health;
   const conditions = watching.conditions.list();
   const isHanging = !isAlive(watching, now);
   return {
     id: 'controller',
-    key: keyOf(conditions, ready, isHanging),
+    key: partKey(conditions, ready, isHanging),
     html: () => {
       const problems = [
         isHanging

@@ -20,7 +20,7 @@ import { environmentAddress, isAlive, versionOf, type LiveView } from './parts.t
 import { environmentHtml, environmentView } from './environment-page.ts';
 import { listHtml, listView, sortedStates } from './list-page.ts';
 import { listAddress, listQuery, matching } from './listing.ts';
-import { EVENT_HEADERS, type Source } from './streams.ts';
+import { EVENT_HEADERS, type ViewSource } from './streams.ts';
 import { SAFE_HEADERS } from './access.ts';
 
 /** How many records of the history the API shows. */
@@ -181,7 +181,7 @@ async function viewOf({ watching, clock }: Served, state: WatchState): Promise<L
 }
 
 /** What a stream shows: an environment, or the list that a query asks for. */
-function sourceOf(served: Served, parameters: URLSearchParams): Source {
+function sourceOf(served: Served, parameters: URLSearchParams): ViewSource {
   const { watching, clock } = served;
   const name = parameters.get('environment');
   if (name !== null)

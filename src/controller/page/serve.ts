@@ -22,7 +22,7 @@ export interface PageOptions extends ListenOptions, Pick<Served, 'metrics' | 'fa
   readonly bounds?: Partial<Bounds> | undefined;
 }
 
-export interface Page {
+export interface PageServer {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
   /** Stops listening and ends every stream; resolves when requests are answered. What is still open after a second is cut. */
@@ -51,7 +51,7 @@ const SILENCE = 120_000;
 const CLOSE_WITHIN = 1000;
 
 /** Serves the page of a controller, its health and its metrics. Throws a usage error if it cannot listen. */
-export async function servePage(watching: Watching, options: PageOptions): Promise<Page> {
+export async function servePage(watching: Watching, options: PageOptions): Promise<PageServer> {
   const { clock, host, port, tls, metrics, failed, bounds = {} } = options;
   const boot = randomBytes(9).toString('base64url');
   const streams = new Streams(watching, boot, (thrown) => failed(asSetpointError(thrown)));

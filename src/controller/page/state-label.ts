@@ -65,15 +65,15 @@ const BARS: Readonly<Record<WatchStatus, readonly [tone: string, height: number]
   error: ['bad', 24],
 };
 
-interface Run {
+interface StatusSpan {
   readonly status: WatchStatus;
   /** The index of its first read. */
   readonly from: number;
   readonly length: number;
 }
 
-function runsOf(marks: readonly ReadMark[]): Run[] {
-  const runs: Run[] = [];
+function runsOf(marks: readonly ReadMark[]): StatusSpan[] {
+  const runs: StatusSpan[] = [];
   for (const [index, { status }] of marks.entries()) {
     const last = runs.at(-1);
     if (last?.status === status) runs[runs.length - 1] = { ...last, length: last.length + 1 };

@@ -4,13 +4,13 @@ import { sources, versionOf, type LiveView } from './parts.ts';
 import { SAFE_HEADERS } from './access.ts';
 
 /** How a stream computes what it shows. Streams with the same key show the same. Null once there is nothing to show. */
-export interface Source {
+export interface ViewSource {
   readonly key: string;
   readonly view: () => Promise<LiveView | null>;
 }
 
 interface Stream {
-  readonly source: Source;
+  readonly source: ViewSource;
   readonly response: ServerResponse;
   /** Whether its reader may still have it. */
   readonly isAllowed: () => boolean;
@@ -72,7 +72,7 @@ export class Streams {
    * something changes.
    */
   async open(
-    source: Source,
+    source: ViewSource,
     response: ServerResponse,
     version: string,
     isAllowed: () => boolean,

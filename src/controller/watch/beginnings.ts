@@ -3,7 +3,7 @@ import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import type { Beginning } from '../../reconciler/model/watch.ts';
 
-type Found = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
+type FoundChanges = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
 
 /**
  * When what a read found began, from what was known before it. What differed keeps its beginning while the service cannot be read: nobody has seen it
@@ -12,11 +12,11 @@ type Found = Pick<EnvironmentPlan, 'changes' | 'unknown'>;
 export function beginningsAfter(
   known: readonly Beginning[],
   found: WatchStatus,
-  plan: Found | null,
+  plan: FoundChanges | null,
   at: string,
   after: string | null,
 ): readonly Beginning[] {
-  const names = namesOf(found, plan).map(({ name }) => name);
+  const names = foundNames(found, plan).map(({ name }) => name);
   const before = new Map(known.map((one) => [one.of, one]));
   const now = names.map((of) => before.get(of) ?? { of, since: at, after });
   return found === 'error' ? [...known.filter((one) => one.of !== 'error'), ...now] : now;
@@ -26,9 +26,9 @@ export function beginningsAfter(
 export function firstOf(
   began: readonly Beginning[],
   found: WatchStatus,
-  plan: Found | null,
+  plan: FoundChanges | null,
 ): Omit<Beginning, 'of'> | null {
-  const all = namesOf(found, plan);
+  const all = foundNames(found, plan);
   const others = all.filter(({ isPending }) => !isPending);
   const names = new Set((others.length > 0 ? others : all).map(({ name }) => name));
   const [first] = began
@@ -37,9 +37,9 @@ export function firstOf(
   return first === undefined ? null : { since: first.since, after: first.after };
 }
 
-function namesOf(
+function foundNames(
   found: WatchStatus,
-  plan: Found | null,
+  plan: FoundChanges | null,
 ): readonly { readonly name: string; readonly isPending: boolean }[] {
   const changes = (plan?.changes ?? []).map((change) => ({
     name: `${change.resource} ${formatPath(change.path)}`,

@@ -39,7 +39,7 @@ export class Conditions {
   list(): readonly Condition[] {
     return [...this.#held.values()]
       .map(({ condition }) => condition)
-      .toSorted((one, other) => placeOf(one) - placeOf(other));
+      .toSorted((one, other) => conditionRank(one) - conditionRank(other));
   }
 
   /** The receivers that were ever taken. */
@@ -79,7 +79,7 @@ export class Conditions {
   }
 }
 
-function placeOf({ kind }: Condition): number {
+function conditionRank({ kind }: Condition): number {
   return CONDITION_KINDS.indexOf(kind);
 }
 

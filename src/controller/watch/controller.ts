@@ -10,7 +10,7 @@ import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';
 import { Conditions } from './conditions.ts';
 import { Departed } from './departed.ts';
-import { SharedReading, type Reading } from './journal/journal-reader.ts';
+import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { Recorder } from './recorder.ts';
 import { lockProblems } from './environment-lock.ts';
 import type { NoticeJournal } from './notices/told.ts';
@@ -235,7 +235,7 @@ export class Controller implements Watching {
     return this.#boot === null ? { at } : { at, up: { boot: this.#boot, ms } };
   }
 
-  #restore({ memory: known, damaged }: Reading): void {
+  #restore({ memory: known, damaged }: JournalReading): void {
     // What is watched already is restored with its lock.
     this.#isRestored = this.states().length === 0;
     this.#fleet.restore(known);

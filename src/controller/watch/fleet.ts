@@ -1,7 +1,7 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import type { Suspension, WatchState } from '../../reconciler/model/watch.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { DelayQueue, settingsOf, untilFirstRead } from './schedule.ts';
+import { DelayQueue, watchSettings, untilFirstRead } from './schedule.ts';
 import { fold, notReadState, restored } from './environment-state.ts';
 import type { Memory } from './journal/memory.ts';
 import { Watched, type WatchTools } from './watched.ts';
@@ -34,7 +34,7 @@ export class Fleet {
     const before = this.#watched;
     const next = new Map<string, Watched>();
     for (const target of targets) {
-      const every = settingsOf(target, interval).interval ?? interval;
+      const every = watchSettings(target, interval).interval ?? interval;
       const known = before.get(target.name);
       const watched = known ?? this.#newWatched(target, now + untilFirstRead(every, random()));
       if (known !== undefined) watched.due = Math.min(watched.due, now + random() * SOON);
@@ -129,7 +129,7 @@ export class Fleet {
 
   #newWatched(target: Target, due: number): Watched {
     const { moment, interval } = this.#tools;
-    const fresh = notReadState(target.name, moment().at, settingsOf(target, interval));
+    const fresh = notReadState(target.name, moment().at, watchSettings(target, interval));
     const state = this.#withRemembered(fresh);
     return new Watched(state, target, due, this.#tools, (one) => this.#queue.add(one));
   }

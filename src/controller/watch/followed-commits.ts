@@ -28,12 +28,12 @@ export class FollowedCommits {
 
   /** That of a branch; null if it was never followed. Throws file-unreadable if that cannot be told. */
   of(branch: Branch): FollowedCommit | null {
-    return this.#read()[keyOf(branch)] ?? null;
+    return this.#read()[branchKey(branch)] ?? null;
   }
 
   /** Keeps that of a branch; on the disk once it resolves. Throws output-failed if it cannot be kept. */
   async keep(branch: Branch, commit: FollowedCommit): Promise<void> {
-    const followed = { ...this.#read(), [keyOf(branch)]: commit };
+    const followed = { ...this.#read(), [branchKey(branch)]: commit };
     const text = `${JSON.stringify({ v: 1, followed }, null, 2)}\n`;
     await writeAside(this.path, text, this.#folder);
   }
@@ -59,6 +59,6 @@ export class FollowedCommits {
   }
 }
 
-function keyOf({ shown, name }: Branch): string {
+function branchKey({ shown, name }: Branch): string {
   return `${shown} ${name}`;
 }

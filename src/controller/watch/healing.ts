@@ -13,7 +13,7 @@ import type {
 import type { Json } from '../../reconciler/model/value.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { ageText } from '../../reconciler/render/values.ts';
-import { isOpen } from './schedule.ts';
+import { isInAnyWindow } from './schedule.ts';
 
 const HOUR = 3_600_000;
 
@@ -33,7 +33,7 @@ export function mayHeal(state: WatchState, repeated: boolean, now: number): NotH
   if (mode === 'detect') return no('Its mode is detect.');
   if (!HEALABLE.has(state.found)) return no('Nothing is to be healed.');
   if (state.stopped !== null) return no('Healing has stopped.');
-  if (!isOpen(windows, now)) return no('No window is open.');
+  if (!isInAnyWindow(windows, now)) return no('No window is open.');
   if (!repeated) return { reason: 'Only one read has found this.', again: true };
   return null;
 }

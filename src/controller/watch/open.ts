@@ -5,7 +5,7 @@ import { commitOf } from '../../reconciler/host/git-status.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/system-clock.ts';
 import { Controller } from './controller.ts';
 import { Journal, JOURNAL_LIMITS, type JournalLimits } from './journal/journal.ts';
-import { CurrentFiles, filesSource, type Source } from './source.ts';
+import { CurrentFiles, filesSource, type SettingsSource } from './source.ts';
 import { fileLocks } from './locks/file-locks.ts';
 import { startOfSystem } from './locks/process-identity.ts';
 import { SuspensionFile } from './suspension-file.ts';
@@ -23,7 +23,7 @@ export interface ControllerRequest extends Partial<
   /** A number from 0 to 1. Default: Math.random. */
   readonly random?: (() => number) | undefined;
   /** Default: the files of the request, where they are. */
-  readonly source?: Source | undefined;
+  readonly source?: SettingsSource | undefined;
   readonly limits?: JournalLimits | undefined;
   /** Default: the one of the data folder. */
   readonly journal?: Journal | undefined;

@@ -10,7 +10,7 @@ import type { AgreementWith } from '../../reconciler/model/agreement.ts';
 import type { Conditions, ControllerNote } from './conditions.ts';
 import type { Departed } from './departed.ts';
 import type { Journal } from './journal/journal.ts';
-import type { Reading, SharedReading } from './journal/journal-reader.ts';
+import type { JournalReading, SharedReading } from './journal/journal-reader.ts';
 import { ToldStates, type NoticeJournal } from './notices/told.ts';
 import type { Files } from './source.ts';
 import type { Watched } from './watched.ts';
@@ -31,7 +31,7 @@ export class Recorder {
   #isRead = false;
   /** Why it does not have that the controller has started; null once it does. Until then nothing else is written. */
   #notBegun: SetpointError | null = notBegun('The journal has not been read yet.');
-  readonly #restore: (reading: Reading) => void;
+  readonly #restore: (reading: JournalReading) => void;
   readonly #listeners = new Set<Listener>();
   /** What receivers were told. */
   readonly told = new ToldStates();
@@ -44,7 +44,7 @@ export class Recorder {
     journal: Journal,
     conditions: Conditions,
     report: (note: ControllerNote) => void,
-    restore: (reading: Reading) => void,
+    restore: (reading: JournalReading) => void,
   ) {
     this.#journal = journal;
     this.#conditions = conditions;

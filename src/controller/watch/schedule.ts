@@ -11,7 +11,7 @@ const LONGEST_BACK_OFF = 3_600_000;
 const JITTER = 0.1;
 
 /** How an environment is watched, by its file, and the interval and the strictness of the controller. */
-export function settingsOf(target: Target, interval: number, strict = false): WatchSettings {
+export function watchSettings(target: Target, interval: number, strict = false): WatchSettings {
   const settings = watchOf(target.watch, strict);
   return { ...settings, interval: settings.interval ?? interval };
 }
@@ -34,7 +34,7 @@ export function untilFirstRead(interval: number, random: number): number {
 }
 
 /** Whether a time, in milliseconds since 1970, is in one of the windows; null is always. */
-export function isOpen(windows: readonly Window[] | null, at: number): boolean {
+export function isInAnyWindow(windows: readonly Window[] | null, at: number): boolean {
   return windows === null || windows.some((window) => isIn(window, at));
 }
 
@@ -71,7 +71,7 @@ export interface Dated {
   readonly due: number;
 }
 
-interface Entry<T> {
+interface DueItem<T> {
   readonly due: number;
   readonly of: T;
 }
@@ -81,7 +81,7 @@ interface Entry<T> {
  * before is dropped when it is reached.
  */
 export class DelayQueue<T extends Dated> {
-  #heap: Entry<T>[] = [];
+  #heap: DueItem<T>[] = [];
 
   /** Begins anew with these. */
   reset(all: Iterable<T>): void {

@@ -31,7 +31,7 @@ export interface Files {
 type LoadedFiles = Omit<Files, 'problem' | 'problemText'>;
 
 /** Where settings files come from. Throws a SetpointError if they cannot be used. */
-export interface Source {
+export interface SettingsSource {
   readonly kind: 'files' | 'git';
   /** Where a browser shows a commit of them, if its id is appended; null if that is not known. */
   readonly commits: string | null;
@@ -51,7 +51,7 @@ export class CurrentFiles implements Files {
   commit: string | null = null;
   values = new SharedValues();
   problem: SetpointError | null = null;
-  readonly #source: Source;
+  readonly #source: SettingsSource;
   #stamp: string | null = null;
   #mostValues = 0;
   /** Whether there are any, those of now or earlier ones. */
@@ -59,11 +59,11 @@ export class CurrentFiles implements Files {
   /** The stamp of files that could not be used. */
   #broken: string | null = null;
 
-  constructor(source: Source) {
+  constructor(source: SettingsSource) {
     this.#source = source;
   }
 
-  get kind(): Source['kind'] {
+  get kind(): SettingsSource['kind'] {
     return this.#source.kind;
   }
 
@@ -155,7 +155,7 @@ export function branchSource(
   { branch, commits, from }: Followed,
   clock: Clock,
   state: string,
-): Source {
+): SettingsSource {
   let current: string | null = null;
   let tip: string | null = null;
   let asked: Promise<string> | null = null;
@@ -212,7 +212,7 @@ export function branchSource(
 export function filesSource(
   options: SessionRequest,
   commitOf: (path: string) => Promise<string | null>,
-): Source {
+): SettingsSource {
   const folders = [...new Set(filesOf(options).map((path) => dirname(path)))];
   /** The bases of those of -f, as the last load has found them. */
   let bases: readonly string[] = [];
@@ -222,12 +222,12 @@ export function filesSource(
     commits: null,
     stamp: async () => {
       // What is read later at once is asked for here beside everything else: a disk that hangs is found out by that.
-      for (const folder of folders) await stampOf(folder);
+      for (const folder of folders) await fileStamp(folder);
       const files = filesOf(options);
       const stamps: string[] = [];
       // One after another: of what hangs, one at a time keeps others from their disks.
       for (const path of [...files, ...files.map(lockPath), ...besides, ...bases])
-        stamps.push(await stampOf(path));
+        stamps.push(await fileStamp(path));
       return JSON.stringify(stamps);
     },
     load: async () => {
@@ -241,7 +241,7 @@ export function filesSource(
   };
 }
 
-async function stampOf(path: string): Promise<string> {
+async function fileStamp(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   if (found === null) return `${path} -`;
   const { mtimeMs, ctimeMs, size, ino } = found;

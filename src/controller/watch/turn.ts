@@ -40,7 +40,7 @@ export interface TurnTools {
 }
 
 /** An environment as the files declare it, and where they and the service were the same when they last were. */
-export interface Declared {
+export interface DeclaredEnvironment {
   readonly target: Target;
   readonly agreement: AgreementWith | null;
   readonly commit: string | null;
@@ -55,7 +55,7 @@ export interface WriteTools extends TurnTools {
 
 /** Reads an environment as it is now. Errors are in the plan. */
 export async function readEnvironment(
-  { target, agreement }: Declared,
+  { target, agreement }: DeclaredEnvironment,
   { request, networks, values, agreements, signal }: TurnTools,
 ): Promise<LoadedPlan> {
   return planLoaded(
@@ -66,16 +66,16 @@ export async function readEnvironment(
 }
 
 /** Why something was not done. */
-export type Problem = Pick<ErrorReport, 'code' | 'message'>;
+export type Obstacle = Pick<ErrorReport, 'code' | 'message'>;
 
 /** The result of an attempt to heal. `again`: the environment should be read again soon. */
 export type Healed =
-  | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Problem | null }
+  | { readonly kind: 'not-healed'; readonly again: boolean; readonly problem: Obstacle | null }
   | { readonly kind: 'written'; readonly outcome: EnvironmentOutcome };
 
 /** Heals what the last read found, if healing is allowed now. `repeated`: the read before had found the same. */
 export async function heal(
-  declared: Declared,
+  declared: DeclaredEnvironment,
   repeated: boolean,
   tools: WriteTools,
 ): Promise<Healed> {
@@ -91,7 +91,7 @@ export async function heal(
   }
   if (refusedTooOften(state, now)) return { kind: 'not-healed', again: false, problem: null };
   const stillMay = (): boolean => mayHeal(records.state, repeated, clock.now()) === null;
-  const outcome = await write(declared, state.digest, { ...tools, stillMay, actor: null });
+  const outcome = await writeDeclared(declared, state.digest, { ...tools, stillMay, actor: null });
   if (outcome.error === null || outcome.requests.post > 0) return { kind: 'written', outcome };
   const { error } = outcome;
   if (isStanding(error)) records.know({ kind: 'not-written', at: clock.now(), error });
@@ -109,8 +109,8 @@ export async function heal(
  * the environment may still be written and that the lock is still held. The journal gets a record before the write and one of how it ended.
  * Throws if the first record cannot be written; then nothing was sent.
  */
-export async function write(
-  declared: Declared,
+export async function writeDeclared(
+  declared: DeclaredEnvironment,
   digest: string,
   tools: WriteTools & { readonly stillMay: () => boolean; readonly actor: string | null },
 ): Promise<EnvironmentOutcome> {

@@ -4,13 +4,13 @@ import type { SessionRequest } from '../../reconciler/operations/session.ts';
 import type { ControllerNote } from './conditions.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Locks } from './locks/locks.ts';
-import type { CurrentFiles, Source } from './source.ts';
+import type { CurrentFiles, SettingsSource } from './source.ts';
 import type { SuspensionFile } from './suspension-file.ts';
 
 export interface WatchOptions {
   /** How environments are read; its files and names are those of `files`. */
   readonly request: SessionRequest;
-  readonly source: Source;
+  readonly source: SettingsSource;
   readonly files: CurrentFiles;
   readonly journal: Journal;
   readonly suspensions: SuspensionFile;

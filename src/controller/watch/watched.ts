@@ -8,13 +8,13 @@ import { CLOCK_SET, EnvironmentRecords, type RecordTools } from './environment-r
 import { newlyFound } from './environment-state.ts';
 import { EnvironmentLock, whyUnusable, type LockTools } from './environment-lock.ts';
 import type { Lock } from './locks/locks.ts';
-import { APART, CONFIRM, settingsOf, untilNextRead } from './schedule.ts';
+import { APART, CONFIRM, watchSettings, untilNextRead } from './schedule.ts';
 import {
   heal,
   readEnvironment,
-  write,
-  type Declared,
-  type Problem,
+  writeDeclared,
+  type DeclaredEnvironment,
+  type Obstacle,
   type TurnTools,
 } from './turn.ts';
 import type { ReadEnd } from './watching.ts';
@@ -87,7 +87,7 @@ export class Watched {
   /** Takes what the files declare now. */
   declare(target: Target): void {
     this.#target = target;
-    const settings = settingsOf(target, this.#tools.interval, this.#tools.request.strict);
+    const settings = watchSettings(target, this.#tools.interval, this.#tools.request.strict);
     this.records.know({
       kind: 'set',
       settings,
@@ -137,7 +137,7 @@ export class Watched {
           'Apply it there.',
         );
       const tools = this.#writeTools(lock);
-      const outcome = await write(this.#declared(), digest, {
+      const outcome = await writeDeclared(this.#declared(), digest, {
         ...tools,
         stillMay: () => true,
         actor: 'somebody on the page',
@@ -276,7 +276,7 @@ export class Watched {
     return { ...this.#tools, lock, records: this.records, isGone: () => this.#gone };
   }
 
-  #declared(): Declared {
+  #declared(): DeclaredEnvironment {
     return {
       target: this.#target,
       agreement: this.state.agreed,
@@ -285,7 +285,7 @@ export class Watched {
   }
 
   /** Warns of a problem once, until it is another one or none. */
-  #warn(problem: Problem | null): void {
+  #warn(problem: Obstacle | null): void {
     // A journal that cannot be written, and locks that cannot be used, are reported once for all environments.
     if (problem?.code === 'output-failed' || problem?.code === 'lock-failed') return;
     const message = problem?.message ?? null;

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
-import { fit, type Reading } from '../native/fit.ts';
+import { fit, type FitReading } from '../native/fit.ts';
 import { filledIn } from '../native/class-rules.ts';
 import { PROFILES, withProfileSecrets } from '../native/profiles.ts';
 import { MASK } from '../native/secret-places.ts';
@@ -20,7 +20,7 @@ const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_prof
 const STORE_VERSION = 6n;
 
 /** How a part of the record is read. `maps`: how a value that is no object is called. */
-export function readingOf({ snapshot, vault }: AgentServerKind): Reading {
+export function readingOf({ snapshot, vault }: AgentServerKind): FitReading {
   const openToken = (text: string) => vault.open(text);
   return { snapshot, openToken, maps: 'attributes' };
 }

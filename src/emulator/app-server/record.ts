@@ -1,4 +1,4 @@
-import { type Reading, fit } from '../native/fit.ts';
+import { type FitReading, fit } from '../native/fit.ts';
 import type { SchemaNode, Snapshot } from '../native/schema.ts';
 import type { Vault } from '../native/vault.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
@@ -15,7 +15,7 @@ export interface AppServerKind {
   readonly vault: Vault;
 }
 
-export function readingOf({ snapshot, vault }: AppServerKind): Reading {
+export function readingOf({ snapshot, vault }: AppServerKind): FitReading {
   return { snapshot, openToken: (text) => vault.open(text), maps: 'instances' };
 }
 

@@ -7,7 +7,7 @@ import { textRule } from '../rules.ts';
 import type { Collection } from './collection.ts';
 import {
   bodyOf,
-  unchanged,
+  unchangedStore,
   secretNamed,
   sentSecret,
   withoutSecret,
@@ -37,7 +37,7 @@ export function agentServerSecrets(vault: Vault): Collection {
         GET: {
           // There are no agent profiles. Source: contract "secrets by agent profile".
           does: (before, { query }) =>
-            unchanged(
+            unchangedStore(
               before,
               query.has('agent_profile_id')
                 ? noAgentProfile
@@ -48,8 +48,8 @@ export function agentServerSecrets(vault: Vault): Collection {
           takes: bodyOf(textRule, 'with value'),
           does(before, { body }) {
             const { name, value, description } = sentSecret(body);
-            if (!NAME.test(name)) return unchanged(before, badName);
-            if (value.trim() === '' || value === MASK) return unchanged(before, noValue);
+            if (!NAME.test(name)) return unchangedStore(before, badName);
+            if (value.trim() === '' || value === MASK) return unchangedStore(before, noValue);
             const token = vault.seal(vault.open(value) ?? value);
             const contents = withSecret(before, { name, token, description });
             return { contents, answer: json(200, { name, description }) };
@@ -62,15 +62,15 @@ export function agentServerSecrets(vault: Vault): Collection {
       {
         GET: {
           does(before, { id }) {
-            if (!NAME.test(id)) return unchanged(before, badName);
+            if (!NAME.test(id)) return unchangedStore(before, badName);
             const text = vault.open(secretNamed(before, id)?.token ?? '');
-            return unchanged(before, text === null ? notFound : { kind: 'text', text });
+            return unchangedStore(before, text === null ? notFound : { kind: 'text', text });
           },
         },
         DELETE: {
           does(before, { id }) {
-            if (!NAME.test(id)) return unchanged(before, badName);
-            if (secretNamed(before, id) === undefined) return unchanged(before, notFound);
+            if (!NAME.test(id)) return unchangedStore(before, badName);
+            if (secretNamed(before, id) === undefined) return unchangedStore(before, notFound);
             return { contents: withoutSecret(before, id), answer: json(200, { deleted: true }) };
           },
         },

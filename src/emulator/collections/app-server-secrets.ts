@@ -11,7 +11,7 @@ import {
   changeSecret,
   created,
   deleteSecret,
-  unchanged,
+  unchangedStore,
   listedSecret,
   type Refusals,
   secretNamed,
@@ -45,7 +45,7 @@ export function appServerSecrets(vault: Vault): Collection {
     ],
     [
       '/api/v1/secrets/search',
-      { GET: { does: (before, asked) => unchanged(before, page(before, asked)) } },
+      { GET: { does: (before, asked) => unchangedStore(before, page(before, asked)) } },
     ],
     [
       '/api/v1/secrets/{id}',

@@ -28,7 +28,7 @@ export function withoutSecret(before: StoreContents, name: string): StoreContent
 }
 
 /** An answer that leaves the store as it is. */
-export function unchanged(before: StoreContents, answer: Answer): Updated<Answer> {
+export function unchangedStore(before: StoreContents, answer: Answer): Updated<Answer> {
   return { contents: before, answer };
 }
 
@@ -82,10 +82,10 @@ export function changeSecret(
   refusals: Refusals,
 ): Updated<Answer> {
   const found = secretNamed(before, id);
-  if (found === undefined) return unchanged(before, refusals.missing(noSuchSecret(id)));
+  if (found === undefined) return unchangedStore(before, refusals.missing(noSuchSecret(id)));
   const { name, description } = sentSecret(body);
   if (name !== id && secretNamed(before, name) !== undefined)
-    return unchanged(before, refusals.taken(taken(name)));
+    return unchangedStore(before, refusals.taken(taken(name)));
   const changed = { name, token: found.token, description: description ?? '' };
   return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
 }
@@ -99,9 +99,9 @@ export function deleteSecret(
   { id }: Asked,
   refusals: Refusals,
 ): Updated<Answer> {
-  if (before.secrets === undefined) return unchanged(before, deleted);
+  if (before.secrets === undefined) return unchangedStore(before, deleted);
   if (secretNamed(before, id) === undefined)
-    return unchanged(before, refusals.missing(noSuchSecret(id)));
+    return unchangedStore(before, refusals.missing(noSuchSecret(id)));
   return { contents: withoutSecret(before, id), answer: deleted };
 }
 

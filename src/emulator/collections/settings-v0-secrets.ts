@@ -7,7 +7,7 @@ import {
   created,
   deleteSecret,
   bodyOf,
-  unchanged,
+  unchangedStore,
   listedSecret,
   type Refusals,
   secretNamed,
@@ -33,7 +33,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
       {
         GET: {
           does: (before) =>
-            unchanged(
+            unchangedStore(
               before,
               json(200, { custom_secrets: (before.secrets ?? []).map(listedSecret) }),
             ),
@@ -44,7 +44,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
           does(before, { body }) {
             const { name, value, description } = sentSecret(body);
             if (secretNamed(before, name) !== undefined)
-              return unchanged(before, REFUSALS.taken(taken(name)));
+              return unchangedStore(before, REFUSALS.taken(taken(name)));
             const secret = { name, token: vault.seal(value), description: description ?? '' };
             return { contents: withSecret(before, secret), answer: created };
           },
@@ -59,7 +59,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
           failed: failedAt('updating'),
           does: (before, asked) =>
             before.secrets === undefined
-              ? unchanged(before, updated)
+              ? unchangedStore(before, updated)
               : changeSecret(before, asked, REFUSALS),
         },
         DELETE: {

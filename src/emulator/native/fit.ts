@@ -20,7 +20,7 @@ import {
 } from './schema.ts';
 
 /** How a server reads what it was sent. */
-export interface Reading {
+export interface FitReading {
   readonly snapshot: Snapshot;
   /** The secret in a text that the server has encrypted itself; null if the text is no such token. */
   readonly openToken: (text: string) => string | null;
@@ -41,7 +41,7 @@ const OPEN = new Set(['MCPOAuthTokenState', 'MCPOAuthClientInfoState']);
  * A value as a server stores it: types coerced, defaults filled in, unknown members dropped; or every problem of it. The rules are
  * those of the snapshot. Source: contract "unknown keys are dropped without a word", "condenser_kind: no_op and back".
  */
-export function fit(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+export function fit(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
   const { name, node: target } = resolved(reading.snapshot, node);
   if (value === null && (allowsNull(node) || allowsNull(target))) return good(null);
   if (target.anyOf !== undefined) return fitUnion(reading, target, value, at);
@@ -52,7 +52,7 @@ export function fit(reading: Reading, node: SchemaNode, value: Json, at: Locatio
   return fitScalar(target, { isNamed: name !== '' }, value, at);
 }
 
-function fitUnion(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+function fitUnion(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
   const variants = variantsOf(reading.snapshot, node);
   if (variants === undefined) return fitAny(reading, node.anyOf ?? [], value, at);
   const { tag, byTag } = variants;
@@ -96,7 +96,7 @@ const DISCRIMINATORS = new Map([
 ]);
 
 function fitAny(
-  reading: Reading,
+  reading: FitReading,
   nodes: readonly SchemaNode[],
   value: Json,
   at: Location,
@@ -106,7 +106,7 @@ function fitAny(
 }
 
 function fitObject(
-  reading: Reading,
+  reading: FitReading,
   { name, node }: NamedNode,
   value: Json,
   at: Location,
@@ -135,7 +135,7 @@ function isUnsetPart(value: Json): boolean {
   return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
-function noObject(reading: Reading, name: string, value: Json, at: Location): Verdict {
+function noObject(reading: FitReading, name: string, value: Json, at: Location): Verdict {
   const what = 'Input should be a valid dictionary or';
   if (reading.maps === 'instances')
     return bad('model_type', at, `${what} instance of ${name}`, value);
@@ -149,7 +149,7 @@ interface MemberOf {
 }
 
 function fitMember(
-  reading: Reading,
+  reading: FitReading,
   { node, key, member }: MemberOf,
   object: JsonObject,
   at: Location,
@@ -162,7 +162,7 @@ function fitMember(
 }
 
 /** The value of a member that was left out. An object without a default of its own is made of those of its members. */
-function leftOutValue(reading: Reading, member: SchemaNode): Json {
+function leftOutValue(reading: FitReading, member: SchemaNode): Json {
   const { node } = resolved(reading.snapshot, member);
   const given = member.default !== undefined ? member.default : node.default;
   if (given === null || (given === undefined && allowsNull(member))) return null;
@@ -173,7 +173,7 @@ function leftOutValue(reading: Reading, member: SchemaNode): Json {
   return verdict.value;
 }
 
-function fitMap(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+function fitMap(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
   if (!isJsonObject(value))
     return bad('dict_type', at, 'Input should be a valid dictionary', value);
   const { additionalProperties: item } = node;
@@ -189,14 +189,14 @@ function fitMap(reading: Reading, node: SchemaNode, value: Json, at: Location): 
   return good(Object.fromEntries(pairs.filter(([, one]) => !isSecret || one !== null)));
 }
 
-function fitList(reading: Reading, node: SchemaNode, value: Json, at: Location): Verdict {
+function fitList(reading: FitReading, node: SchemaNode, value: Json, at: Location): Verdict {
   if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
   const { items = {} } = node;
   return allOf(value.map((one, index) => fit(reading, items, one, [...at, BigInt(index)])));
 }
 
 /** The text of a secret; null if it stands for none. Source: contract "llm.api_key: a token of the server itself". */
-function fitSecret(reading: Reading, value: Json, at: Location): Verdict {
+function fitSecret(reading: FitReading, value: Json, at: Location): Verdict {
   if (typeof value !== 'string') {
     const msg = 'Input should be a valid string';
     return allOf([
@@ -215,7 +215,7 @@ const SECRET_TEXT = (() => {
 })();
 
 /** A value of a map of secrets. Those of an agent's context may be objects that hold one. */
-function fitSecretOfMap(reading: Reading, value: Json, at: Location): Verdict {
+function fitSecretOfMap(reading: FitReading, value: Json, at: Location): Verdict {
   const isOfContext = secretPlaceOf(at) === 'context';
   if (isOfContext && isJsonObject(value) && typeof memberOf(value, 'value') === 'string')
     return good({ description: null, ...value });

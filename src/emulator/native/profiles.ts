@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { badValue, crash, good, type Verdict } from '../rules.ts';
-import { fit, type Reading } from './fit.ts';
+import { fit, type FitReading } from './fit.ts';
 import { settledLlm } from './class-rules.ts';
 import type { SchemaNode, Snapshot } from './schema.ts';
 import { isSet, type OnSecret, withSecrets } from './secret-places.ts';
@@ -47,7 +47,7 @@ export function withProfileSecrets(
 }
 
 /** The llm that a profile is made of, every default filled in. */
-export function fitProfile(reading: Reading, llm: Json): Verdict {
+export function fitProfile(reading: FitReading, llm: Json): Verdict {
   const at = ['body', 'llm'];
   const model = isJsonObject(llm) ? (memberOf(llm, 'model') ?? '') : 'none';
   if (model === '') return badValue('model must be specified in LLM', at, llm);

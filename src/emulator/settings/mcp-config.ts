@@ -40,12 +40,12 @@ export function mcpConfig(value: Json, at: Location): Verdict {
 function listOfUrls(entry: Rule): Rule {
   return (value, at) => {
     const items = iterated(value);
-    return items === undefined ? crash : listOf(entry, items, at);
+    return items === undefined ? crash : everyEntry(entry, items, at);
   };
 }
 
 function stdioList(value: Json, at: Location): Verdict {
-  if (isJsonList(value)) return listOf(stdioEntry, value, at);
+  if (isJsonList(value)) return everyEntry(stdioEntry, value, at);
   return bad('list_type', at, 'Input should be a valid list', value);
 }
 
@@ -56,7 +56,7 @@ function iterated(value: Json): readonly Json[] | undefined {
   return isJsonObject(value) ? Object.keys(value) : undefined;
 }
 
-function listOf(entry: Rule, items: readonly Json[], at: Location): Verdict {
+function everyEntry(entry: Rule, items: readonly Json[], at: Location): Verdict {
   return allOf(items.map((item, index) => entry(item, [...at, BigInt(index)])));
 }
 

@@ -16,7 +16,7 @@ export function effectiveFile(target: Target): EffectiveMap {
   const version = target.root.members.get('version');
   const members = [
     ...(version === undefined ? [] : [effectiveMember(target, version)]),
-    ...nameOf(target),
+    ...nameMember(target),
     ...BLOCKS.flatMap(({ name }) => {
       const node = target[name];
       return node === undefined ? [] : [effectiveMember(target, holderOf(target, name, node))];
@@ -49,7 +49,7 @@ function valuesIn(target: Target, node: Node, path: Path, before?: string): Effe
 }
 
 /** The file gets the target's name if it is an environment's key or a `name:`, not if it comes from the file's path. */
-function nameOf(target: Target): EffectiveMember[] {
+function nameMember(target: Target): EffectiveMember[] {
   const { root, name } = target;
   const environment = memberAt(root, ['environments', name]);
   const own = environment ?? root.members.get('name');

@@ -184,7 +184,7 @@ export class KeyUses {
       const source = sourceOf(reference, this.#fileOf);
       const other = this.#used.get(source);
       if (other !== undefined && other.origin !== origin)
-        return { key: nameOf(reference), targets: [other.target, name] };
+        return { key: referenceName(reference), targets: [other.target, name] };
       if (other === undefined) this.#used.set(source, { origin, target: name });
     }
     return null;
@@ -195,7 +195,7 @@ function sourceOf(reference: Reference, fileOf: (path: string) => string): strin
   return reference.kind === 'env' ? `env:${reference.name}` : `file:${fileOf(reference.path)}`;
 }
 
-function nameOf(reference: Reference): string {
+function referenceName(reference: Reference): string {
   return reference.kind === 'env' ? reference.name : `the file ${reference.path}`;
 }
 

@@ -161,7 +161,7 @@ function buildNode(yaml: YamlNode, building: Building): Node {
   if (isMap(yaml)) {
     const members = new Map<string, Member>();
     for (const pair of yaml.items) {
-      const member = memberOf(pair as Pair<YamlNode, YamlNode | null>, at, building);
+      const member = readMember(pair as Pair<YamlNode, YamlNode | null>, at, building);
       // A key that is not text, and a duplicate key, have been reported.
       if (member !== null && !members.has(member.key)) members.set(member.key, member);
     }
@@ -185,7 +185,7 @@ function buildNode(yaml: YamlNode, building: Building): Node {
   };
 }
 
-function memberOf(
+function readMember(
   { key: keyNode, value }: Pair<YamlNode, YamlNode | null>,
   mapAt: number,
   building: Building,

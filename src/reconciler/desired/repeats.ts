@@ -52,14 +52,14 @@ export function withoutRepeats(file: SourceFile): Shortened | null {
 const FIRST = /^environments:[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*( +)(?=[^\s#])/m;
 
 /** An environment as it looks: from its line to the next line that is not indented more. */
-interface Part {
+interface EnvironmentSlice {
   readonly start: number;
   /** Null if it is parsed. */
   readonly form: EnvironmentForm | null;
 }
 
 /** Whether an environment is between the first and the last one of its form. */
-function isRepeat({ start, form }: Part): boolean {
+function isRepeat({ start, form }: EnvironmentSlice): boolean {
   return form !== null && start !== form.first && start !== form.last;
 }
 
@@ -89,11 +89,11 @@ function partsOf(
   file: SourceFile,
   from: number,
   indent: number,
-): { readonly parts: readonly Part[]; readonly end: number } {
+): { readonly parts: readonly EnvironmentSlice[]; readonly end: number } {
   const { text } = file;
   const begins = new RegExp(` {${indent}}[^\\s#]`, 'y');
   const boundary = new RegExp(`\\n(?= {0,${indent}}[^\\s#])`, 'g');
-  const parts: Part[] = [];
+  const parts: EnvironmentSlice[] = [];
   const forms: EnvironmentForm[] = [];
   let at = from;
   for (begins.lastIndex = at; begins.test(text); begins.lastIndex = at) {
@@ -113,7 +113,11 @@ function partsOf(
   return { parts, end: at };
 }
 
-function completed(environments: MapNode, parts: readonly Part[], indent: number): MapNode | null {
+function completed(
+  environments: MapNode,
+  parts: readonly EnvironmentSlice[],
+  indent: number,
+): MapNode | null {
   const read = environments.members.values();
   const members = new Map<string, Member>();
   for (const part of parts) {

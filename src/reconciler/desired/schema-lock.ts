@@ -22,7 +22,7 @@ const PARTS = ['agent_settings', 'conversation_settings'];
 export function lockText({ releases }: SchemaLock): string {
   const key = ({ dialect, release }: LockedRelease): string => `${dialect} ${release ?? ''}`;
   const servers = releases
-    .toSorted((a, b) => inOrder(key(a), key(b)))
+    .toSorted((a, b) => byCodeUnits(key(a), key(b)))
     .map(({ dialect, release, members }) => ({
       dialect,
       release,
@@ -34,12 +34,12 @@ export function lockText({ releases }: SchemaLock): string {
           choices: rest.choices,
           secret: rest.secret,
         }))
-        .toSorted((a, b) => inOrder(a.path, b.path)),
+        .toSorted((a, b) => byCodeUnits(a.path, b.path)),
     }));
   return `${JSON.stringify({ version: VERSION, servers }, null, 2)}\n`;
 }
 
-function inOrder(a: string, b: string): number {
+function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -82,14 +82,14 @@ export function readTargets(
   const top = readChecked(loaded.path, loaded.text, loaded.lock, options.between);
   const base =
     loaded.base === null ? null : readChecked(loaded.base.path, loaded.base.text, loaded.lock);
-  const ofBase = inOrder([
+  const ofBase = sortedDiagnostics([
     ...(base?.diagnostics ?? []),
     ...(base?.root ? notAllowedInBase(base.root).map(diagnosticOf) : []),
   ]);
   if (top.root === null || (base !== null && base.root === null))
-    return { targets: [], diagnostics: [...inOrder(top.diagnostics), ...ofBase] };
+    return { targets: [], diagnostics: [...sortedDiagnostics(top.diagnostics), ...ofBase] };
   const { targets, findings } = targetsOf(loaded.path, top.root, base?.root ?? null, options);
-  const ofTop = inOrder([...top.diagnostics, ...findings.map(diagnosticOf)]);
+  const ofTop = sortedDiagnostics([...top.diagnostics, ...findings.map(diagnosticOf)]);
   return { targets, diagnostics: [...ofTop, ...ofBase] };
 }
 
@@ -104,7 +104,7 @@ function readChecked(
   return { root, diagnostics: [...diagnostics, ...checkFile(root)] };
 }
 
-function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function sortedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
@@ -124,7 +124,7 @@ function targetsOf(
   const environments = member(root, 'environments');
   if (environments === undefined) {
     return {
-      targets: [{ name: nameOf(path, root, options), ...common, ...blocks }],
+      targets: [{ name: targetName(path, root, options), ...common, ...blocks }],
       findings: [
         ...ofBase,
         ...declaredTwice(blocks.settings),
@@ -177,7 +177,7 @@ function blocksOf(node: Node): Blocks {
   return eachBlock(({ name }) => member(node, name));
 }
 
-function nameOf(path: string, root: MapNode, options: ReadOptions): string {
+function targetName(path: string, root: MapNode, options: ReadOptions): string {
   const stem = path
     .split(/[\\/]/)
     .at(-1)

@@ -118,7 +118,7 @@ async function drop(
 ): Promise<FingerprintDocument | null> {
   if (paths.length === 0) return null;
   // Without a key, a file of another kind is left alone: a run with a key refuses it.
-  const document = own === null ? parsed(readOptional(path, LIMIT) ?? '') : documentIn(path);
+  const document = own === null ? validDocument(readOptional(path, LIMIT) ?? '') : documentIn(path);
   if (document === null) return null;
   const isOwn = document.key_id === own?.keyId ? own.isOf : () => true;
   const dropped = document.entries.filter(
@@ -191,7 +191,7 @@ function entriesOf(document: FingerprintDocument | null, { keyId }: Keyed): read
 function documentIn(path: string): FingerprintDocument | null {
   const text = readOptional(path, LIMIT);
   if (text === null) return null;
-  const document = parsed(text);
+  const document = validDocument(text);
   if (document !== null) return document;
   throw new SetpointError('file-unreadable', `${path} is not a file of fingerprints.`, {
     hint: 'Move it away: without it, secrets count as unknown until they are written again.',
@@ -199,7 +199,7 @@ function documentIn(path: string): FingerprintDocument | null {
 }
 
 /** Entries of the first format have no address: they are dropped. */
-function parsed(text: string): FingerprintDocument | null {
+function validDocument(text: string): FingerprintDocument | null {
   try {
     const value = JSON.parse(text) as Record<keyof FingerprintDocument, unknown> | null;
     const { written_by: by, format_version: version, key_id: id, entries } = value ?? {};

@@ -98,7 +98,7 @@ export const SPANS: Tracer = {
 const DEPLOY: Attributes = { 'cicd.pipeline.task.type': 'deploy' };
 
 /** What is learned of a run while it runs. */
-interface Run {
+interface RunNotes {
   /** The codes of its errors. */
   readonly codes: string[];
   attributes: Attributes;
@@ -106,8 +106,8 @@ interface Run {
 
 const RUN = createContextKey('setpoint run');
 
-function currentRun(): Run | undefined {
-  return context.active().getValue(RUN) as Run | undefined;
+function currentRun(): RunNotes | undefined {
+  return context.active().getValue(RUN) as RunNotes | undefined;
 }
 
 function command<T>(
@@ -149,9 +149,9 @@ function inRun<T>(
   attributes: Attributes,
   parent: Context,
   work: () => Promise<T>,
-  codeOf: (run: Run, value: T) => string | null,
+  codeOf: (run: RunNotes, value: T) => string | null,
 ): Promise<T> {
-  const run: Run = { codes: [], attributes: {} };
+  const run: RunNotes = { codes: [], attributes: {} };
   const name = `${attributes['cicd.pipeline.action.name']} ${attributes['cicd.pipeline.name']}`;
   const start = () => tracer().startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
   return inSpan(start, parent.setValue(RUN, run), 'cicd.pipeline.result', work, (value) => {
@@ -261,7 +261,7 @@ function resultOf(code: string | null): Result {
 }
 
 /** Of the errors of a run the first that is more than a stop. */
-function worstOf({ codes }: Run): string | null {
+function worstOf({ codes }: RunNotes): string | null {
   return codes.find((code) => FAILED.includes(resultOf(code))) ?? codes[0] ?? null;
 }
 

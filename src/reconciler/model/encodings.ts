@@ -16,7 +16,7 @@ export interface Forms {
 export function formsOf(value: string): Forms {
   const whole = new Set<string>();
   const inside = new Set<string>();
-  for (const part of [value, ...partsOf(value)]) {
+  for (const part of [value, ...visibleParts(value)]) {
     const long = part.length >= SHORTEST_INSIDE;
     if (part !== value && !long) continue;
     for (const form of texts(part)) {
@@ -41,7 +41,7 @@ export function folded(text: string): string {
 }
 
 /** What may be seen of a value without the rest of it: its lines, the parts of an address, and the leaves of JSON. */
-function partsOf(value: string): string[] {
+function visibleParts(value: string): string[] {
   const trimmed = value.trim();
   const parts = trimmed === value ? [] : [trimmed];
   if (/[\r\n]/.test(trimmed)) parts.push(...trimmed.split(/[\r\n]+/).map((line) => line.trim()));

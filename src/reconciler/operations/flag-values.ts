@@ -81,7 +81,7 @@ export function parseRotation(
 }
 
 /** What may be meant by a path of no secret. A name that the file gives to something is not taken for that of something else. */
-function rotationHint(text: string, path: Path, declared: readonly Declared[]): string {
+function rotationHint(text: string, path: Path, declared: readonly DeclaredItem[]): string {
   const secrets = declared.filter(({ holds }) => holds !== null);
   const called = declared.find(({ path: own, others }) =>
     [own, ...others].some((one) => samePath(path, one) || path.at(-1) === one.at(-1)),
@@ -96,7 +96,7 @@ function rotationHint(text: string, path: Path, declared: readonly Declared[]): 
 }
 
 /** A field, mcp entry or item of a collection that a file declares. */
-interface Declared {
+interface DeclaredItem {
   readonly path: Path;
   /** Other paths of the same. */
   readonly others: readonly Path[];
@@ -105,7 +105,7 @@ interface Declared {
   readonly holds: readonly Path[] | null;
 }
 
-function isNamed(path: Path, { path: own, others, holds }: Declared): boolean {
+function isNamed(path: Path, { path: own, others, holds }: DeclaredItem): boolean {
   return [own, ...others].some(
     (one) =>
       samePath(path, one) ||
@@ -114,8 +114,8 @@ function isNamed(path: Path, { path: own, others, holds }: Declared): boolean {
 }
 
 /** What a file declares and manages. */
-function declaredIn(state: DesiredState): Declared[] {
-  const all = state.fields.flatMap(({ field, value }): Declared[] => {
+function declaredIn(state: DesiredState): DeclaredItem[] {
+  const all = state.fields.flatMap(({ field, value }): DeclaredItem[] => {
     if (field.name !== 'mcp_config') {
       const isRotatable = isRotatedField(field, value);
       const others = hasTwoNames(field) ? [field.place] : [];
@@ -125,7 +125,7 @@ function declaredIn(state: DesiredState): Declared[] {
     return MCP_LISTS.flatMap((list) => {
       const entries = entriesOf(config[list]);
       const segments = segmentsIn(list, entries);
-      return entries.flatMap((entry, index): Declared[] => {
+      return entries.flatMap((entry, index): DeclaredItem[] => {
         if (isUnmanagedEntry(state.unmanaged, list, entry)) return [];
         const [path = [], ...others] = pathsOf(list, segments[index] ?? '', entry);
         const holds = secretsIn(entry).length === 0 ? null : secretsOf(entry);
@@ -134,7 +134,7 @@ function declaredIn(state: DesiredState): Declared[] {
     });
   });
   const items = [...state.items].flatMap(([block, declared]) =>
-    declared.flatMap(({ name, value }): Declared[] => {
+    declared.flatMap(({ name, value }): DeclaredItem[] => {
       if (name === undefined || value === undefined) return [];
       const holds = value === null ? null : [];
       return [{ path: [block, name], others: [], isEntry: false, holds }];

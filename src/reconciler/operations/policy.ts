@@ -31,7 +31,7 @@ const LARGEST_POLICY = 1024 * 1024;
 export async function checkPolicy(targets: readonly Target[], policy: string): Promise<void> {
   const validate = compiled(policy, await newAjv());
   const diagnostics = targets.flatMap((target) => violationsOf(target, validate));
-  if (diagnostics.length > 0) throw new PolicyViolated(withoutRepeats(diagnostics));
+  if (diagnostics.length > 0) throw new PolicyViolated(listedOnce(diagnostics));
 }
 
 async function newAjv(): Promise<Ajv2020> {
@@ -122,7 +122,7 @@ function violation(
 }
 
 /** A violation in a block that several environments share is listed once for each of them, and not twice for one. */
-function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function listedOnce(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {
     const key = JSON.stringify([file, line, column, message]);

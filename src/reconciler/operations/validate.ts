@@ -18,11 +18,11 @@ import { chosenTargets } from './select.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
-  return validationDocument(check(options).diagnostics);
+  return validationDocument(targetsAndProblems(options).diagnostics);
 }
 
 /** The problems in the files, and the environments that were found, or those that are named. An unreadable file is a problem, too. */
-export function check(options: Options): Pick<Loaded, 'targets' | 'diagnostics'> {
+export function targetsAndProblems(options: Options): Pick<Loaded, 'targets' | 'diagnostics'> {
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
@@ -45,7 +45,7 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
 
 /** Whether the settings files are valid, with the first problem; `setpoint validate` shows all of them. */
 export function checkFiles(options: Options): Check<MachineCheck> {
-  const { targets, diagnostics } = check(options);
+  const { targets, diagnostics } = targetsAndProblems(options);
   const files = filesOf(options);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;

@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** What a file declares under a path: a field's value, a native one, or an entry of a list. */
-export interface Declared extends Place {
+export interface DeclaredPlace extends Place {
   readonly value: Value;
   /** Whether anything of it has been compared. */
   readonly isCompared: boolean;
@@ -22,7 +22,7 @@ export interface Declared extends Place {
 export function placesOf(
   { fields, unmanaged }: DesiredState,
   unknown: readonly Unknown[],
-): readonly Declared[] {
+): readonly DeclaredPlace[] {
   const own = fields.map(({ field: { path, secret }, value }) => {
     // That a secret is stored has been compared; of another value that cannot be compared, nothing has.
     const isCompared = secret || unknown.every((one) => !samePath(one.path, path));

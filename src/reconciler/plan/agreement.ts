@@ -10,12 +10,12 @@ import {
   placesOf,
   plainIn,
   shownBy,
-  type Declared,
+  type DeclaredPlace,
   type Place,
 } from './agreed-places.ts';
 import { formOf } from './declared-form.ts';
 import { classSinceAgreed, itemsAgreed } from './item-class.ts';
-import { settingsIn } from './settings-part.ts';
+import { settingsPlanIn } from './settings-part.ts';
 import { classedBy, declarations, type Since } from './three-way.ts';
 
 /** What a read found. */
@@ -39,9 +39,9 @@ export function agreementAfter(
   const before = former !== null && isWith(former, address) ? former.agreement : null;
   const candidates = candidatesOf(desired, observed);
   const shown = shownBy(observed);
-  const { changes, unknown } = settingsIn(plan);
+  const { changes, unknown } = settingsPlanIn(plan);
   const changed = changes.map(({ path }) => path);
-  const isEqual = ({ called, isCompared }: Declared): boolean =>
+  const isEqual = ({ called, isCompared }: DeclaredPlace): boolean =>
     isCompared && called.every((path) => changed.every((one) => !isWithin(one, path)));
   const places = new Map<string, Agreed>();
   const keep = ({ path }: Pick<Place, 'path'>): void => {
@@ -79,7 +79,7 @@ function firstAfter(
   former: AgreementWith | null,
   digest: Digest,
 ): FirstFound {
-  const found = changes.map((change) => digest(nameOf(change)));
+  const found = changes.map((change) => digest(changePlace(change)));
   if (before === null) return { class: former === null ? null : 'pending', changes: found };
   const { class: of, changes: all } = before.first ?? NOTHING;
   const known = new Set(all);
@@ -88,7 +88,7 @@ function firstAfter(
 
 const NOTHING: FirstFound = { class: null, changes: [] };
 
-function nameOf({ resource, path }: Change): readonly string[] {
+function changePlace({ resource, path }: Change): readonly string[] {
   return [resource, ...path];
 }
 
@@ -119,7 +119,7 @@ export function sinceAgreement(
       const itemClass = classSinceAgreed(agreement.items, desired, { quick, digest });
       return classedBy(plan, (change, { items }) => {
         const { path } = change;
-        if (first.has(digest(nameOf(change)))) return firstClass;
+        if (first.has(digest(changePlace(change)))) return firstClass;
         if (items !== null) return itemClass(items, change);
         const value = declaredAt(path);
         // What was unmanaged is managed now: the file has changed.

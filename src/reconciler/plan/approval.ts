@@ -43,7 +43,7 @@ export function notCovered(
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
-  const named = missing.slice(0, MOST_CHANGES).map((one) => `${nameOf(one)} (${one.action})`);
+  const named = missing.slice(0, MOST_CHANGES).map((one) => `${changeName(one)} (${one.action})`);
   const more = missing.length - named.length;
   return new SetpointError(
     'not-covered',
@@ -58,7 +58,7 @@ export function alreadyMade(plan: Plan, desired: DesiredState, approved: Approve
     .filter((change) => !isPlanned(change))
     .map(({ change }) => ({
       code: 'already-made',
-      message: `${nameOf(change)}: ${whyNot(change)}.`,
+      message: `${changeName(change)}: ${whyNot(change)}.`,
       path: change.path,
     }));
 }
@@ -69,7 +69,7 @@ function whyNot({ action, path }: Change<Json>): string {
     : 'already as the saved plan makes it';
 }
 
-function nameOf(change: Change<Json>): string {
+function changeName(change: Change<Json>): string {
   const { resource, path } = change;
   return isById(change) ? `${resource} ${path.join(' ')}` : formatPath(path);
 }

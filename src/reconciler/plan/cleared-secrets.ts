@@ -64,7 +64,7 @@ function clearedBy(change: Change, observed: ObservedState): Path[] {
   const isReported = observed.secrets.has(formatPath(path));
   if (isReported) return action === 'clear' ? [path] : [];
   const inner = [...clearedIn(before, after, path), ...clearedWithin(change, observed)];
-  if (inner.length > 0) return withoutRepeats(inner);
+  if (inner.length > 0) return distinctPaths(inner);
   return action === 'clear' && factsAt(path).secret ? [path] : [];
 }
 
@@ -78,7 +78,7 @@ function clearedWithin({ path, after }: Change, { secrets }: ObservedState): Pat
   });
 }
 
-function withoutRepeats(paths: readonly Path[]): Path[] {
+function distinctPaths(paths: readonly Path[]): Path[] {
   return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
 }
 

@@ -11,7 +11,7 @@ import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints, touchedBy } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
-import { besideSettings, settingsIn } from './settings-part.ts';
+import { besideSettings, settingsPlanIn } from './settings-part.ts';
 
 /** A finding, whether it refuses the plan, and whether the plan warns of it by itself. */
 interface RuleFinding extends Refusal {
@@ -21,7 +21,7 @@ interface RuleFinding extends Refusal {
 }
 
 /** What the rules judge. */
-interface Judged {
+interface GuardInput {
   readonly plan: Plan;
   readonly observed: ObservedState;
   readonly guards: GuardSettings;
@@ -31,21 +31,22 @@ interface Judged {
  * Each rule but `frozen`, in the order of their findings. They judge what a write would do, with references resolved: how the file
  * spells it does not matter.
  */
-const FINDINGS: Readonly<Record<Rule, (judged: Judged, rule: Rule) => readonly RuleFinding[]>> = {
-  'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
-  'clear-secret': lifted(({ plan, observed }) => [
-    ...clearedSecrets(settingsIn(plan), observed),
-    ...removedItems(plan),
-  ]),
-  'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(settingsIn(plan), observed)),
-  'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
-  'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
-  'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
-  'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
-  'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsIn(plan), observed)),
-  'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
-  'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
-};
+const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readonly RuleFinding[]>> =
+  {
+    'max-changes': lifted(({ plan, guards }) => tooMany(plan, guards), { always: true }),
+    'clear-secret': lifted(({ plan, observed }) => [
+      ...clearedSecrets(settingsPlanIn(plan), observed),
+      ...removedItems(plan),
+    ]),
+    'move-endpoint': lifted(({ plan, observed }) => movedEndpoints(settingsPlanIn(plan), observed)),
+    'run-code': lifted(({ plan, observed }) => runsCode(plan, observed)),
+    'disable-safety': lifted(({ plan, observed }) => disabledSafety(plan, observed)),
+    'overwrite-drift': lifted(({ plan }) => overwrittenDrift(plan)),
+    'empty-store': lifted(({ plan, observed }) => emptyStore(plan, observed)),
+    'reset-agent': lifted(({ plan, observed }) => resetAgent(settingsPlanIn(plan), observed)),
+    'lose-unreadable': ({ plan, guards }) => losing(plan, guards),
+    'secrets-gone': ({ plan, observed, guards }) => secretsGone(plan, observed, guards),
+  };
 
 /** What every rule finds in a plan. */
 export function guardRules(
@@ -59,10 +60,10 @@ export function guardRules(
 
 /** A rule whose findings `--allow` lifts, and nothing else settles. `always`: it refuses whether the file turns it on or not. */
 function lifted(
-  find: (judged: Judged) => readonly Finding[],
+  find: (judged: GuardInput) => readonly Finding[],
   { always = false }: { readonly always?: boolean } = {},
 ) {
-  return (judged: Judged, rule: Rule): RuleFinding[] =>
+  return (judged: GuardInput, rule: Rule): RuleFinding[] =>
     find(judged).map((finding) => ({
       ...finding,
       rule,
@@ -91,7 +92,7 @@ function secretsGone(
 ): RuleFinding[] {
   const hasAny = [...secrets.values()].includes('stored') || holdsMask(values['mcp_config']);
   const had = [
-    ...(hasAny ? [] : [...settingsIn(plan).gone, ...bare]),
+    ...(hasAny ? [] : [...settingsPlanIn(plan).gone, ...bare]),
     ...besideSettings(plan).flatMap(({ gone }) => gone),
   ];
   const { undecryptable } = dialect;
@@ -112,7 +113,7 @@ function secretsGone(
 /** `mcp_config: null` is one change, and counts as the entries that it removes. */
 function tooMany(plan: Plan, { maxChanges }: GuardSettings): Finding[] {
   const listed = changesOf(plan).length;
-  const settings = settingsIn(plan);
+  const settings = settingsPlanIn(plan);
   const whole = settings.changes.filter(isWholeClear).length;
   const removed = removedEntries(settings).length;
   const count = whole === 0 ? listed : listed - whole + Math.max(whole, removed);
@@ -141,7 +142,7 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
 function runsCode(plan: Plan, observed: ObservedState): Finding[] {
-  return settingsIn(plan).changes.flatMap((change) =>
+  return settingsPlanIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).flatMap(({ path, facts: { runs }, after }): Finding[] => {
       const verb = verbOf(change);
       if (runs === null || verb === null || !isRun(runs, after)) return [];
@@ -177,7 +178,7 @@ function isValue(value: Value, expected: Value): boolean {
 }
 
 function disabledSafety(plan: Plan, observed: ObservedState): Finding[] {
-  return settingsIn(plan).changes.flatMap((change) =>
+  return settingsPlanIn(plan).changes.flatMap((change) =>
     touchedBy(change, observed).flatMap(({ path, facts: { safety }, before, after }) =>
       safety !== null && protects(safety, before) && !protects(safety, after)
         ? [{ message: `The plan ${safety.lowered(formatPath(path))}.`, path }]
@@ -206,7 +207,7 @@ function overwrittenDrift(plan: Plan): Finding[] {
 }
 
 function emptyStore(plan: Plan, observed: ObservedState): Finding[] {
-  if (settingsIn(plan).changes.length === 0) return [];
+  if (settingsPlanIn(plan).changes.length === 0) return [];
   if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
   if (observed.untouched !== true) return [];
   const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';

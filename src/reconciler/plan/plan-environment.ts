@@ -6,7 +6,7 @@ import type { DesiredState, ObservedState } from '../model/state.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, refusalsOf } from './guard.ts';
 import type { Rotation } from './field-plan.ts';
-import { settingsIn } from './settings-part.ts';
+import { settingsPlanIn } from './settings-part.ts';
 import { classified, type Since } from './three-way.ts';
 
 /** What an environment is planned by, apart from what the service has. */
@@ -47,7 +47,7 @@ export function planEnvironment<O extends ObservedState | null>(
   const guarded = { plan, observed, guards: desired.guards };
   const refusals = refusalsOf(guarded, allowed);
   // What the guards refuse is not sent either, and they say more.
-  if (refusals.length === 0) requireWritable(settingsIn(plan).write);
+  if (refusals.length === 0) requireWritable(settingsPlanIn(plan).write);
   const isRefused = ({ code, path }: Warning): boolean =>
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));

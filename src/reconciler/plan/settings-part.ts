@@ -20,7 +20,7 @@ export function settingsPart({ write, ...plan }: SettingsPlan): PartPlan<Setting
 }
 
 /** The plan of the settings in a plan, with the changes as they are classified; an empty one if it has none of them. */
-export function settingsIn(plan: Plan): SettingsPlan {
+export function settingsPlanIn(plan: Plan): SettingsPlan {
   const part = plan.find(isSettings);
   return part === undefined ? NO_SETTINGS : settingsOfPart(part);
 }

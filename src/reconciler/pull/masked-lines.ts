@@ -33,7 +33,7 @@ function masks(node: EditNode, path: readonly string[], text: string): Splice[] 
     return node.items.flatMap(({ node: item }, index) =>
       masks(item, [...path, String(index)], text),
     );
-  return isOpen(node, path) ? [] : [maskOf(node, text)];
+  return staysReadable(node, path) ? [] : [maskOf(node, text)];
 }
 
 /** Keeps the number of lines. */
@@ -42,7 +42,7 @@ function maskOf({ start, end }: EditScalar, text: string): Splice {
   return { start, end, text: MASK + '\n'.repeat(breaks) };
 }
 
-function isOpen({ value }: EditScalar, path: readonly string[]): boolean {
+function staysReadable({ value }: EditScalar, path: readonly string[]): boolean {
   if (typeof value !== 'string' || value === '') return true;
   const [block, name, list, , member] = inBlock(path);
   const stdio = block === 'settings' && name === 'mcp_config' && list === 'stdio_servers';

@@ -6,7 +6,7 @@ import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret, type Scalar } from '../model/secret.ts';
 import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { markerOf, markerReference, variableName } from './placeholder.ts';
-import { escaped, isHidden } from './writable.ts';
+import { escapedReferences, isHidden } from './writable.ts';
 
 /** An argument or variable of a program as a file writes it. */
 export interface ProgramText {
@@ -194,8 +194,8 @@ function programText(
   names: readonly string[],
 ): ProgramText {
   return open === null
-    ? { written: escaped(text), marker, names: null }
-    : { written: escaped(open) + markerReference(marker), marker, names };
+    ? { written: escapedReferences(text), marker, names: null }
+    : { written: escapedReferences(open) + markerReference(marker), marker, names };
 }
 
 /*

@@ -30,7 +30,7 @@ export const REASONS = {
  * that a file cannot hold.
  */
 export function asWritten(value: Value): { readonly written: Json } | null {
-  if (typeof value === 'string') return { written: escaped(value) };
+  if (typeof value === 'string') return { written: escapedReferences(value) };
   if (value === null || typeof value === 'boolean' || typeof value === 'number')
     return { written: value };
   if (!(value instanceof WireNumber)) return null;
@@ -39,7 +39,7 @@ export function asWritten(value: Value): { readonly written: Json } | null {
 }
 
 /** Literal text as a file writes it in a place where references are resolved. */
-export function escaped(text: string): string {
+export function escapedReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 

@@ -8,7 +8,7 @@ import { markerOf, markerReference, type Placeholder } from './placeholder.ts';
 
 import { openText, type TextPlace } from './program-text.ts';
 import type { WrittenValue } from './program.ts';
-import { asWritten, escaped, isHidden } from './writable.ts';
+import { asWritten, escapedReferences, isHidden } from './writable.ts';
 
 /** A place of the service's record whose value goes into a file. */
 export interface WrittenPlace {
@@ -32,13 +32,13 @@ export function writtenDeep(
 ): WrittenValue | null {
   if (isList(value)) {
     const items = value.map((item, index) =>
-      writtenDeep(item, under(place, String(index)), value[index - 1] ?? ''),
+      writtenDeep(item, placeUnder(place, String(index)), value[index - 1] ?? ''),
     );
     return joined(items, (written) => written);
   }
   if (isRecord(value)) {
     const keys = Object.keys(value);
-    const members = keys.map((key) => writtenDeep(value[key] ?? null, under(place, key)));
+    const members = keys.map((key) => writtenDeep(value[key] ?? null, placeUnder(place, key)));
     return joined(members, (written) =>
       Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
     );
@@ -46,7 +46,7 @@ export function writtenDeep(
   return writtenScalar(value, place, before);
 }
 
-function under(place: WrittenPlace, key: string): WrittenPlace {
+function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   return {
     ...place,
     schema: [...place.schema, key],
@@ -76,7 +76,7 @@ function writtenScalar(value: Value, place: WrittenPlace, before?: Value): Writt
     if (text === null) return null;
     const { open, rest } = text;
     if (rest || isSecret) return referenceTo(value, place, isSecret ? '' : String(open));
-    return plain(typeof open === 'string' ? escaped(open) : open);
+    return plain(typeof open === 'string' ? escapedReferences(open) : open);
   }
   if (typeof value === 'string' && value !== '') {
     const mustHide = isSecret || isHidden(value, place.hidden) || looksSecret(value, place.schema);
@@ -109,7 +109,7 @@ export function referenceTo(
   open = '',
 ): WrittenValue {
   const marker = markerOf('place', formatPath(path));
-  const written = escaped(open) + markerReference(marker);
+  const written = escapedReferences(open) + markerReference(marker);
   const placeholder: Placeholder = { marker, path, at, secret, written, names: names([]) };
   return { value: written, placeholders: [placeholder] };
 }

@@ -12,7 +12,7 @@ import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
 import { sameChanges } from '../plan/same-changes.ts';
-import { settingsIn } from '../plan/settings-part.ts';
+import { settingsPlanIn } from '../plan/settings-part.ts';
 import type { Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
 import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';
@@ -55,7 +55,7 @@ export async function reconcile(input: ReconcileInput): Promise<Reconciled> {
         const declined = new SetpointError('declined', 'Cancelled. Nothing was written.');
         return ended('failed', interruption(input.signal) ?? declined);
       }
-      if (settingsIn(planned.plan).changes.length === 0) return await writeAll(input, planned);
+      if (settingsPlanIn(planned.plan).changes.length === 0) return await writeAll(input, planned);
       next = await planAgain(input, planned);
       const stopped = interruption(input.signal);
       if (stopped !== null) return ended('failed', stopped);
@@ -95,7 +95,7 @@ function mustLeaveAlone({ ifEmpty = false }: ReconcileInput, { observed }: Plann
 function writesTheSame(one: Planned, other: Planned): boolean {
   return (
     one.observed.stored === other.observed.stored &&
-    sameChanges(settingsIn(one.plan), settingsIn(other.plan))
+    sameChanges(settingsPlanIn(one.plan), settingsPlanIn(other.plan))
   );
 }
 

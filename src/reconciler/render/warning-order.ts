@@ -24,12 +24,12 @@ export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
 
 interface Group {
   readonly warning: Warning;
-  readonly named: Named | null;
+  readonly named: NamedPath | null;
   readonly names: Set<string>;
 }
 
 /** A message around the one path that it names. */
-interface Named {
+interface NamedPath {
   readonly before: string;
   readonly name: string;
   readonly after: string;
@@ -39,7 +39,7 @@ interface Named {
 const MCP_PATH = /\bmcp_config\.\w+(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
 
 /** Null if a message names no path, or several. */
-function namedIn({ message, path }: Warning): Named | null {
+function namedIn({ message, path }: Warning): NamedPath | null {
   const own = path.length === 0 ? '' : formatPath(path);
   const names = own !== '' && message.includes(own) ? [own] : (message.match(MCP_PATH) ?? []);
   const [name] = names;

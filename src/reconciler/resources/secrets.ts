@@ -1,7 +1,7 @@
 import type { ItemRequest, ListedItem } from '../model/collection.ts';
 import { isList, isRecord, recordOf, type Value } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
-import type { Page, Wire, Wires } from './collections/wire.ts';
+import type { ItemPage, Wire, Wires } from './collections/wire.ts';
 
 const V0 = '/api/secrets';
 const V1 = '/api/v1/secrets';
@@ -63,7 +63,7 @@ function named(
   return { method: storing, path, body: recordOf([...said, ['value', request.value]]) };
 }
 
-function pageOf(json: Value, key: string): Page | null {
+function pageOf(json: Value, key: string): ItemPage | null {
   const list = isRecord(json) ? json[key] : undefined;
   if (!isRecord(json) || !isList(list)) return null;
   const next = json['next_page_id'];

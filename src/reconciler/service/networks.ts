@@ -59,7 +59,7 @@ export class Networks {
   }
 
   #take(settings: NetworkSettings): Open {
-    const key = keyOf(settings);
+    const key = networkKey(settings);
     const known = this.#open.get(key) ?? { key, opening: openNetwork(settings), users: 0 };
     known.users += 1;
     if (this.#idle === known) this.#idle = null;
@@ -81,7 +81,7 @@ export class Networks {
 /** Given to undici, which otherwise makes an error with a stack for each socket that it closes. */
 const CLOSED = new Error('closed');
 
-function keyOf({ base, ca, proxy, bypass, connectTimeout }: NetworkSettings): string {
+function networkKey({ base, ca, proxy, bypass, connectTimeout }: NetworkSettings): string {
   return JSON.stringify([base.origin, ca, proxy, bypass, connectTimeout]);
 }
 

@@ -156,7 +156,7 @@ export function editNode(node: Node | null, text: string): EditNode | null {
     if (inner === null || dash === undefined) return null;
     items.push({ start: dash, end: inner.end, node: inner });
   }
-  return { kind: 'list', start, end: flow ? close : endOf(items, close), flow, items };
+  return { kind: 'list', start, end: flow ? close : lastEnd(items, close), flow, items };
 }
 
 function mapNode(node: YAMLMap, text: string): EditNode | null {
@@ -179,10 +179,10 @@ function mapNode(node: YAMLMap, text: string): EditNode | null {
     });
   }
   const flow = node.flow === true;
-  return { kind: 'map', start, end: flow ? close : endOf(members, close), flow, members };
+  return { kind: 'map', start, end: flow ? close : lastEnd(members, close), flow, members };
 }
 
-function endOf(spots: readonly Spot[], close: number): number {
+function lastEnd(spots: readonly Spot[], close: number): number {
   return spots.at(-1)?.end ?? close;
 }
 

@@ -4,7 +4,7 @@ import {
   countsByStatus,
   isToLookAt,
   listAddress,
-  listed,
+  pageOfList,
   listQuery,
   matching,
   worstFirst,
@@ -70,10 +70,10 @@ describe('the list', () => {
 
   it('comes in pages that hold every environment once', () => {
     const sorted = worstFirst(fleet(250));
-    const pages = [1, 2, 3].map((page) => listed(sorted, { text: '', state: 'any', page }));
+    const pages = [1, 2, 3].map((page) => pageOfList(sorted, { text: '', state: 'any', page }));
     expect(pages.map(({ states }) => states.length)).toEqual([100, 100, 50]);
     expect(pages.flatMap(({ states }) => states)).toEqual(sorted);
-    expect(listed(sorted, { text: '', state: 'any', page: 99 })).toEqual(pages[2]);
+    expect(pageOfList(sorted, { text: '', state: 'any', page: 99 })).toEqual(pages[2]);
   });
 });
 

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { parseFile } from '../../../src/reconciler/desired/parse.ts';
 import { member } from '../../../src/reconciler/desired/node.ts';
 import { watchOf } from '../../../src/reconciler/desired/blocks/watch.ts';
-import { isOpen, untilFirstRead, untilNextRead } from '../../../src/controller/watch/schedule.ts';
+import {
+  isInAnyWindow,
+  untilFirstRead,
+  untilNextRead,
+} from '../../../src/controller/watch/schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -49,8 +53,8 @@ const at = (text: string): number => Date.parse(text);
 
 describe('windows', () => {
   it('are always open if there are none, and never if the list is empty', () => {
-    expect(isOpen(null, 0)).toBe(true);
-    expect(isOpen(windows(), 0)).toBe(false);
+    expect(isInAnyWindow(null, 0)).toBe(true);
+    expect(isInAnyWindow(windows(), 0)).toBe(false);
   });
 
   it.each([
@@ -62,7 +66,7 @@ describe('windows', () => {
     ['2026-07-20T06:00:00Z', true],
     ['2026-07-20T16:00:00Z', false],
   ])('of working hours in Berlin at %s: %s', (time, open) => {
-    expect(isOpen(windows('Mon-Fri 08:00-18:00 Europe/Berlin'), at(time))).toBe(open);
+    expect(isInAnyWindow(windows('Mon-Fri 08:00-18:00 Europe/Berlin'), at(time))).toBe(open);
   });
 
   it.each([
@@ -75,48 +79,50 @@ describe('windows', () => {
     ['2026-11-20T05:00:00Z', false],
     ['2026-11-21T22:00:00Z', false],
   ])('over midnight, of the day on which they begin, at %s: %s', (time, open) => {
-    expect(isOpen(windows('Fri 22:00-06:00'), at(time))).toBe(open);
+    expect(isInAnyWindow(windows('Fri 22:00-06:00'), at(time))).toBe(open);
   });
 
   it('go to the end of a day with 24:00, and with 00:00', () => {
     for (const end of ['24:00', '00:00']) {
       const late = windows(`Sat 20:00-${end}`);
-      expect(isOpen(late, at('2026-11-21T23:59:59Z'))).toBe(true);
-      expect(isOpen(late, at('2026-11-22T00:00:00Z'))).toBe(false);
+      expect(isInAnyWindow(late, at('2026-11-21T23:59:59Z'))).toBe(true);
+      expect(isInAnyWindow(late, at('2026-11-22T00:00:00Z'))).toBe(false);
     }
-    expect(isOpen(windows('00:00-24:00'), at('2026-11-22T00:00:00Z'))).toBe(true);
+    expect(isInAnyWindow(windows('00:00-24:00'), at('2026-11-22T00:00:00Z'))).toBe(true);
   });
 
   it('take days around the end of a week, and several', () => {
     const all = windows('Sat-Mon,Wed 10:00-11:00');
     const open = [22, 23, 24, 25, 26, 27, 28].filter((day) =>
-      isOpen(all, at(`2026-11-${day}T10:30:00Z`)),
+      isInAnyWindow(all, at(`2026-11-${day}T10:30:00Z`)),
     );
     expect(open).toEqual([22, 23, 25, 28]);
   });
 
   it('follow summer time: an hour that comes twice is open twice, one that is left out is not open', () => {
     const night = windows('02:00-03:00 Europe/Berlin');
-    expect(isOpen(night, at('2026-10-25T00:30:00Z'))).toBe(true);
-    expect(isOpen(night, at('2026-10-25T01:30:00Z'))).toBe(true);
-    expect(isOpen(night, at('2026-10-25T02:00:00Z'))).toBe(false);
+    expect(isInAnyWindow(night, at('2026-10-25T00:30:00Z'))).toBe(true);
+    expect(isInAnyWindow(night, at('2026-10-25T01:30:00Z'))).toBe(true);
+    expect(isInAnyWindow(night, at('2026-10-25T02:00:00Z'))).toBe(false);
     const hours = Array.from({ length: 24 }, (_, hour) => at('2026-03-29T00:00:00Z') + hour * HOUR);
-    expect(hours.filter((time) => isOpen(night, time))).toEqual([]);
+    expect(hours.filter((time) => isInAnyWindow(night, time))).toEqual([]);
   });
 
   it('know zones that are not whole hours from UTC, and both sides of the date line', () => {
-    expect(isOpen(windows('Mon 00:00-00:30 Asia/Kolkata'), at('2026-11-22T18:45:00Z'))).toBe(true);
-    expect(isOpen(windows('Mon 00:00-01:00 Pacific/Kiritimati'), at('2026-11-22T10:30:00Z'))).toBe(
+    expect(isInAnyWindow(windows('Mon 00:00-00:30 Asia/Kolkata'), at('2026-11-22T18:45:00Z'))).toBe(
       true,
     );
-    expect(isOpen(windows('Sat 23:00-24:00 Pacific/Pago_Pago'), at('2026-11-22T10:30:00Z'))).toBe(
-      true,
-    );
+    expect(
+      isInAnyWindow(windows('Mon 00:00-01:00 Pacific/Kiritimati'), at('2026-11-22T10:30:00Z')),
+    ).toBe(true);
+    expect(
+      isInAnyWindow(windows('Sat 23:00-24:00 Pacific/Pago_Pago'), at('2026-11-22T10:30:00Z')),
+    ).toBe(true);
   });
 
   it('are open if one of them is', () => {
     const two = windows('Mon 08:00-09:00', 'Tue 08:00-09:00');
-    expect(isOpen(two, at('2026-11-24T08:30:00Z'))).toBe(true);
-    expect(isOpen(two, at('2026-11-25T08:30:00Z'))).toBe(false);
+    expect(isInAnyWindow(two, at('2026-11-24T08:30:00Z'))).toBe(true);
+    expect(isInAnyWindow(two, at('2026-11-25T08:30:00Z'))).toBe(false);
   });
 });

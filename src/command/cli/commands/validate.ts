@@ -1,5 +1,5 @@
 import { counted, namesListed } from '../../../reconciler/model/wording.ts';
-import { check, validationDocument } from '../../../reconciler/operations/validate.ts';
+import { targetsAndProblems, validationDocument } from '../../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/visible.ts';
 import type { Flags } from '../command-table.ts';
@@ -12,7 +12,7 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
-    const { diagnostics, targets } = check({
+    const { diagnostics, targets } = targetsAndProblems({
       ...optionsFrom(flags, io, 'reads'),
       server: undefined,
       targets: environmentsNamed(flags.env),

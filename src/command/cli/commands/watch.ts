@@ -10,7 +10,7 @@ import { openBranch } from '../../../reconciler/host/git-branch.ts';
 import type { Notices } from '../../../controller/watch/notices/notices.ts';
 import type { Options } from '../../../reconciler/operations/options.ts';
 import { FollowedCommits } from '../../../controller/watch/followed-commits.ts';
-import { branchSource, type Source } from '../../../controller/watch/source.ts';
+import { branchSource, type SettingsSource } from '../../../controller/watch/source.ts';
 import { SYSTEM_CLOCK } from '../../../reconciler/host/system-clock.ts';
 import { fileLocks } from '../../../controller/watch/locks/file-locks.ts';
 import { clusterHere } from '../../../controller/watch/locks/lease-api.ts';
@@ -129,7 +129,7 @@ async function sourceFor(
   { git, ref, gitFrom: from }: Flags<'watch'>,
   request: Options,
   data: string,
-): Promise<Source | undefined> {
+): Promise<SettingsSource | undefined> {
   if (git === undefined) {
     if (ref === undefined && from === undefined) return undefined;
     const flag = ref === undefined ? '--git-from' : '--ref';

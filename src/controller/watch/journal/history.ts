@@ -43,10 +43,10 @@ export async function history(request: HistoryRequest): Promise<HistoryDocument>
 }
 
 export function isAboutPath(record: JournalRecord, path: Path): boolean {
-  return pathsOf(record).some((one) => isWithin(one, path));
+  return recordPaths(record).some((one) => isWithin(one, path));
 }
 
-function pathsOf(record: JournalRecord): readonly Path[] {
+function recordPaths(record: JournalRecord): readonly Path[] {
   switch (record.kind) {
     case 'state':
       return (record.plan?.changes ?? []).map((change) => change.path);

@@ -198,12 +198,12 @@ const NEWLINE = 0x0a;
 
 /** Whether another process has appended a line that is cut off right before what was written, after it was looked at. */
 async function isJoined(file: FileHandle, written: Buffer, from: number): Promise<boolean> {
-  const place = await placeOf(file, written, from);
+  const place = await offsetOf(file, written, from);
   return place > from && (await bytesOf(file, place - 1, place))[0] !== NEWLINE;
 }
 
 /** Where in the file something stands that was appended when it was at least so long. */
-async function placeOf(file: FileHandle, written: Buffer, from: number): Promise<number> {
+async function offsetOf(file: FileHandle, written: Buffer, from: number): Promise<number> {
   const { size } = await file.stat();
   if (size === from + written.length) return from;
   const place = (await bytesOf(file, from, size)).indexOf(written);
@@ -223,7 +223,7 @@ async function takeBack({
   readonly written: Buffer;
   readonly from: number;
 }): Promise<void> {
-  const place = await placeOf(file, written, from);
+  const place = await offsetOf(file, written, from);
   // A file that is open for appending takes nothing anywhere else.
   const same = await open(path, constants.O_RDWR | UNLINKED);
   try {

@@ -51,11 +51,11 @@ export interface Checkpoint {
   readonly notices: readonly JournalRecord[];
   readonly inFlight: readonly string[];
   /** How far files before were read for this; what others appended to them behind that follows from nothing here. */
-  readonly upTo?: readonly Place[] | Place | null;
+  readonly upTo?: readonly JournalPlace[] | JournalPlace | null;
 }
 
 /** A place in a file of the journal. */
-export interface Place {
+export interface JournalPlace {
   readonly file: string;
   readonly bytes: number;
 }
@@ -84,11 +84,11 @@ export function isRecordLine(line: JournalLine): line is JournalRecord {
 
 /** A line as it is written. */
 export function lineOf(line: JournalLine): string {
-  return `${quoted(line)}\n`;
+  return `${lineJson(line)}\n`;
 }
 
 /** A value as lines have it. Line separators of Unicode would end a line for some readers. */
-export function quoted(value: unknown): string {
+export function lineJson(value: unknown): string {
   return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 

@@ -11,17 +11,17 @@ import {
   type FileLine,
   type Span,
 } from './journal-files.ts';
-import { isAbout, isRecordLine, parsedLine, quoted, type Place } from './journal-lines.ts';
+import { isAbout, isRecordLine, parsedLine, lineJson, type JournalPlace } from './journal-lines.ts';
 import { Memory } from './memory.ts';
 import { lstat } from 'node:fs/promises';
 
 /** What a journal says of each environment. */
-export interface Reading {
+export interface JournalReading {
   readonly memory: Memory;
   /** How many lines of the files that say it cannot be read. */
   readonly damaged: number;
   /** How much of each file was read: others may append to any of them for as long as they have it open. */
-  readonly upTo: readonly Place[];
+  readonly upTo: readonly JournalPlace[];
 }
 
 /** Reads the journal of a folder, also while others append to it and begin new files. Throws file-unreadable if it cannot be read. */
@@ -33,7 +33,7 @@ export class JournalReader {
   }
 
   /** What it says of each environment. A line without its end may be one that is being written: `whole` leaves it to those who read later. */
-  remember({ whole }: { readonly whole: boolean }): Promise<Reading> {
+  remember({ whole }: { readonly whole: boolean }): Promise<JournalReading> {
     return this.#steadily((names) => this.#fold(names, whole));
   }
 
@@ -60,7 +60,7 @@ export class JournalReader {
   }
 
   /** What files say of each environment by their lines, as far as these are taken. */
-  async #fold(names: readonly string[], whole: boolean): Promise<Reading> {
+  async #fold(names: readonly string[], whole: boolean): Promise<JournalReading> {
     const memory = new Memory();
     const read = new Map<string, number>();
     let damaged = 0;
@@ -76,7 +76,7 @@ export class JournalReader {
       }
     };
     /** What others appended to files before while this one was begun. */
-    const takeRests = async (places: readonly Place[]): Promise<void> => {
+    const takeRests = async (places: readonly JournalPlace[]): Promise<void> => {
       for (const { file, bytes } of places) if (names.includes(file)) await take(file, bytes);
     };
     for (const name of names.slice(await this.#lastBegun(names))) await take(name, 0);
@@ -121,11 +121,11 @@ function isMissing(thrown: unknown): boolean {
 
 /** What a journal says of environments by now. Those that ask at the same time share one reading, which begins after they asked. */
 export class SharedReading {
-  readonly #journal: { readonly remember: () => Promise<Reading> };
+  readonly #journal: { readonly remember: () => Promise<JournalReading> };
   #reading: Promise<unknown> = Promise.resolve();
   #next: Promise<Memory> | null = null;
 
-  constructor(journal: { readonly remember: () => Promise<Reading> }) {
+  constructor(journal: { readonly remember: () => Promise<JournalReading> }) {
     this.#journal = journal;
   }
 
@@ -155,7 +155,7 @@ interface Searched {
 }
 
 /** What is known of the records of one environment. */
-interface Known {
+interface KnownRecords {
   /** By the number of the file in its file system and when it was made: its name changes when it is put away, and its number is used again. */
   files: ReadonlyMap<string, Searched>;
   /** Null if they have to be read again. */
@@ -170,7 +170,7 @@ interface Known {
 export class RecentRecords {
   readonly #folder: string;
   /** Those that were asked for last are the last. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownRecords>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -184,7 +184,7 @@ export class RecentRecords {
     return reading;
   }
 
-  #knownOf(name: string): Known {
+  #knownOf(name: string): KnownRecords {
     const found = this.#known.get(name);
     const known = found ?? { files: new Map(), records: null, reading: Promise.resolve() };
     this.#known.delete(name);
@@ -195,7 +195,7 @@ export class RecentRecords {
     return known;
   }
 
-  async #read(name: string, known: Known): Promise<readonly JournalRecord[]> {
+  async #read(name: string, known: KnownRecords): Promise<readonly JournalRecord[]> {
     for (let attempt = 1; ; attempt += 1) {
       const names = await journalFiles(this.#folder);
       try {
@@ -212,8 +212,8 @@ export class RecentRecords {
   }
 
   /** Searches what was appended since it was searched before. */
-  async #search(name: string, known: Known, names: readonly string[]): Promise<void> {
-    const needle = Buffer.from(quoted(name));
+  async #search(name: string, known: KnownRecords, names: readonly string[]): Promise<void> {
+    const needle = Buffer.from(lineJson(name));
     const files = new Map<string, Searched>();
     for (const file of names) {
       const path = join(this.#folder, file);
@@ -233,7 +233,7 @@ export class RecentRecords {
     known.files = files;
   }
 
-  async #load(name: string, known: Known): Promise<readonly JournalRecord[]> {
+  async #load(name: string, known: KnownRecords): Promise<readonly JournalRecord[]> {
     const isAsked = isAbout(name);
     const records: JournalRecord[] = [];
     const files = new Map(known.files);
@@ -259,7 +259,7 @@ export class RecentRecords {
 }
 
 /** Changes with each line that is found. */
-function stampOf(files: Known['files']): string {
+function stampOf(files: KnownRecords['files']): string {
   return [...files]
     .filter(([, { spans }]) => spans.length > 0)
     .map(([key, { spans }]) => `${key} ${spans.length} ${spans.at(-1)?.join('-')}`)

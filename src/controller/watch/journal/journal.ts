@@ -15,7 +15,7 @@ import {
   type Appended,
 } from './journal-files.ts';
 import { lineOf, type AgreedLine } from './journal-lines.ts';
-import { JournalReader, RecentRecords, type Reading } from './journal-reader.ts';
+import { JournalReader, RecentRecords, type JournalReading } from './journal-reader.ts';
 import type { EnvironmentOutcome } from '../../../reconciler/model/outcome.ts';
 import type { Run } from '../../../reconciler/model/plan.ts';
 
@@ -99,7 +99,7 @@ export class Journal {
   }
 
   /** What it says of each environment. Throws file-unreadable if it cannot be read. */
-  remember(): Promise<Reading> {
+  remember(): Promise<JournalReading> {
     return this.#reader.remember({ whole: false });
   }
 
@@ -118,7 +118,7 @@ export class Journal {
 
   /** Takes that what it says by now is known. */
   async mark(): Promise<void> {
-    this.#known = stampOf(await this.#lengths());
+    this.#known = lengthsStamp(await this.#lengths());
   }
 
   /** Whether only this process has appended to it since then. */
@@ -126,7 +126,7 @@ export class Journal {
     for (;;) {
       const appending = this.#appending;
       await appending;
-      const stamp = stampOf(await this.#lengths());
+      const stamp = lengthsStamp(await this.#lengths());
       if (appending === this.#appending) return stamp === this.#known;
     }
   }
@@ -191,9 +191,9 @@ export class Journal {
 
   /** Takes what this process appended as known, unless somebody else appended before or meanwhile. */
   async #follow(before: Map<number, number>, after: Map<number, number>): Promise<void> {
-    if (stampOf(before) !== this.#known) return;
-    const known = stampOf(after);
-    if (stampOf(await this.#lengths()) === known) this.#known = known;
+    if (lengthsStamp(before) !== this.#known) return;
+    const known = lengthsStamp(after);
+    if (lengthsStamp(await this.#lengths()) === known) this.#known = known;
   }
 
   async #fileOf(name: string): Promise<number | undefined> {
@@ -250,7 +250,7 @@ export class Journal {
 }
 
 /** Changes with each line that anybody appends. */
-function stampOf(lengths: ReadonlyMap<number, number>): string {
+function lengthsStamp(lengths: ReadonlyMap<number, number>): string {
   return [...lengths].join(' ');
 }
 

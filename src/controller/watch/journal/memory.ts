@@ -4,7 +4,12 @@ import { Agreements } from '../agreements.ts';
 import { beginningsAfter } from '../beginnings.ts';
 import { fold, notReadState } from '../environment-state.ts';
 import { ToldStates } from '../notices/told.ts';
-import { IN_CHECKPOINT, type Checkpoint, type JournalLine, type Place } from './journal-lines.ts';
+import {
+  IN_CHECKPOINT,
+  type Checkpoint,
+  type JournalLine,
+  type JournalPlace,
+} from './journal-lines.ts';
 
 /** What a journal says, taken line by line, the oldest first. */
 export class Memory {
@@ -30,7 +35,7 @@ export class Memory {
   }
 
   /** What a file begins with that goes on after these lines. */
-  checkpoint(at: string, upTo: readonly Place[]): Checkpoint {
+  checkpoint(at: string, upTo: readonly JournalPlace[]): Checkpoint {
     const { notices, inFlight } = this;
     const places = new Map<Agreement, number>();
     const environments = [...this.environments.values()].map((state) => {

@@ -115,7 +115,7 @@ export class LeaseApi {
       const pause = pauseOf(answer, after, tries);
       if (pause === null || this.#clock.monotonic() + pause >= until) {
         throw answer.kind === 'reply'
-          ? refusal(method, answer.status, namespace)
+          ? statusError(method, answer.status, namespace)
           : unreached(answer.fault);
       }
       await this.#clock.sleep(pause);
@@ -184,14 +184,14 @@ export class LeaseApi {
 function leaseIn(answer: WireAnswer, method: Method): LeaseAnswer {
   // Removed; what is answered then is a Status or the object.
   if (method === 'DELETE') return { kind: 'none' };
-  const lease = parsed(answer);
+  const lease = leaseFrom(answer);
   if (lease !== null) return { kind: 'lease', lease };
   throw new SetpointError('lock-failed', 'What answers at the address of the API server is none.', {
     hint: 'Check KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.',
   });
 }
 
-function parsed(answer: WireAnswer): Lease | null {
+function leaseFrom(answer: WireAnswer): Lease | null {
   if (answer.kind !== 'reply' || !(answer.body instanceof Uint8Array)) return null;
   try {
     const value = JSON.parse(Buffer.from(answer.body).toString('utf8')) as Partial<Lease> | null;
@@ -222,7 +222,7 @@ export function pauseOf(
 }
 
 /** The error of a status. What the answer says besides is not repeated. */
-export function refusal(method: Method, status: number, namespace: string): SetpointError {
+export function statusError(method: Method, status: number, namespace: string): SetpointError {
   const because = ` (${status}).`;
   switch (status) {
     case 401:

@@ -3,7 +3,7 @@ import type { Condition, ConditionKind } from '../../../reconciler/model/conditi
 import { counted } from '../../../reconciler/model/wording.ts';
 import { visible } from '../../../reconciler/render/visible.ts';
 import { overText } from '../conditions.ts';
-import { isOpen } from '../schedule.ts';
+import { isInAnyWindow } from '../schedule.ts';
 import type { Alert } from './alerts.ts';
 import type { Content, Message } from './message.ts';
 import type { Receiver } from './receiver.ts';
@@ -35,7 +35,7 @@ export class ControllerNews {
   /** What the receiver should know and was not told, at a time in milliseconds since 1970. */
   due(conditions: readonly Condition[], now: number): readonly News[] {
     const { quiet } = this.#receiver;
-    if (quiet.length > 0 && isOpen(quiet, now)) return [];
+    if (quiet.length > 0 && isInAnyWindow(quiet, now)) return [];
     const held = new Map(this.#concerning(conditions).map((one) => [conditionKey(one), one]));
     const begun = [...held.values()].filter(
       (one) => !this.#told.has(conditionKey(one)) && hasLasted(one, now),

@@ -2,7 +2,7 @@ import { matches } from '../../../reconciler/model/glob.ts';
 import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { mayHeal } from '../healing.ts';
-import { isOpen } from '../schedule.ts';
+import { isInAnyWindow } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
 import type { End, Episode, Gone, Told, ToldStates } from './told.ts';
 
@@ -35,7 +35,7 @@ export function decide(
   now: number,
   goneOf: (name: string) => Gone | null = () => null,
 ): readonly Due[] {
-  if (isOpen(receiver.quiet, now)) return [];
+  if (isInAnyWindow(receiver.quiet, now)) return [];
   const watched = states.filter(isKnownHere).flatMap((state) => {
     const known = told.of(receiver.name, state.name);
     return concerns(receiver, state)

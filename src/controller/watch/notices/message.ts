@@ -136,7 +136,7 @@ export function wordsOf({ event, state, end }: Due): string {
     case 'write-refused':
       return `${SENTENCES[found]}, and the service refuses the write that would heal it`;
     case 'resolved':
-      return endOf(state, end);
+      return endText(state, end);
   }
 }
 
@@ -146,7 +146,7 @@ const PUT_BACK: Readonly<Partial<Record<WatchStatus, string>>> = {
   conflict: 'was changed in the file and on the service, and the file has been applied',
 };
 
-function endOf(state: WatchState, end: End | null): string {
+function endText(state: WatchState, end: End | null): string {
   const { found } = state;
   switch (end) {
     case 'left-files':

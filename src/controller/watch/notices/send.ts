@@ -83,7 +83,7 @@ export function httpSender(env: Variables, clock: Pick<Clock, 'now'>): Sender {
           wantsBody: () => false,
           onSent: () => {},
         });
-        return resultOf(answer, clock.now());
+        return sendResult(answer, clock.now());
       } catch {
         networks.delete(base.origin);
         return notTaken('The network to it could not be opened.', true);
@@ -97,7 +97,7 @@ export function httpSender(env: Variables, clock: Pick<Clock, 'now'>): Sender {
   };
 }
 
-function resultOf(answer: WireAnswer, now: number): SendResult {
+function sendResult(answer: WireAnswer, now: number): SendResult {
   if (answer.kind === 'fault') return faultResult(answer.fault);
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };

@@ -9,7 +9,7 @@ import { notCompared } from '../../../reconciler/render/wording.ts';
 export type LogFormat = 'text' | 'json';
 
 /** What is logged of a record: no value of a setting is in it, masked or not. */
-interface Entry {
+interface LogEntry {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export function logLine(record: JournalRecord, format: LogFormat): string | null
   return `${at} ${level.padEnd(5)} ${visible(`${about}${message}`)}\n`;
 }
 
-function entryOf(record: JournalRecord): Entry | null {
+function entryOf(record: JournalRecord): LogEntry | null {
   switch (record.kind) {
     case 'started':
     case 'stopped': {
@@ -101,7 +101,7 @@ function entryOf(record: JournalRecord): Entry | null {
   }
 }
 
-const LEVELS: Readonly<Record<WatchStatus, Entry['level']>> = {
+const LEVELS: Readonly<Record<WatchStatus, LogEntry['level']>> = {
   'in-sync': 'info',
   suspended: 'info',
   'not-read': 'info',
@@ -118,7 +118,7 @@ function stateEntry({
   before,
   commit,
   plan,
-}: JournalRecord & { readonly kind: 'state' }): Entry {
+}: JournalRecord & { readonly kind: 'state' }): LogEntry {
   const details = { status, before, commit, ...found(plan) };
   const what = plan === null ? '' : inWords(plan);
   return { level: LEVELS[status], message: `${status}, was ${before}${what}`, details };
@@ -142,6 +142,6 @@ function inWords(plan: EnvironmentPlan): string {
   return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
 }
 
-function info(message: string, details: Entry['details']): Entry {
+function info(message: string, details: LogEntry['details']): LogEntry {
   return { level: 'info', message, details };
 }

@@ -20,13 +20,13 @@ export const secrets: Block<'secrets'> = {
   items: namedItems,
 };
 
-interface Named {
+interface SecretHolder {
   readonly holder: MapNode;
   readonly path: FilePath;
 }
 
 /** Names that cannot both be kept. Of an environment, also those above it. */
-export function clashingNames(own: Named, above?: Node): PlacedFinding[] {
+export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] {
   const block = member(own.holder, 'secrets');
   if (block?.kind !== 'map') return [];
   const mine = [...block.members.values()];

@@ -35,7 +35,7 @@ export function itemOf({ path: [, name = ''] }: Pick<Change, 'path'>): string {
 }
 
 /** What the service has of the collection now. */
-export function listed({ kind, input, settings }: Writing): Promise<Listing> {
+export function presentListing({ kind, input, settings }: Writing): Promise<Listing> {
   const listing = input.reader(kind.reader).list(settings);
   return unlessAbandoned(
     listing.then((found) => {
@@ -128,7 +128,7 @@ async function sendOne(writing: Writing, request: ItemRequest): Promise<WriteAns
 /** Whether a list can be read, and shows that a request took effect. */
 async function isFound(writing: Writing, request: ItemRequest): Promise<boolean> {
   try {
-    return isShown(request, await listed(writing));
+    return isShown(request, await presentListing(writing));
   } catch {
     return false;
   }

@@ -29,7 +29,7 @@ export interface Wire extends Pick<Listing, 'describes'> {
   /** What is listed, from the root of the service; `page` is what the page before named as the next one. */
   readonly list: (page: string | null) => string;
   /** A page of the list, and the name of the next one; null if the answer is none. An item is null if it has no name. */
-  readonly page: (json: Value) => Page | null;
+  readonly page: (json: Value) => ItemPage | null;
   readonly replaces: (release: string | null) => Listing['replaces'];
   readonly request: (request: ItemRequest) => {
     readonly method: 'POST' | 'PUT' | 'DELETE';
@@ -38,7 +38,7 @@ export interface Wire extends Pick<Listing, 'describes'> {
   };
 }
 
-export interface Page {
+export interface ItemPage {
   readonly items: readonly (ListedItem | null)[];
   readonly next: string | null;
 }
@@ -68,7 +68,7 @@ export function listReader(block: string, wires: Wires): ReaderOf<ListReader> {
       list: async ({ dialect, release }, signal) => {
         const wire = wires[dialect.name];
         if (wire === undefined) return null;
-        const items = await reading.read(block, () => listed(reading, wire, signal));
+        const items = await reading.read(block, () => itemsOnAllPages(reading, wire, signal));
         return items === null ? null : listingOf(wire, release, items);
       },
     }),
@@ -99,7 +99,7 @@ function listingOf(wire: Wire, release: string | null, items: readonly ListedIte
 }
 
 /** Null if the server has no such list. */
-async function listed(
+async function itemsOnAllPages(
   { connection, limits }: Reading,
   wire: Wire,
   signal: AbortSignal | undefined,
@@ -170,7 +170,7 @@ export function itemWriter(block: string, wires: Wires): WriterOf<ItemWriter> {
           timeout: connection.timeout,
           limits,
           refusals: [400, 404, 422],
-          refused: (place, { status }) => refusal(place, status, request),
+          refused: (place, { status }) => itemRefusal(place, status, request),
         }),
       );
       return answer.kind === 'done' ? { kind: 'stored' } : answer;
@@ -178,7 +178,7 @@ export function itemWriter(block: string, wires: Wires): WriterOf<ItemWriter> {
   });
 }
 
-function refusal(place: string, status: number, { kind, name }: ItemRequest): ServiceError {
+function itemRefusal(place: string, status: number, { kind, name }: ItemRequest): ServiceError {
   const why =
     status === 404
       ? `it has no ${name}, which somebody may have removed`

@@ -8,7 +8,7 @@ import type { ResourceEnd } from '../../reconcile/contract.ts';
 import { inPart, sameResult, untouched } from '../../reconcile/ends.ts';
 import { interruption } from '../../reconcile/interruption.ts';
 import type { CollectionKind } from './wire.ts';
-import { itemOf, listed, sendItem, type Writing } from './send.ts';
+import { itemOf, presentListing, sendItem, type Writing } from './send.ts';
 
 /** A list may lag behind a write: it is read again after these pauses, in milliseconds. */
 const PAUSES = [500, 1000, 2000];
@@ -27,7 +27,7 @@ export async function writeCollection(writing: Writing): Promise<ResourceEnd> {
   let error: SetpointError | null = null;
   let before: Listing | null = null;
   try {
-    before = await listed(writing);
+    before = await presentListing(writing);
     for (const changes of neededItems(part, writing.plan(before))) {
       error = interruption(input.signal) ?? (await sendItem(writing, before, changes, results));
       if (error !== null) break;
@@ -103,7 +103,7 @@ async function remainingPastLag(
 ): Promise<readonly Remainder[]> {
   const { input } = writing;
   for (let attempt = 0; ; attempt += 1) {
-    const remaining = remainingIn(writing, before, await listed(writing), results);
+    const remaining = remainingIn(writing, before, await presentListing(writing), results);
     const pause = PAUSES[attempt];
     if (remaining.length === 0 || pause === undefined || interruption(input.signal) !== null)
       return remaining;

@@ -93,11 +93,11 @@ export const AGENT_SERVER: Dialect = {
   fields: new Map(
     fields()
       .filter(({ name }) => PLACES.has(name))
-      .map((field) => [field.name, fieldHere(field)]),
+      .map((field) => [field.name, dialectField(field)]),
   ),
 };
 
-function fieldHere({ name, secret }: SpecifiedField): DialectField {
+function dialectField({ name, secret }: SpecifiedField): DialectField {
   const reads = secret ? 'presence' : 'value';
   return { name, reads, onNull: 'clears', clearWith: null, absent: null, ...HERE[name] };
 }

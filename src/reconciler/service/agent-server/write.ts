@@ -28,7 +28,7 @@ export async function storeSettings(
     path: SETTINGS_PATH,
     limits,
     refusals: [400, 404, 409, 422],
-    refusal: (place, reply) => refusal(connection, place, reply, write),
+    refusal: (place, reply) => patchRefusal(connection, place, reply, write),
   });
 }
 
@@ -75,7 +75,7 @@ function toSend({ name }: SpecifiedField, value: Value): Value {
  * Why a PATCH was refused. What the server answers may repeat what was sent, so that none of it is shown; of a wrong value it does not say
  * which it is.
  */
-export function refusal(
+export function patchRefusal(
   connection: Connection,
   place: string,
   reply: Reply,

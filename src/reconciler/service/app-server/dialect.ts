@@ -72,7 +72,7 @@ export const APP_SERVER: Dialect = {
   fields: new Map(
     fields()
       .filter(({ name }) => PLACES.has(name))
-      .map((field) => [field.name, fieldHere(field)]),
+      .map((field) => [field.name, dialectField(field)]),
   ),
 };
 
@@ -91,7 +91,7 @@ const OF_OPENHANDS: ReadonlySet<string> = new Set<FieldName>([
   'condenser_max_size',
 ]);
 
-function fieldHere(field: SpecifiedField): DialectField {
+function dialectField(field: SpecifiedField): DialectField {
   const { name, onNull, clearWith, secret, readable, setFlag, default: absent } = field;
   const reads = readable ? 'value' : secret && setFlag !== null ? 'presence' : 'nothing';
   return { name, reads, onNull, clearWith, absent, ...HERE[name] };
