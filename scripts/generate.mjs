@@ -104,7 +104,7 @@ function isSchemaMap(key, value) {
   );
 }
 
-/** Native parts are judged by desired/native-findings.ts: as code they would be most of the validator. */
+/** Native parts are judged by desired/native.ts: as code they would be most of the validator. */
 function withoutNative(node) {
   if (Array.isArray(node)) return node.map(withoutNative);
   if (typeof node !== 'object' || node === null) return node;
@@ -204,7 +204,7 @@ async function commandLine() {
   const folder = mkdtempSync(join(root, 'node_modules/.generate-'));
   try {
     const input = {
-      program: join(root, 'src/command/cli/program.ts'),
+      program: join(root, 'src/command/cli/run-command.ts'),
       error: join(root, 'src/reconciler/model/error.ts'),
       guard: join(root, 'src/reconciler/model/guard.ts'),
     };
@@ -237,7 +237,7 @@ function help() {
   const commands = program.commands.map(
     (command) => `  ${JSON.stringify(command.name())}: ${helpOf(command)},\n`,
   );
-  const banner = BANNER.replace('schemas/settings.schema.json', 'src/command/cli/program.ts');
+  const banner = BANNER.replace('schemas/settings.schema.json', 'src/command/cli/run-command.ts');
   return {
     'src/command/cli/help.gen.ts': `${banner}/** What \`setpoint --help\` prints. */\nexport const HELP = ${helpOf(program)};\n`,
     'src/command/cli/command-help.gen.ts': `${banner}/** What \`setpoint COMMAND --help\` prints. */\nexport const COMMAND_HELP: Readonly<Record<string, string>> = {\n${commands.join('')}};\n`,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { worstExitCode } from '../../src/reconciler/model/error.ts';
-import { buildProgram } from '../../src/command/cli/program.ts';
+import { buildProgram } from '../../src/command/cli/run-command.ts';
 import { blocksIn, fileIn, PAGES, ROOT, textOfPage } from './pages.ts';
 
 /** Flags of other programs, and examples of flags, that the documentation names. */

@@ -1,12 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
-import { resolveServer } from '../../src/reconciler/desired/resolve-server.ts';
+import { resolveSettings, resolveServer } from '../../src/reconciler/desired/resolve.ts';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import type { Diagnostic } from '../../src/reconciler/model/diagnostic.ts';
 import { fields } from '../../src/reconciler/model/field.ts';
-import { looksLikeMask } from '../../src/reconciler/model/mask.ts';
+import { looksLikeMask } from '../../src/reconciler/model/secret-words.ts';
 import { Secret } from '../../src/reconciler/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/reconciler/model/value.ts';
 import { diagnosticsText } from '../../src/reconciler/render/error-text.ts';

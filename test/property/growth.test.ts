@@ -1,8 +1,8 @@
 import { referenceSource } from '../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
-import { Identity } from '../../src/reconciler/model/identity.ts';
 import { segmentsOf } from '../../src/reconciler/model/mcp.ts';
+import { Identity } from '../../src/reconciler/model/secret.ts';
 import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 import { Resolved, sourceFor } from '../../src/reconciler/operations/redacting.ts';

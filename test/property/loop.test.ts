@@ -8,7 +8,7 @@ import type { DesiredState, ObservedState } from '../../src/reconciler/model/sta
 
 import { planSummary } from '../../src/reconciler/model/summary.ts';
 import { planSettings } from '../../src/reconciler/plan/plan-settings.ts';
-import { environmentPlan } from '../../src/reconciler/plan/plan-document.ts';
+import { environmentPlan } from '../../src/reconciler/plan/plan-environment.ts';
 import { environmentPlanned } from '../unit/plan/declared.ts';
 import { changesOf, unknownOf } from '../../src/reconciler/model/plan.ts';
 import { outcomeText, planText } from '../../src/reconciler/render/section-text.ts';

@@ -1,4 +1,4 @@
-import { endQuickly } from '../../reconciler/host/quick-end.ts';
+import { endQuickly } from '../../reconciler/host/this-process.ts';
 import { findTracer } from '../../reconciler/host/tracer.ts';
 import { step } from './step.ts';
 

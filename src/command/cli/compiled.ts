@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
-import { USUAL_FLAGS } from '../../reconciler/host/quick-end.ts';
+import { USUAL_FLAGS } from '../../reconciler/host/this-process.ts';
 import type * as RunCommand from './run-command.ts';
 
 /** The chunks of which V8's compiled form is kept. */

@@ -12,14 +12,15 @@ import { counted } from '../../reconciler/model/wording.ts';
 import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { json } from '../../reconciler/render/json.ts';
 import type { Style } from '../../reconciler/render/style.ts';
-import { optimizeInSmallPieces } from '../../reconciler/host/quick-end.ts';
+import { optimizeInSmallPieces } from '../../reconciler/host/this-process.ts';
 import { findTracer } from '../../reconciler/host/tracer.ts';
 import { canWrite, checkWritable, writeAside } from '../../reconciler/host/write-aside.ts';
 import type { Parts } from '../../reconciler/operations/redacting.ts';
 import { namedOutputs, outputsFrom, type Output, type ReportFlags } from './flags.ts';
-import { FAILURE_RENDERERS, formatsOf, type Renderers } from './formats.ts';
-import { hintForCommand, styleFor, write, type Io } from './io.ts';
 import {
+  FAILURE_RENDERERS,
+  formatsOf,
+  type Renderers,
   collectingPrinter,
   jsonPrinter,
   textPrinter,
@@ -30,6 +31,7 @@ import {
   type Printer,
   type TextParts,
 } from './printer.ts';
+import { hintForCommand, styleFor, write, type Io } from './io.ts';
 
 /** What a command prints: data to stdout or to files, words to stderr. */
 export interface Reporter<D> {

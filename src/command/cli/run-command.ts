@@ -1,13 +1,21 @@
-import { CommanderError } from 'commander';
+import { CommanderError, Command, Option } from 'commander';
 import { asSetpointError, type SetpointError, usageError } from '../../reconciler/model/error.ts';
 import { choicesHint, didYouMean } from '../../reconciler/model/wording.ts';
-import { COMMAND_NAMES, commandEntry, isCommand } from './command-table.ts';
+import {
+  COMMAND_NAMES,
+  commandEntry,
+  isCommand,
+  type CommandName,
+  type Flags,
+  aboutFlag,
+} from './command-table.ts';
 import type { choices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
 import type { Io } from './io.ts';
-import { buildProgram, type TakeLine } from './program.ts';
 import { reportFailure } from './reporter.ts';
-import { startCommand } from './start-command.ts';
+import { endQuickly } from '../../reconciler/host/this-process.ts';
+import { findTracer } from '../../reconciler/host/tracer.ts';
+import { VERSION } from '../../reconciler/model/version.ts';
 
 /** Parses a command line and runs its command. A command line that is not valid is a usage error, and nothing is sent. */
 export async function runCommand(argv: readonly string[], given: Io): Promise<number> {
@@ -129,4 +137,118 @@ function flagMeant(flag: string, flags: readonly FlagName[]): string | null {
   return flags.some((one) => one === name)
     ? `Did you mean ${elsewhere}?`
     : didYouMean(flag, flags) || null;
+}
+
+/** A command's work; resolves to its exit code. */
+type RunCommand<Name extends CommandName> = (
+  flags: Flags<Name>,
+  io: Io,
+  ...args: readonly string[]
+) => Promise<number>;
+
+/** Each command's function, loaded when it runs. */
+const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } = {
+  validate: async () => (await import('./commands/validate.ts')).validateCommand,
+  plan: async () => (await import('./commands/plan.ts')).planCommand,
+  apply: async () => (await import('./commands/apply.ts')).applyCommand,
+  drift: async () => (await import('./commands/drift.ts')).driftCommand,
+  pull: async () => (await import('./commands/pull.ts')).pullCommand,
+  init: async () => (await import('./commands/init.ts')).initCommand,
+  get: async () => (await import('./commands/get.ts')).getCommand,
+  explain: async () => (await import('./commands/explain.ts')).explainCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  smoke: async () => (await import('./commands/smoke.ts')).smokeCommand,
+  report: async () => (await import('./commands/report.ts')).reportCommand,
+  comment: async () => (await import('./commands/comment.ts')).commentCommand,
+  watch: async () => (await import('./commands/watch.ts')).watchCommand,
+  history: async () => (await import('./commands/history.ts')).historyCommand,
+  suspend: async () => (await import('./commands/suspend.ts')).suspendCommand,
+  resume: async () => (await import('./commands/suspend.ts')).resumeCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand,
+  version: async () => (await import('./commands/version.ts')).versionCommand,
+};
+
+/** Runs a command with flags and arguments that are its own; resolves to its exit code. */
+export async function startCommand(
+  name: CommandName,
+  flags: never,
+  args: readonly string[],
+  io: Io,
+): Promise<number> {
+  const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
+    await RUN[name]();
+  // A command that sends requests has a time limit for them. V8 refuses the compiled form of what is loaded after this.
+  if (!commandEntry(name).flags.includes('--timeout')) return run(flags, io, ...args);
+  endQuickly();
+  const tracer = await findTracer();
+  try {
+    const work = (): Promise<number> => run(flags, io, ...args);
+    return await tracer.command(name, io.env, work, (code) => code);
+  } finally {
+    await tracer.flush(io.abandon);
+  }
+}
+
+const EXAMPLES = `Examples:
+  $ setpoint validate
+  $ setpoint plan -e staging
+  $ setpoint apply -e production --yes
+  $ setpoint drift -o json`;
+
+/** Takes a command line that is valid: the flags are those of the command, by their names and defaults in the table. */
+export type TakeLine = (name: CommandName, flags: never, args: readonly string[]) => Promise<void>;
+
+/** The command line, made from the table of commands. If `only` names a command, the others are left out. */
+export function buildProgram(out: Io['stdout'], take: TakeLine, only?: string): Command {
+  const program = new Command('setpoint')
+    .description(
+      "Keeps the settings and sandboxes of an agent platform's service equal to a committed settings.yaml.",
+    )
+    .version(`setpoint ${VERSION}`, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'Show the help of a command')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => {} })
+    .addHelpText(
+      'after',
+      `\n${EXAMPLES}\n\nsetpoint COMMAND --help lists the flags and the exit codes of a command.`,
+    );
+  for (const name of isCommand(only) ? [only] : COMMAND_NAMES) addCommand(program, name, take);
+  return program;
+}
+
+function addCommand(program: Command, name: CommandName, take: TakeLine): void {
+  const { argument, summary, example, flags, exits } = commandEntry(name);
+  const command = program
+    .command(argument === undefined ? name : `${name} ${argument.form}`)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpCommand(false)
+    .addHelpText('after', `\nExample:\n  $ ${example}\n\n${exitCodesText(exits)}`)
+    .action(() => take(name, command.opts<never>(), command.args));
+  for (const flag of flags) command.addOption(optionOf(name, flag));
+}
+
+function optionOf(command: CommandName, flag: FlagName): Option {
+  const { short, value, repeatable, default: byDefault } = flagSpec(flag);
+  const forms = short === undefined ? flag : `${short}, ${flag}`;
+  const about = aboutFlag(command, flag);
+  const option = new Option(value === undefined ? forms : `${forms} <${value}>`, about ?? '');
+  if (about === null) option.hideHelp();
+  if (byDefault !== undefined) option.default(byDefault);
+  if (repeatable === true)
+    option.argParser((text: string, before: readonly string[] | undefined) => [
+      ...(before ?? []),
+      text,
+    ]);
+  return option;
+}
+
+function exitCodesText(exits: Readonly<Record<number, string>>): string {
+  const lines = Object.entries(exits).map(
+    ([code, meaning]) => `  ${code === '130' ? '130, 143' : code} ${meaning}`,
+  );
+  return `Exit codes:\n${lines.join('\n')}`;
 }

@@ -2,7 +2,7 @@ import { counted } from '../../reconciler/model/wording.ts';
 import type { JournalRecord, WatchState } from '../../reconciler/model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/markup.ts';
 import { chipHtml } from '../../reconciler/render/html/parts.ts';
-import { ageText } from '../../reconciler/render/values.ts';
+import { ageText } from '../../reconciler/render/change.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
 import type { Watching } from '../watch/watching.ts';
 import { controllerPart, partKey, partHtml, stateKey, type LiveView } from './parts.ts';

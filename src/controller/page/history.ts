@@ -11,11 +11,9 @@ import { markup, type Markup, type MarkupPart } from '../../reconciler/render/ht
 import { rowHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
-import { outcomeSection, planSection } from '../../reconciler/render/section.ts';
-import type { Label } from '../../reconciler/render/change.ts';
-import { LABELS } from '../../reconciler/render/verdict.ts';
+import { outcomeSection, planSection, LABELS } from '../../reconciler/render/section.ts';
+import { type Label, ageText } from '../../reconciler/render/change.ts';
 import { visible } from '../../reconciler/render/visible.ts';
-import { ageText } from '../../reconciler/render/values.ts';
 import { notCompared } from '../../reconciler/render/wording.ts';
 import { clockText, timeHtml } from './times.ts';
 

@@ -3,7 +3,7 @@ import type { WatchState } from '../../reconciler/model/watch.ts';
 import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/markup.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
-import { LABELS } from '../../reconciler/render/verdict.ts';
+import { LABELS } from '../../reconciler/render/section.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
   controllerPart,

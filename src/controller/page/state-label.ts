@@ -1,7 +1,7 @@
 import type { ReadMark, WatchState } from '../../reconciler/model/watch.ts';
 import { counted, grouped } from '../../reconciler/model/wording.ts';
 import type { Label } from '../../reconciler/render/change.ts';
-import { failureWords, LABELS } from '../../reconciler/render/verdict.ts';
+import { failureWords, LABELS } from '../../reconciler/render/section.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
 import { markup, markupSource, type Markup } from '../../reconciler/render/html/markup.ts';
 import type { Paint } from '../../reconciler/render/style.ts';

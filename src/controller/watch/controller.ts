@@ -4,7 +4,7 @@ import type { Tracer } from '../../reconciler/model/ports.ts';
 import { counted } from '../../reconciler/model/wording.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import type { JournalRecord, Moment, WatchState } from '../../reconciler/model/watch.ts';
-import { freeGrownMemory } from '../../reconciler/host/memory.ts';
+import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
 import { findTracer, UNTRACED } from '../../reconciler/host/tracer.ts';
 import { sessionNetworks } from '../../reconciler/operations/session.ts';
 import { Agreements } from './agreements.ts';

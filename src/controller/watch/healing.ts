@@ -12,7 +12,7 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import type { Json } from '../../reconciler/model/value.ts';
 import { counted } from '../../reconciler/model/wording.ts';
-import { ageText } from '../../reconciler/render/values.ts';
+import { ageText } from '../../reconciler/render/change.ts';
 import { isInAnyWindow } from './schedule.ts';
 
 const HOUR = 3_600_000;

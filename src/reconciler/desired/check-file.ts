@@ -2,10 +2,9 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { pathOfPointer, pointerTo } from '../model/path.ts';
 import { BLOCKS } from './blocks.ts';
 import { checkReferences } from './check-references.ts';
-import { member, nodeAt, plainValue, type MapNode, type Node } from './node.ts';
+import { member, nodeAt, plainValue, type MapNode, type Node, type PlacedFinding } from './node.ts';
 import { diagnosticOf } from './report.ts';
-import type { PlacedFinding } from './source-file.ts';
-import { checkNative } from './native-findings.ts';
+import { checkNative } from './native.ts';
 import { badNames, badValue, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';
 

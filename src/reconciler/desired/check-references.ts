@@ -1,7 +1,7 @@
 import { isSensitiveName, isShowable } from '../model/secret-words.ts';
 import { envPairs, isUnfinished } from './lines.ts';
 import { isSecretPlace, lockedNodes } from '../model/native-schema.ts';
-import type { Node, ScalarNode } from './node.ts';
+import type { Node, ScalarNode, Finding } from './node.ts';
 import { textKindAt } from './blocks.ts';
 import { inBlock, type TextKind } from './blocks/block.ts';
 import {
@@ -13,7 +13,6 @@ import {
   wholeReference,
   type Malformed,
 } from './references.ts';
-import type { Finding } from './source-file.ts';
 import { expectationAt, takesText } from './schema-lookup.ts';
 
 /** A problem of one value, or of one key, and where that is written. */

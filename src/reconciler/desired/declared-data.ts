@@ -12,8 +12,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { BLOCKS } from './blocks.ts';
-import { nodeAt, plainValue, type Node } from './node.ts';
-import type { SourceFile } from './source-file.ts';
+import { nodeAt, plainValue, type Node, type SourceFile } from './node.ts';
 import type { Target } from './target.ts';
 
 /** What a target declares, in the one form that a policy judges. */

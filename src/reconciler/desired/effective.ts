@@ -1,7 +1,6 @@
 import { type BlockName, BLOCKS } from './blocks.ts';
-import { type Member, memberAt, type Node, textOf } from './node.ts';
+import { type Member, memberAt, type Node, textOf, locate, type SourceFile } from './node.ts';
 import { shownValue } from './shown-value.ts';
-import { locate, type SourceFile } from './source-file.ts';
 import type { Target } from './target.ts';
 import type { EffectiveMap, EffectiveMember, EffectiveNode } from '../model/effective.ts';
 import type { Block, EffectiveValue } from '../model/documents.gen.ts';

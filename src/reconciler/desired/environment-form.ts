@@ -1,5 +1,4 @@
-import type { Member, Node } from './node.ts';
-import type { SourceFile } from './source-file.ts';
+import type { Member, Node, SourceFile } from './node.ts';
 
 /** Words of each kind, as the pattern of a form finds them. None has a character with which it could end, or be something else. */
 const WORDS = {

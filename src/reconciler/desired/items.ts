@@ -1,8 +1,7 @@
 import type { DesiredItem } from '../model/collection.ts';
 import { Secret } from '../model/secret.ts';
 import type { Resolve } from './blocks/block.ts';
-import { member, textOf, type Member, type Node } from './node.ts';
-import { locate } from './source-file.ts';
+import { member, textOf, type Member, type Node, locate } from './node.ts';
 
 /** What a block of a collection declares by name. */
 export function namedItems(node: Node, resolve: Resolve): readonly DesiredItem[] {

@@ -4,11 +4,10 @@ import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './
 import { validate } from './schema-validator.gen.ts';
 import type { ReferenceReport } from '../model/documents.gen.ts';
 import type { FieldName } from '../model/field.ts';
-import { looksLikeMask } from '../model/mask.ts';
-import type { Identity } from '../model/identity.ts';
+import { looksLikeMask } from '../model/secret-words.ts';
+import { type Identity, type Scalar, Secret, UnseenSecret } from '../model/secret.ts';
 import type { Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { type Scalar, Secret, UnseenSecret } from '../model/secret.ts';
 
 /** A text with its references resolved; `ref` is the text as the file writes it, or null if it holds no reference. */
 export type Resolved = { readonly text: string; readonly ref: string | null };

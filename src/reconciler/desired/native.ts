@@ -3,22 +3,36 @@ import {
   fields,
   hasTwoNames,
   NATIVE_PARTS,
-  NATIVE_SERVERS,
   unnamedField,
   type Field,
 } from '../model/field.ts';
-import { faultsIn } from '../model/json-schema.ts';
-import { declaredLists } from '../model/mcp-map.ts';
-import { isOpenMap, isPart, isSecretPlace } from '../model/native-schema.ts';
-import { samePath, type Path } from '../model/path.ts';
+import { faultsIn, type Fault, inWords } from '../model/json-schema.ts';
+import {
+  isOpenMap,
+  isPart,
+  isSecretPlace,
+  lockedNodes,
+  type SchemaLock,
+} from '../model/native-schema.ts';
+import type { Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
-import { isRecord, recordOf, type Value } from '../model/value.ts';
+import { isRecord, recordOf, type Value, isList } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
-import { member, memberAt, nodeAt, type MapNode, type Node } from './node.ts';
-import { resolveServerMember } from './resolve-mcp.ts';
-import { settingsNodes, takesText } from './schema-lookup.ts';
-import { locate, type PlacedFinding } from './source-file.ts';
+import {
+  member,
+  memberAt,
+  nodeAt,
+  type MapNode,
+  type Node,
+  locate,
+  type PlacedFinding,
+  plainValue,
+} from './node.ts';
+import { settingsNodes, takesText, settingsPart } from './schema-lookup.ts';
+import { MCP_LISTS } from '../model/mcp.ts';
+import { badValue, missingKeys, unknownKeys } from './schema-findings.ts';
+import { mayHoldReference } from './references.ts';
 
 /** Where a target declares a field of the specification, from its settings: under its name, or at its native place. */
 export function declaredPlace(
@@ -91,38 +105,6 @@ function resolvedAt(path: Path, node: Node, source: ReferenceSource): Value {
   );
 }
 
-/** The mcp servers that a file declares by their names, as the lists of the specification. */
-export function resolveServers(node: Node, source: ReferenceSource): Value {
-  if (node.kind !== 'map') return null;
-  const servers = [...node.members.values()].map(
-    ({ key, node: server }) => [key, resolveServer(server, source)] as const,
-  );
-  return declaredLists(recordOf(servers));
-}
-
-function resolveServer(node: Node, source: ReferenceSource): Value {
-  if (node.kind !== 'map') return null;
-  return recordOf(
-    [...node.members.values()].map((one) => [
-      one.key,
-      resolveServerMember(one.key, one.node, source),
-    ]),
-  );
-}
-
-/** The place of a server that a native map declares, by its position in a list of the specification. */
-export function serverSource(node: Node, lists: Value, [list = '', index = '']: Path): Node {
-  const entries = isRecord(lists) ? lists[list] : undefined;
-  const entry = Array.isArray(entries) ? (entries as readonly Value[])[Number(index)] : undefined;
-  const name = isRecord(entry) ? entry['name'] : undefined;
-  return (typeof name === 'string' ? nodeAt(node, [name]) : undefined) ?? node;
-}
-
-/** Whether a place is that of all mcp servers by their names. */
-export function isServersPlace(path: Path): boolean {
-  return samePath(path, NATIVE_SERVERS);
-}
-
 /** Whether settings declare anything by its native place. */
 export function hasNativeParts(settings: Node | undefined): settings is MapNode {
   if (settings?.kind !== 'map') return false;
@@ -152,4 +134,144 @@ function twice(settings: MapNode, { name, place }: Field): PlacedFinding[] {
     },
   });
   return [at([name], place, own), at(place, [name], other)];
+}
+
+/**
+ * What the native parts of a file have that no server has, or not in that form. It is found here because a server drops a member that
+ * it does not know, and says that it has stored it.
+ */
+export function checkNative(root: MapNode): PlacedFinding[] {
+  const environments = member(root, 'environments');
+  const inner =
+    environments?.kind === 'map'
+      ? [...environments.members.values()].map(
+          ({ key, node }) => [node, ['environments', key]] as const,
+        )
+      : [];
+  return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
+    const settings = member(holder, 'settings');
+    if (settings?.kind !== 'map') return [];
+    const { lock } = root.file;
+    const found = partFaults(settings);
+    const { faults, values } =
+      lock === undefined ? { faults: found, values: [] } : judgedByLock(found, settings, lock);
+    return [
+      ...faults.flatMap((fault) => findingsOf(root, path, fault)),
+      ...values.flatMap((fault) =>
+        lockedFinding(root, [...path, 'settings', ...fault.path], fault),
+      ),
+    ];
+  });
+}
+
+function partFaults(settings: MapNode): Fault[] {
+  const own = [...settings.members.values()].filter(({ key }) => NATIVE_PARTS.has(key));
+  return [
+    ...own.flatMap(({ key, node }) => {
+      const [schema, defs] = settingsPart(key);
+      return faultsIn(plainValue(node), schema, defs, [key]);
+    }),
+    ...entryFaults(member(settings, 'mcp_config')),
+  ];
+}
+
+/** The members of entries of the mcp lists that only servers with native parts have. */
+function entryFaults(config: Node | undefined): Fault[] {
+  if (config === undefined) return [];
+  return MCP_LISTS.flatMap((list) => {
+    const entries = member(config, list);
+    const values = entries === undefined ? [] : plainValue(entries);
+    return (isList(values) ? values : []).flatMap((entry, index) =>
+      isRecord(entry) ? memberFaults(entry, ['mcp_config', list, String(index)]) : [],
+    );
+  });
+}
+
+function memberFaults(entry: Readonly<Record<string, Value>>, path: readonly string[]): Fault[] {
+  return Object.entries(entry).flatMap(([key, value]) => {
+    if (isOwn(path[1], key)) return [];
+    const [, defs] = settingsPart('mcp_config');
+    const nodes = settingsNodes([...path, key]);
+    return nodes.length === 0 ? [] : faultsIn(value, { anyOf: nodes }, defs, [...path, key]);
+  });
+}
+
+/** The members that the validator of the specification's part judges. */
+function isOwn(list: string | undefined, key: string): boolean {
+  return (
+    ['url', 'api_key', 'name', 'command', 'args'].includes(key) ||
+    (key === 'env' && list === 'stdio_servers') ||
+    (key === 'timeout' && list === 'shttp_servers')
+  );
+}
+
+function findingsOf(root: MapNode, holder: readonly string[], fault: Fault): PlacedFinding[] {
+  const path = [...holder, 'settings', ...fault.path];
+  if (fault.kind === 'value') {
+    const node = nodeAt(root, path);
+    return node === undefined ? [] : [badValue({ root, path, node })];
+  }
+  const above = path.slice(0, -1);
+  const node = nodeAt(root, above);
+  if (node === undefined) return [];
+  const keys = new Set([path.at(-1) ?? '']);
+  return (fault.kind === 'unknown' ? unknownKeys : missingKeys)({ root, path: above, node }, keys);
+}
+
+/**
+ * What a lock leaves of the faults of native parts, and what it finds where it has a member that the known schema lacks. `values` are
+ * values that are not as the lock says.
+ */
+export function judgedByLock(
+  faults: readonly Fault[],
+  settings: Node,
+  lock: SchemaLock,
+): { readonly faults: readonly Fault[]; readonly values: readonly Fault[] } {
+  if (lock.open === true)
+    return { faults: faults.filter(({ kind }) => kind !== 'unknown'), values: [] };
+  const judged = faults.map((fault): readonly [Fault, readonly Fault[] | null] => {
+    const node = fault.kind === 'unknown' ? nodeAt(settings, fault.path) : undefined;
+    const found = node === undefined ? null : lockedFaults(fault.path, node, lock);
+    return [fault, found];
+  });
+  const found = judged.flatMap(([, own]) => own ?? []);
+  const left = judged.flatMap(([fault, own]) => (own === null ? [fault] : []));
+  return {
+    faults: [...left, ...found.filter(({ kind }) => kind === 'unknown')],
+    values: found.filter(({ kind }) => kind !== 'unknown'),
+  };
+}
+
+/** The faults of a value that only a lock has a place for; null if it has none either. */
+function lockedFaults(path: Path, node: Node, lock: SchemaLock): readonly Fault[] | null {
+  const nodes = lockedNodes(lock, path);
+  if (nodes.length === 0) return null;
+  if (isPart(nodes) && node.kind === 'map') {
+    return [...node.members.values()].flatMap(({ key, node: inner }) => {
+      const at = [...path, key];
+      return lockedFaults(at, inner, lock) ?? [{ path: at, kind: 'unknown', expected: {} }];
+    });
+  }
+  const isReference =
+    node.kind === 'scalar' && typeof node.value === 'string' && mayHoldReference(node.value);
+  // A secret that is written out is found as such.
+  if (isReference || isSecretPlace(nodes)) return [];
+  return faultsIn(plainValue(node), { anyOf: nodes }, {}, path);
+}
+
+/** A value that is not as the lock says. `path` is from the root of the file. */
+export function lockedFinding(
+  root: Node,
+  path: readonly string[],
+  { expected }: Fault,
+): PlacedFinding[] {
+  const node = nodeAt(root, path);
+  if (node === undefined) return [];
+  const finding = {
+    code: 'wrong-type',
+    message: `${path.at(-1) ?? 'This'} must be ${inWords(expected, {})}, as the schema lock has it from the server.`,
+    hint: 'Change the value. If the server has changed, run setpoint schema pull.',
+    path,
+  } as const;
+  return [{ file: node.file, at: node.at, finding }];
 }

@@ -1,9 +1,14 @@
-import { asIfQuoted, asWritten, compose, flowReferences } from './compose.ts';
-import type { Member, Node, ScalarNode } from './node.ts';
-import { duplicateKeys } from './read-yaml.ts';
+import { asIfQuoted, asWritten, compose, flowReferences, duplicateKeys } from './read-yaml.ts';
+import {
+  type Member,
+  type Node,
+  type ScalarNode,
+  type Finding,
+  sourceFile,
+  type SourceFile,
+} from './node.ts';
 import { withoutRepeats, type Shortened } from './repeats.ts';
 import { diagnostic } from './report.ts';
-import { type Finding, sourceFile, type SourceFile } from './source-file.ts';
 import { syntaxFindings } from './syntax-findings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SchemaLock } from '../model/native-schema.ts';

@@ -1,4 +1,16 @@
-import { CST, isMap, isScalar, isSeq, Lexer, type Node } from 'yaml';
+import {
+  CST,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  Composer,
+  Parser,
+  type Document,
+  type YAMLMap,
+} from 'yaml';
+import type { Finding } from './node.ts';
 
 /**
  * How every settings file is read, whatever its directives are: YAML 1.2 core, plain data, errors with their offsets. The parser
@@ -47,4 +59,205 @@ export function duplicateKeys(node: unknown): number[] {
     if (isScalar(key)) seen.add(key.value);
     return [...(known ? [key.range?.[0] ?? 0] : []), ...duplicateKeys(value)];
   });
+}
+
+/** The documents of a text, and what the lexer showed. */
+export interface Composed {
+  readonly documents: readonly Document.Parsed[];
+  /** The offsets of the documents. */
+  readonly starts: readonly number[];
+  readonly found: readonly (readonly [at: number, finding: Finding])[];
+  /** Quotes that are never closed: the offset of each, by the offset at which the parser finds that out. */
+  readonly openQuotes: ReadonlyMap<number, number>;
+  /** The offsets of brackets that are never closed. */
+  readonly openBrackets: readonly number[];
+}
+
+const MAX_DEPTH = 64;
+
+/** Takes environments that were composed before the rest of their file was read; false if there is a problem with them. */
+export type TakeEnvironments = (environments: YAMLMap) => boolean;
+
+/**
+ * Composes a text while watching its lexemes. What could change the meaning of the file (directives, tags, aliases) is found
+ * before anything is composed from it, and a text nested deeper than 64 levels is given up before the composer, which recurses,
+ * gets to it. Null if a reference in flow style is not quoted: from there on YAML reads another structure than the one meant.
+ *
+ * With `take`, the environments of a long file are composed in parts and are not in the document, so that the parser's nodes of all
+ * of them are never in memory together. Null then also means that there is a problem, which the text shows if it is composed
+ * without `take`.
+ */
+export function compose(text: string, take?: TakeEnvironments): Composed | null {
+  const parser = new Parser();
+  const composer = new Composer(YAML_OPTIONS);
+  const documents: Document.Parsed[] = [];
+  const starts: number[] = [];
+  const seen: Watched = { found: [], openQuotes: new Map(), openBrackets: [], open: [] };
+  const watch = watcher(seen);
+  const feed = (tokens: ReturnType<Parser['next']>): void => {
+    for (const token of tokens) {
+      if (token.type === 'document') starts.push(token.offset);
+      documents.push(...composer.next(token));
+    }
+  };
+  for (const part of lexemesOf(text)) {
+    if (isFlowReference(text, part)) return null;
+    watch(part);
+    feed(parser.next(part.lexeme));
+    if (take !== undefined && !takesEarly(parser, take)) return null;
+    const deepest = parser.stack.length > MAX_DEPTH ? tooDeep(parser) : null;
+    if (deepest !== null) {
+      seen.found.push([deepest, TOO_DEEP]);
+      return { documents: [], starts: [], ...seen };
+    }
+  }
+  // The lexer marks the end of an open bracket at the next line, which a file may not have.
+  seen.openBrackets.push(...seen.open.slice(-1));
+  feed(parser.end());
+  documents.push(...composer.end(documents.length === 0, text.length));
+  return { documents, starts, ...seen };
+}
+
+/** Environments that are composed at a time, and those that the parser may still look back at. */
+const EARLY = 256;
+const LOOKED_AT = 2;
+
+/** Composes the environments that the parser has read completely, once there are enough. Returns false if there is a problem. */
+function takesEarly({ stack }: Parser, take: TakeEnvironments): boolean {
+  if (stack.length !== 3) return true;
+  const [, root, map] = stack;
+  if (root?.type !== 'block-map' || map?.type !== 'block-map') return true;
+  if (map.items.length < EARLY + LOOKED_AT) return true;
+  const key = root.items.at(-1)?.key;
+  if (key?.type !== 'scalar' || key.source !== 'environments') return true;
+  const token: CST.Document = {
+    type: 'document',
+    offset: map.offset,
+    start: [],
+    value: { ...map, items: map.items.splice(0, EARLY) },
+  };
+  const composer = new Composer(YAML_OPTIONS);
+  const [document] = [...composer.next(token), ...composer.end()];
+  return document?.errors.length === 0 && isMap(document.contents) && take(document.contents);
+}
+
+/** Where the first level beyond the limit starts, or null. */
+function tooDeep(parser: Parser): number | null {
+  const levels = parser.stack.filter(
+    ({ type }) => type === 'block-map' || type === 'block-seq' || type === 'flow-collection',
+  );
+  const [beyond] = levels.slice(MAX_DEPTH);
+  return beyond === undefined || !('offset' in beyond) ? null : beyond.offset;
+}
+
+interface Watched {
+  readonly found: [number, Finding][];
+  readonly openQuotes: Map<number, number>;
+  readonly openBrackets: number[];
+  /** The brackets that are open at this point, outermost first. */
+  readonly open: number[];
+}
+
+function watcher(seen: Watched): (part: Lexeme) => void {
+  const { open } = seen;
+  return ({ lexeme, at, scalar }) => {
+    if (scalar) return;
+    const finding = findingOf(lexeme);
+    if (finding !== null) seen.found.push([at, finding]);
+    switch (lexeme[0]) {
+      case '"':
+      case "'":
+        // The parser's own condition.
+        if (lexeme.length === 1 || lexeme.at(-1) !== lexeme[0])
+          seen.openQuotes.set(at + lexeme.length, at);
+        break;
+      case '{':
+      case '[':
+        open.push(at);
+        break;
+      case '}':
+      case ']':
+        open.pop();
+        break;
+      case CST.FLOW_END:
+        seen.openBrackets.push(...open.splice(0).slice(-1));
+        break;
+      default:
+    }
+  };
+}
+
+const TOO_DEEP: Finding = {
+  code: 'too-deep',
+  message: `More than ${MAX_DEPTH} levels of nesting.`,
+  hint: 'No setting is nested like this. Check the brackets and the indentation.',
+};
+
+function findingOf(lexeme: string): Finding | null {
+  switch (lexeme[0]) {
+    case '!':
+      return {
+        code: 'tag',
+        message: 'Tags are not supported: the field determines the type.',
+        hint: /^!(env|file)/i.test(lexeme)
+          ? 'Write a reference: ${env:NAME} or ${file:PATH}.'
+          : 'Remove the tag. Quote a value that is meant as text.',
+      };
+    case '&':
+    case '*':
+      return {
+        code: 'alias',
+        message: lexeme[0] === '&' ? 'Anchors are not supported.' : 'Aliases are not supported.',
+        hint:
+          lexeme[0] === '&'
+            ? 'Remove the anchor. Values that environments share go into the blocks above them.'
+            : 'Write the value here. Values that environments share go into the blocks above them.',
+      };
+    case '%':
+      return {
+        code: 'directive',
+        message: 'Directives are not supported: the file is YAML 1.2.',
+        hint: 'Remove the line.',
+      };
+    default:
+      return null;
+  }
+}
+
+const OPEN = '\uE0F0';
+const CLOSE = '\uE0F1';
+
+/** Whether a brace directly follows a dollar: only in flow style, where YAML reads the brace as its own. */
+function isFlowReference(text: string, { lexeme, at }: Lexeme): boolean {
+  return lexeme === '{' && text[at - 1] === '$';
+}
+
+/** The offsets of the dollars of references in flow style that should have been quoted. */
+export function flowReferences(text: string): number[] {
+  const found: number[] = [];
+  for (const part of lexemesOf(text)) if (isFlowReference(text, part)) found.push(part.at - 1);
+  return found;
+}
+
+/**
+ * The text as if those references were quoted, so that other problems can be found as well: their braces become other characters
+ * of the same length. Null if the text already holds those characters.
+ */
+export function asIfQuoted(text: string, dollars: readonly number[]): string | null {
+  if (text.includes(OPEN) || text.includes(CLOSE)) return null;
+  const parts: string[] = [];
+  let done = 0;
+  for (const dollar of dollars) {
+    const close = text.indexOf('}', dollar);
+    if (dollar < done || close === -1) continue;
+    parts.push(text.slice(done, dollar + 1), OPEN, text.slice(dollar + 2, close), CLOSE);
+    done = close + 1;
+  }
+  parts.push(text.slice(done));
+  return parts.join('');
+}
+
+/** A text of that file as it was written. */
+export function asWritten(text: string): string {
+  return text.includes(OPEN) ? text.replaceAll(OPEN, '{').replaceAll(CLOSE, '}') : text;
 }

@@ -1,6 +1,5 @@
 import { EnvironmentForm } from './environment-form.ts';
-import type { MapNode, Member, Node } from './node.ts';
-import type { SourceFile } from './source-file.ts';
+import type { MapNode, Member, Node, SourceFile } from './node.ts';
 
 /** The text of a file without environments that are written like others in it. */
 export interface Shortened {

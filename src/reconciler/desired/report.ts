@@ -1,10 +1,4 @@
-import {
-  lineOf,
-  locate,
-  type Finding,
-  type PlacedFinding,
-  type SourceFile,
-} from './source-file.ts';
+import { lineOf, locate, type Finding, type PlacedFinding, type SourceFile } from './node.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isShowable } from '../model/secret-words.ts';
 import { blockAt } from './blocks.ts';

@@ -1,16 +1,16 @@
-import { bareUrl, isSensitiveAddress } from '../model/address.ts';
-import { Identity } from '../model/identity.ts';
-import { faultsIn } from '../model/json-schema.ts';
-import { declaredEntry } from '../model/mcp-map.ts';
-import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
+import { declaredLists, declaredEntry } from '../model/mcp-map.ts';
+import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { Secret } from '../model/secret.ts';
+import { isRecord, recordOf, type Value } from '../model/value.ts';
+import { nodeAt, type Node, member, textOf } from './node.ts';
+import { bareUrl, isSensitiveAddress } from '../model/address.ts';
+import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { Identity, Secret } from '../model/secret.ts';
+import { faultsIn } from '../model/json-schema.ts';
 import { shownArgument, shownVariable } from '../model/secret-words.ts';
-import { recordOf, type Value } from '../model/value.ts';
 import { envPairs, shellWords } from './lines.ts';
 import { lookUp, readTimeout, readTyped, resolveText, unseen } from './lookup.ts';
-import { member, type Node, textOf } from './node.ts';
 import { settingsNodes } from './schema-lookup.ts';
 
 /**
@@ -142,4 +142,36 @@ function isNull(node: Node): boolean {
 function resolveLiteral(text: string, secret: boolean, source: ReferenceSource): Value {
   const value = resolveText(text, source);
   return secret && typeof value === 'string' && value !== '' ? new Secret(value) : value;
+}
+
+/** The mcp servers that a file declares by their names, as the lists of the specification. */
+export function resolveServers(node: Node, source: ReferenceSource): Value {
+  if (node.kind !== 'map') return null;
+  const servers = [...node.members.values()].map(
+    ({ key, node: server }) => [key, resolveServer(server, source)] as const,
+  );
+  return declaredLists(recordOf(servers));
+}
+
+function resolveServer(node: Node, source: ReferenceSource): Value {
+  if (node.kind !== 'map') return null;
+  return recordOf(
+    [...node.members.values()].map((one) => [
+      one.key,
+      resolveServerMember(one.key, one.node, source),
+    ]),
+  );
+}
+
+/** The place of a server that a native map declares, by its position in a list of the specification. */
+export function serverSource(node: Node, lists: Value, [list = '', index = '']: Path): Node {
+  const entries = isRecord(lists) ? lists[list] : undefined;
+  const entry = Array.isArray(entries) ? (entries as readonly Value[])[Number(index)] : undefined;
+  const name = isRecord(entry) ? entry['name'] : undefined;
+  return (typeof name === 'string' ? nodeAt(node, [name]) : undefined) ?? node;
+}
+
+/** Whether a place is that of all mcp servers by their names. */
+export function isServersPlace(path: Path): boolean {
+  return samePath(path, NATIVE_SERVERS);
 }

@@ -2,8 +2,7 @@ import { isShowable } from '../model/secret-words.ts';
 import { suggest, TYPE_NOUNS } from '../model/wording.ts';
 import { blockAt } from './blocks.ts';
 import { inBlock } from './blocks/block.ts';
-import { memberAt, type Node } from './node.ts';
-import { type Finding, type PlacedFinding, locate } from './source-file.ts';
+import { memberAt, type Node, type Finding, type PlacedFinding, locate } from './node.ts';
 import { expectationAt, isMisspelt, type Expectation } from './schema-lookup.ts';
 
 /** A value that the schema refuses, and its path from the root of the file. */

@@ -1,7 +1,6 @@
 import { isCollection, visit, type Document, type YAMLParseError } from 'yaml';
-import type { Composed } from './compose.ts';
-import { duplicateKeys } from './read-yaml.ts';
-import { type Finding, locate, type SourceFile } from './source-file.ts';
+import { type Composed, duplicateKeys } from './read-yaml.ts';
+import { type Finding, locate, type SourceFile } from './node.ts';
 import { knownKeys } from './schema-lookup.ts';
 
 /** The parser's messages quote the line, so none of them is used: each of its codes has a sentence of our own. */

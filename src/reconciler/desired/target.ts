@@ -5,12 +5,19 @@ import { clashingNames } from './blocks/secrets.ts';
 import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { declaredTwice } from './native.ts';
-import { member, overlay, textOf, type MapNode, type Member, type Node } from './node.ts';
+import {
+  member,
+  overlay,
+  textOf,
+  type MapNode,
+  type Member,
+  type Node,
+  type PlacedFinding,
+} from './node.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { parseFile } from './parse.ts';
 import { mayHoldReference } from './references.ts';
 import { diagnostic, diagnosticOf } from './report.ts';
-import type { PlacedFinding } from './source-file.ts';
 
 /** A settings file as it was read, with the base it extends. Paths are as the person named them. */
 export interface LoadedFile {

@@ -3,8 +3,7 @@ import { SetpointError } from '../model/error.ts';
 import type { WrittenSecret, FingerprintStore } from '../model/ports.ts';
 import { samePath, type Path } from '../model/path.ts';
 import { readOptional } from './read-text.ts';
-import { makeFolder, writeAside } from './write-aside.ts';
-import { writePlace } from './write-place.ts';
+import { makeFolder, writeAside, writePlace } from './write-aside.ts';
 
 /** Bytes; a fingerprint takes about two hundred. */
 const LIMIT = 8 * 1024 * 1024;

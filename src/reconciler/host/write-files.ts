@@ -1,8 +1,13 @@
 import { link, rename, stat } from 'node:fs/promises';
 import { SetpointError, systemCode } from '../model/error.ts';
 import { readText } from './read-text.ts';
-import { commitWrite, discardWrite, prepareWrite, type PreparedWrite } from './write-aside.ts';
-import { writePlace } from './write-place.ts';
+import {
+  commitWrite,
+  discardWrite,
+  prepareWrite,
+  type PreparedWrite,
+  writePlace,
+} from './write-aside.ts';
 
 /** A file to be written. `before` is the text it was read with; null for one that must not exist yet. */
 export interface FileChange {

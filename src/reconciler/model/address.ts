@@ -145,3 +145,46 @@ function endOf(word: string): number {
   while (end > 0 && ENDINGS.has(word.charAt(end - 1)) && !word.endsWith(MASK, end)) end -= 1;
   return end;
 }
+
+/** How the embedded service can speak of its settings: the dialects of a service. */
+export const EMBEDDED_DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
+
+export type EmbeddedDialect = (typeof EMBEDDED_DIALECTS)[number];
+
+/** The parts of an address of the embedded service: `embedded:`, `embedded:PATH`, either with `?dialect=NAME` at its end. */
+export interface EmbeddedAddress {
+  /** The file of the store; empty for the one beside the settings. */
+  readonly path: string;
+  readonly dialect: EmbeddedDialect;
+}
+
+const EMBEDDED_SCHEME = 'embedded:';
+const MARK = '?dialect=';
+
+export function isEmbedded(url: string): boolean {
+  return url.startsWith(EMBEDDED_SCHEME);
+}
+
+/** The parts of an address; null if it is not one of the embedded service, or names a dialect that there is not. */
+export function embeddedAddress(url: string): EmbeddedAddress | null {
+  if (!isEmbedded(url)) return null;
+  const rest = url.slice(EMBEDDED_SCHEME.length);
+  const at = rest.lastIndexOf(MARK);
+  if (at < 0) return { path: rest, dialect: 'settings-v0' };
+  const named = rest.slice(at + MARK.length);
+  const dialect = EMBEDDED_DIALECTS.find((one) => one === named);
+  return dialect === undefined ? null : { path: rest.slice(0, at), dialect };
+}
+
+/** Whether a text is the address of a service: http or https without userinfo, query and fragment, or embedded: with a dialect that there is. */
+export function isAddress(text: string): boolean {
+  return (
+    embeddedAddress(text) !== null ||
+    (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text))
+  );
+}
+
+/** The origin of an address as documents name it. An `embedded:` address is its own origin. */
+export function urlOrigin(url: string): string {
+  return isEmbedded(url) ? url : parsedUrl(url).origin;
+}

@@ -1,8 +1,7 @@
-import { holdsMask, isMaskedName } from './mask.ts';
+import { Identity, IdentityMap, MASK, Secret } from './secret.ts';
+import { holdsMask, isMaskedName } from './secret-words.ts';
 import { bareUrl } from './address.ts';
-import { Identity, IdentityMap } from './identity.ts';
 import { isUnmanaged, type Path } from './path.ts';
-import { MASK, Secret } from './secret.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value, type ValueRecord } from './value.ts';
 
 export const MCP_LISTS = ['sse_servers', 'stdio_servers', 'shttp_servers'] as const;

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { Refusal } from './guard.ts';
-import type { Path, Source } from './path.ts';
+import { type Path, type Source, formatPath } from './path.ts';
 import type { Resource } from './resource.ts';
 import type { Shard } from './shard.ts';
 import type { ObservedState, Spoken } from './state.ts';
@@ -231,3 +231,18 @@ export interface Merged {
 /** What a plan document has before and after its environments: it is written while it is made. */
 export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
 export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
+
+/** The resources whose changes are about what the service names by an id. The changes of any other are paths of the settings file. */
+const BY_ID: ReadonlySet<string> = new Set(['sandbox']);
+
+export function isById({ resource }: Pick<Change, 'resource'>): boolean {
+  return BY_ID.has(resource);
+}
+
+/** The name of a change: a path as flags take it, or `sandbox ID`; `new sandbox #1 (SPEC)` before it has one. */
+export function changeName(change: Pick<Change, 'resource' | 'path'>): string {
+  const { resource, path } = change;
+  if (!isById(change)) return formatPath(path);
+  const [first = '', number] = path;
+  return number === undefined ? `${resource} ${first}` : `new ${resource} ${number} (${first})`;
+}

@@ -3,7 +3,7 @@ import { isNativeWord } from './native-schema.ts';
 import { MCP_DEFAULTS, MCP_LISTS } from './mcp.ts';
 import type { Path } from './path.ts';
 import type { Redactor } from './redactor.ts';
-import { isById } from './told.ts';
+import { isById } from './plan.ts';
 import type { Json } from './value.ts';
 
 type Part = Json | undefined;

@@ -11,9 +11,8 @@ import {
   type TargetCheck,
 } from '../model/doctor.ts';
 import type { EnvironmentHealth, ReferenceReport } from '../model/documents.gen.ts';
-import { isEmbedded } from '../model/embedded-address.ts';
+import { isEmbedded, isLoopback } from '../model/address.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
-import { isLoopback } from '../model/address.ts';
 import { formatPath } from '../model/path.ts';
 import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../model/state.ts';
 import { declaredSandboxes } from '../desired/blocks/sandboxes.ts';

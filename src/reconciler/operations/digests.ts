@@ -1,7 +1,7 @@
-import { isEmbedded } from '../model/embedded-address.ts';
+import { isEmbedded, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
-import { declaredAddress, urlOrigin } from '../desired/resolve-server.ts';
+import { declaredAddress } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import type { Prepared } from './prepare.ts';
 

@@ -1,7 +1,7 @@
 import { declaredAt, fieldPath, type FieldPath, meaningOf } from '../desired/field-path.ts';
 import { nodeOrigin } from '../desired/effective.ts';
 import { referenceReports } from '../desired/lookup.ts';
-import { resolveServer } from '../desired/resolve-server.ts';
+import { resolveServer } from '../desired/resolve.ts';
 import { unmanagedOf } from '../desired/blocks/unmanaged.ts';
 import { shownValue } from '../desired/shown-value.ts';
 import type { Target } from '../desired/target.ts';
@@ -13,7 +13,7 @@ import { changesOf, FORMAT_VERSION, unknownOf, warningsOf, type Change } from '.
 import { declaredItems, NOT_OBSERVED, spokenBy } from '../model/state.ts';
 import { isList, isRecord, sameValue, secretsIn, type Value } from '../model/value.ts';
 import { TOOL } from '../model/version.ts';
-import { maskedChange } from '../plan/plan-document.ts';
+import { maskedChange } from '../plan/plan-environment.ts';
 import type { ManagedResource, PlanInput } from '../reconcile/contract.ts';
 import { inParallel } from '../reconcile/in-parallel.ts';
 import { observeAndPlan } from '../reconcile/observe-and-plan.ts';

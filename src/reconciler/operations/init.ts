@@ -5,7 +5,7 @@ import { formatPath } from '../model/path.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
-import { isAddress } from '../desired/resolve-server.ts';
+import { isAddress } from '../model/address.ts';
 import { envExample, firstSentence, gitIgnore } from '../pull/first-files.ts';
 import { readOptional } from '../host/read-text.ts';
 import { checkWritable } from '../host/write-aside.ts';

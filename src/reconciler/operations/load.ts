@@ -4,7 +4,7 @@ import { counted } from '../model/wording.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
-import { sourceFile } from '../desired/source-file.ts';
+import { sourceFile } from '../desired/node.ts';
 import {
   baseOf,
   laterTarget,
@@ -16,7 +16,7 @@ import {
   type Target,
 } from '../desired/target.ts';
 import { lockFor, type LockOptions } from './schema-lock.ts';
-import { freeMemory } from '../host/memory.ts';
+import { freeMemory } from '../host/this-process.ts';
 import { isThere, liesIn, namesIn, readText } from '../host/read-text.ts';
 import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from './options.ts';
 

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { embeddedAddress, type EmbeddedDialect } from '../model/embedded-address.ts';
+import { embeddedAddress, type EmbeddedDialect } from '../model/address.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type { ErrorReport } from '../model/plan.ts';
 import type { Observer } from '../model/ports.ts';
@@ -9,7 +9,7 @@ import type { DesiredField, ObservedState, ServerSettings } from '../model/state
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
 import { readText } from '../host/read-text.ts';
-import { writePlace } from '../host/write-place.ts';
+import { writePlace } from '../host/write-aside.ts';
 import { declaredPointers } from '../plan/profiles.ts';
 import { interruption } from '../reconcile/interruption.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';

@@ -4,7 +4,7 @@ import { planTally } from '../model/summary.ts';
 import type { Digests } from '../model/ports.ts';
 import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/system-clock.ts';
-import { failedEnvironment, planHead } from '../plan/plan-document.ts';
+import { failedEnvironment, planHead } from '../plan/plan-environment.ts';
 import { digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
 import { eachTarget, FailureLimit, parallelReads } from './parallel.ts';

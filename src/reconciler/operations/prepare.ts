@@ -3,7 +3,7 @@ import { partsWithReferences } from '../desired/blocks.ts';
 import { lookUpAll } from '../desired/lookup.ts';
 import { member, textOf, type Node } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { embeddedAddress } from '../model/embedded-address.ts';
+import { embeddedAddress, isAddress, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import { SharedValues } from '../model/redactor.ts';
@@ -20,12 +20,10 @@ import {
 } from '../desired/key-travel.ts';
 import {
   declaredOrigin,
-  isAddress,
   isHeaderValue,
-  urlOrigin,
   resolveServer,
-} from '../desired/resolve-server.ts';
-import { resolveSettings } from '../desired/resolve.ts';
+  resolveSettings,
+} from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import type { Options } from './options.ts';

@@ -7,7 +7,7 @@ import type { Digests } from '../model/ports.ts';
 import type { AgreementWith } from '../model/agreement.ts';
 import { agreementAfter, sinceAgreement } from '../plan/agreement.ts';
 import { Networks, type OnExchange } from '../service/networks.ts';
-import { applyTarget } from './apply-target.ts';
+import { applyTarget } from './apply.ts';
 import { approvedParts } from './approved.ts';
 import { addressDigest } from './digests.ts';
 import { filesRead } from './files-read.ts';

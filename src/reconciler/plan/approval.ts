@@ -6,15 +6,15 @@ import {
   type EnvironmentPlan,
   type Plan,
   type Warning,
+  isById,
 } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import { redacted } from '../model/redacted.ts';
 import type { Redactor } from '../model/redactor.ts';
 import type { DesiredState } from '../model/state.ts';
-import { isById } from '../model/told.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { declaredDigests } from './declared-form.ts';
-import { maskedChange } from './plan-document.ts';
+import { maskedChange } from './plan-environment.ts';
 
 /** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
 export interface Approved {

@@ -1,11 +1,10 @@
 import type { Finding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
-import { holdsMask } from '../model/mask.ts';
+import { holdsMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { isNativePath } from '../model/field.ts';
 import { factsAt, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
-import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import {

@@ -1,11 +1,10 @@
 import { counted } from '../model/wording.ts';
 import type { Finding, GuardSettings, Refusal, Rule } from '../model/guard.ts';
-import { holdsMask } from '../model/mask.ts';
+import { holdsMask } from '../model/secret-words.ts';
 import type { Code, Safety } from '../model/path-facts.ts';
 import { formatPath } from '../model/path.ts';
-import { changesOf, type Change, type Plan } from '../model/plan.ts';
+import { changesOf, type Change, type Plan, isById } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
-import { isById } from '../model/told.ts';
 import type { ObservedState } from '../model/state.ts';
 import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';

@@ -1,4 +1,3 @@
-import { type Identity, IdentityQueues } from '../model/identity.ts';
 import {
   entriesOf,
   isUnmanagedEntry,
@@ -10,6 +9,7 @@ import {
   segmentsIn,
   segmentsOf,
 } from '../model/mcp.ts';
+import { type Identity, IdentityQueues } from '../model/secret.ts';
 import { isUnmanaged, type Path, pathKey } from '../model/path.ts';
 import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
 

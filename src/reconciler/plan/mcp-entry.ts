@@ -1,4 +1,4 @@
-import { holdsMask, isMasked } from '../model/mask.ts';
+import { holdsMask, isMasked } from '../model/secret-words.ts';
 import {
   identityMember,
   identityOf,

@@ -1,11 +1,10 @@
 import { endpointUrl, sameEndpoint } from '../model/endpoint.ts';
 import type { Finding } from '../model/guard.ts';
-import { holdsMask, looksLikeMask } from '../model/mask.ts';
+import { holdsMask, looksLikeMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { credentialsOf, entriesOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { formatPath, isWithin, type Path, pathNamed, samePath } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import type { ObservedState, SecretState } from '../model/state.ts';
 import {
   isEmpty,

@@ -1,6 +1,6 @@
 import type { SettingsAction } from '../model/action.ts';
 import type { DefaultsBy, DialectField } from '../model/dialect.ts';
-import { holdsMask, isMasked } from '../model/mask.ts';
+import { holdsMask, isMasked } from '../model/secret-words.ts';
 import { defaultOf, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import { RESET, type Change, type Unknown } from '../model/plan.ts';

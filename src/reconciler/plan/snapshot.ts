@@ -1,11 +1,10 @@
 import { bareUrl, isSensitiveUrl } from '../model/address.ts';
-import { Identity } from '../model/identity.ts';
-import { holdsMask } from '../model/mask.ts';
 import { entriesOf, isMcpList, type McpList } from '../model/mcp.ts';
+import { Identity, MASK, Secret, UnseenSecret } from '../model/secret.ts';
+import { holdsMask } from '../model/secret-words.ts';
 import type { SavedDigest } from '../model/documents.gen.ts';
 import type { Path } from '../model/path.ts';
 import type { Digests } from '../model/ports.ts';
-import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
   isList,

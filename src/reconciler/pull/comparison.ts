@@ -1,12 +1,11 @@
 import { resolveSettings } from '../desired/resolve.ts';
 import type { Target } from '../desired/target.ts';
 import { bareUrl } from '../model/address.ts';
-import { Identity } from '../model/identity.ts';
 import { entriesOf, identityOf, MCP_LISTS } from '../model/mcp.ts';
+import { Identity, Secret, UnseenSecret } from '../model/secret.ts';
 import { type Path, pathNamed } from '../model/path.ts';
 import type { Unknown } from '../model/plan.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import { isList, isRecord, recordOf, secretsIn, type Value } from '../model/value.ts';
 import type { NewReference } from './place-edits.ts';

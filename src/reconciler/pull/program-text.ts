@@ -1,8 +1,7 @@
 import { addressParts } from '../model/address.ts';
 import { fieldNamed } from '../model/field.ts';
-import { holdsMaskText } from '../model/mask.ts';
+import { holdsMaskText, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { pathNamed } from '../model/path.ts';
-import { isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { Secret, type Scalar } from '../model/secret.ts';
 import { isList, isRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { markerOf, markerReference, variableName } from './placeholder.ts';

@@ -1,9 +1,8 @@
 import { argumentLine, envPairs, shellWords, variableLine } from '../desired/lines.ts';
 import { type Node, textOf } from '../desired/node.ts';
 import { mayHoldReference } from '../desired/references.ts';
-import { Identity, IdentityQueues } from '../model/identity.ts';
 import { identityOf, type McpList } from '../model/mcp.ts';
-import { MASK, Secret, UnseenSecret } from '../model/secret.ts';
+import { Identity, IdentityQueues, MASK, Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isList,
   isRecord,

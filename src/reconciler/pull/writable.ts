@@ -1,7 +1,6 @@
 import type { SchemaLock } from '../model/native-schema.ts';
 import { readTargets } from '../desired/target.ts';
-import { SHORTEST_INSIDE } from '../model/encodings.ts';
-import { Redactor } from '../model/redactor.ts';
+import { SHORTEST_INSIDE, Redactor } from '../model/redactor.ts';
 import type { Secret } from '../model/secret.ts';
 import { WireNumber, type Json, type Value } from '../model/value.ts';
 import { flowText } from '../yaml-edit/print.ts';

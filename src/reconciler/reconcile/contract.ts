@@ -7,7 +7,8 @@ import type { Resource } from '../model/resource.ts';
 import type { ObservedState, Spoken } from '../model/state.ts';
 import type { OutcomeVerdict } from '../model/verdict.ts';
 import type { Approved } from '../plan/approval.ts';
-import type { Planned, PlanTerms } from '../plan/plan-environment.ts';
+import type { Planned } from '../plan/plan-environment.ts';
+import type { PlanTerms } from '../plan/settings-part.ts';
 import type { ReaderOf, WriterOf } from '../service/port.ts';
 
 /** What an environment is observed and planned with. O is null for a caller that does not look at the settings. */

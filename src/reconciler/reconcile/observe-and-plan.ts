@@ -1,7 +1,6 @@
 import type { ObservedState } from '../model/state.ts';
 import { planEnvironment, type Planned } from '../plan/plan-environment.ts';
-import { plannedSettings } from '../plan/planned-alike.ts';
-import { withSettings } from '../plan/settings-part.ts';
+import { plannedSettings, withSettings } from '../plan/settings-part.ts';
 import type { ManagedResource, PlanInput } from './contract.ts';
 
 /**

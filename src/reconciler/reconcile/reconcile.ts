@@ -11,8 +11,7 @@ import { NOT_OBSERVED, spokenBy, type ObservedState, isEmptyStore } from '../mod
 import { notCovered } from '../plan/approval.ts';
 import { refusalError } from '../plan/guard.ts';
 import type { Planned } from '../plan/plan-environment.ts';
-import { sameChanges } from '../plan/same-changes.ts';
-import { settingsPlanIn } from '../plan/settings-part.ts';
+import { sameChanges, settingsPlanIn } from '../plan/settings-part.ts';
 import type { Reconciled, ReconcileInput, ResourceEnd } from './contract.ts';
 import { joined, sameResult, untouched } from './ends.ts';
 import { interruption } from './interruption.ts';

@@ -9,13 +9,11 @@ import type { Origin } from '../model/effective.ts';
 import { formatPath } from '../model/path.ts';
 import { TYPE_NOUNS } from '../model/wording.ts';
 import type { Json } from '../model/value.ts';
-import { shownChange } from './change.ts';
-import { changeText, unknownText, warningText } from './change-text.ts';
-import { heading } from './section-text.ts';
+import { shownChange, inlineValue, isNested, yamlText } from './change.ts';
+import { changeText, unknownText, warningText, heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
-import { inlineValue, isNested, yamlText } from './values.ts';
 import { visible } from './visible.ts';
-import { groupedWarnings } from './warning-order.ts';
+import { groupedWarnings } from './section.ts';
 
 /** What a path of the file means; then, environment by environment, what is declared there and what an apply would do. */
 export function explainText(document: ExplainDocument, style: Style): string {

@@ -5,7 +5,7 @@ import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../mo
 import { counted, namesListed } from '../model/wording.ts';
 import { historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { paint, type Style } from './style.ts';
-import { inlineValue } from './values.ts';
+import { inlineValue } from './change.ts';
 import { visible } from './visible.ts';
 import { notCompared } from './wording.ts';
 

@@ -8,7 +8,7 @@ import type { Resource } from '../model/observed.ts';
 import { NOT_OBSERVED, type Spoken } from '../model/state.ts';
 import { heading } from './section-text.ts';
 import { paint, type Style } from './style.ts';
-import { ageText, yamlText } from './values.ts';
+import { ageText, yamlText } from './change.ts';
 import { visible } from './visible.ts';
 import { unreadSentence } from './wording.ts';
 

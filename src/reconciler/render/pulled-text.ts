@@ -9,10 +9,9 @@ import type {
   PulledValue,
 } from '../model/documents.gen.ts';
 import type { FileEdit, ShownLine } from '../model/pulled.ts';
-import { unknownText } from './change-text.ts';
-import { heading } from './section-text.ts';
+import { unknownText, heading } from './section-text.ts';
 import { paint, type Paint, type Style } from './style.ts';
-import { inlineValue, isNested } from './values.ts';
+import { inlineValue, isNested } from './change.ts';
 import { visible } from './visible.ts';
 import { unreadSentence } from './wording.ts';
 

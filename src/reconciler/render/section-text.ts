@@ -1,17 +1,30 @@
 import type { EnvironmentOutcome, OutcomeDocument } from '../model/outcome.ts';
 import { formatPath } from '../model/path.ts';
-import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
+import {
+  type EnvironmentPlan,
+  type PlanDocument,
+  changeName,
+  type Unknown,
+  type Warning,
+  isById,
+} from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
-import { changeName } from '../model/told.ts';
-import type { Voice } from './change.ts';
-import { changeText, unknownText, warningText } from './change-text.ts';
+import {
+  type Voice,
+  IN_THE_FILE,
+  ON_THE_SERVICE,
+  type ShownChange,
+  type Side,
+  inlineValue,
+  nestedDiff,
+} from './change.ts';
 import { outcomeSection, planSection, type Section } from './section.ts';
 import { paint, type Style } from './style.ts';
 import { isLeftOut } from './summary.ts';
 import { mergedText, summaryText } from './summary-text.ts';
-import { inlineValue } from './values.ts';
 import { visible } from './visible.ts';
 import { refusalSentence, refusalTitle, requestCounts, spokenText } from './wording.ts';
+import { participleOf } from '../model/action.ts';
 
 /**
  * A plan, environment by environment, and then its summary if there are several or if it is of a shard. The last line of each environment is
@@ -127,4 +140,88 @@ function lastLine({ sentence, requests, dialect }: Section, style: Style): strin
   const counts = sent !== null && style.verbose ? ` (${requestCounts(sent, dialect)})` : '';
   const first = color === null ? visible(lead) : paint(style, color, lead);
   return `${first}${visible(rest)}${counts}`;
+}
+
+/** A change in lines: what happens to which path, from which value to which, its reference; a diff if it is nested. */
+export function changeText(shown: ShownChange, style: Style): string[] {
+  if (shown.result !== null) return [resultLine(shown, style)];
+  const [first = '', ...rest] =
+    shown.voice === 'plan' ? plannedLines(shown, style) : foundLines(shown, style);
+  const { class: origin } = shown.change;
+  return [first + (origin === undefined ? '' : paint(style, 'dim', `  [${origin}]`)), ...rest];
+}
+
+function resultLine({ name, result }: ShownChange, style: Style): string {
+  const { mark, words, color } = result ?? { mark: '', words: '', color: 'dim' };
+  return `  ${paint(style, color, mark)} ${visible(name)}: ${visible(words)}`;
+}
+
+function plannedLines(shown: ShownChange, style: Style): string[] {
+  const { change, reason, values } = shown;
+  const head = headOf(shown, style);
+  if (isById(change))
+    return [
+      `${head}: will be ${participleOf(change.action) ?? change.action} (${visible(reason)})`,
+    ];
+  const ref = refText(change.ref, style);
+  switch (values.kind) {
+    case 'arrow': {
+      const after = sideText(values.after, style);
+      const before = values.before === null ? '' : `${inlineValue(values.before, style)} → `;
+      return [`${head}: ${before}${after}${ref}`];
+    }
+    case 'diff': {
+      const diff = nestedDiff(values.before, values.after, style).map((line) => `      ${line}`);
+      return [`${head}: ${visible(reason)}${ref}`, ...diff];
+    }
+    default:
+      return [`${head}: ${visible(reason)}${ref}`];
+  }
+}
+
+function foundLines(shown: ShownChange, style: Style): string[] {
+  const { change, reason, values } = shown;
+  const head = headOf(shown, style);
+  if (values.kind === 'sides') {
+    const why = isById(change) ? `: ${visible(reason)}` : '';
+    const service = `- ${ON_THE_SERVICE}  ${sideText(values.service, style)}`;
+    const file = `+ ${IN_THE_FILE}     ${sideText(values.file, style)}`;
+    return [
+      head + why,
+      `      ${paint(style, 'red', service)}`,
+      `      ${paint(style, 'green', file)}`,
+    ];
+  }
+  const { before, after, ref } = change;
+  const lines = [
+    paint(style, 'red', `--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}`),
+    paint(style, 'green', `+++ ${IN_THE_FILE}${after === null ? ': none' : ''}`),
+    ...nestedDiff(before, after, style),
+  ];
+  return [
+    `${head}: ${visible(reason)}${refText(ref, style)}`,
+    ...lines.map((line) => `      ${line}`),
+  ];
+}
+
+/** One side of a difference on a line. */
+export function sideText(side: Side, style: Style): string {
+  return 'words' in side ? visible(side.words) : inlineValue(side.value, style);
+}
+
+function headOf({ label, name }: ShownChange, style: Style): string {
+  return `  ${paint(style, label.color, label.mark)} ${paint(style, 'bold', visible(name))}`;
+}
+
+export function refText(ref: string | null, style: Style): string {
+  return ref === null ? '' : paint(style, 'dim', ` (${visible(ref)})`);
+}
+
+export function unknownText({ path, reason, ref }: Unknown, style: Style): string {
+  const mark = paint(style, 'cyan', '?');
+  return `  ${mark} ${visible(formatPath(path))}: ${visible(reason)}${refText(ref, style)}`;
+}
+
+export function warningText({ message }: Warning, style: Style): string {
+  return `  ${paint(style, 'yellow', '!')} ${visible(message)}`;
 }

@@ -1,18 +1,18 @@
+import type { Wording } from './change.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
-import type { Path } from '../model/path.ts';
+import { type Path, formatPath } from '../model/path.ts';
 import type {
   EnvironmentPlan,
   ErrorReport,
   PlanDocument,
   Unknown,
   Warning,
+  WarningCode,
 } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import { outcomeAttention, planAttention, type Attention } from '../model/summary.ts';
 import { resultLabel, shownChange, type Label, type ShownChange, type Voice } from './change.ts';
-import { verdictLabel, type Wording } from './verdict.ts';
-import { groupedWarnings } from './warning-order.ts';
 import {
   driftCaveat,
   outcomeHeadline,
@@ -22,6 +22,7 @@ import {
   seenText,
   type Sentence,
 } from './wording.ts';
+import type { Verdict } from '../model/verdict.ts';
 
 /**
  * What is shown of one environment, and in which words: the same in every format. A printer for each format lays it out and makes
@@ -134,4 +135,130 @@ const AFTERWARDS: ReadonlySet<string> = new Set([
 
 function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warning[] {
   return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
+}
+
+/** The verdict of an environment as it is shown. `error` words a failure by its kind. */
+export function verdictLabel(
+  verdict: Verdict,
+  wording: Wording,
+  error: Pick<ErrorReport, 'code'> | null,
+): Label {
+  const label = { ...LABELS, ...OTHERWISE[wording] }[verdict];
+  if (verdict !== 'error' && verdict !== 'failed') return label;
+  return { ...label, words: failureWords(error?.code) };
+}
+
+/** The kind of a failure. */
+export function failureWords(code = ''): string {
+  return Object.hasOwn(FAILURES, code) ? (FAILURES[code] ?? '') : LABELS.failed.words;
+}
+
+const DIFFERS: Label = { mark: '~', words: 'differs', color: 'yellow' };
+const DRIFT: Label = { mark: '~', words: 'drift', color: 'yellow' };
+const FAILED: Label = { mark: '✗', words: 'failed', color: 'red' };
+
+/** Each state in words, with a mark and a colour that mean the same. */
+export const LABELS = {
+  'in-sync': { mark: '✓', words: 'in sync', color: 'green' },
+  'not-empty': { mark: '✓', words: 'stored already', color: 'green' },
+  applied: { mark: '✓', words: 'applied', color: 'green' },
+  suspended: { mark: '‖', words: 'suspended', color: 'dim' },
+  'not-read': { mark: '·', words: 'not read yet', color: 'dim' },
+  'not-started': { mark: '·', words: 'not started', color: 'yellow' },
+  unknown: { mark: '?', words: 'could not be compared', color: 'cyan' },
+  pending: { mark: '~', words: 'pending edits', color: 'cyan' },
+  differs: DIFFERS,
+  drift: DRIFT,
+  conflict: { mark: '✗', words: 'conflict', color: 'red' },
+  refused: { mark: '✗', words: 'refused', color: 'red' },
+  error: FAILED,
+  failed: FAILED,
+  'not-converged': { mark: '✗', words: 'not converged', color: 'red' },
+  partial: { mark: '~', words: 'applied in part', color: 'yellow' },
+} as const satisfies Readonly<Record<Verdict, Label>>;
+
+/** A drift that an apply would refuse to undo is drift, like any other. */
+const OTHERWISE: Readonly<Record<Wording, Readonly<Partial<Record<Verdict, Label>>>>> = {
+  plan: {
+    pending: DIFFERS,
+    refused: { mark: '✗', words: 'apply would be refused', color: 'red' },
+  },
+  drift: { differs: DRIFT, refused: DRIFT },
+  apply: {},
+};
+
+const FAILURES: Readonly<Record<string, string>> = {
+  unreachable: 'unreachable',
+  'timed-out': 'timed out',
+  unauthorized: 'key refused',
+  tls: 'TLS failed',
+  'rate-limited': 'rate limited',
+  'reference-missing': 'reference missing',
+  declined: 'cancelled',
+  interrupted: 'stopped',
+  terminated: 'stopped',
+};
+
+/**
+ * Warnings in the order in which they are shown: what an apply would refuse or lose, what guards report, the rest. Those
+ * that differ only in the path they name become one with all the paths; documents keep them separate.
+ */
+export function groupedWarnings(warnings: readonly Warning[]): Warning[] {
+  const groups = new Map<string, Group>();
+  for (const warning of byWeight(warnings)) {
+    const named = namedIn(warning);
+    const key = JSON.stringify([warning.code, named?.before ?? warning.message, named?.after]);
+    const group = groups.get(key);
+    if (group === undefined)
+      groups.set(key, { warning, named, names: new Set([named?.name ?? '']) });
+    else group.names.add(named?.name ?? '');
+  }
+  return [...groups.values()].map(({ warning, named, names }) =>
+    named === null || names.size === 1
+      ? warning
+      : { ...warning, message: named.before + nameList([...names]) + named.after },
+  );
+}
+
+interface Group {
+  readonly warning: Warning;
+  readonly named: NamedPath | null;
+  readonly names: Set<string>;
+}
+
+/** A message around the one path that it names. */
+interface NamedPath {
+  readonly before: string;
+  readonly name: string;
+  readonly after: string;
+}
+
+/** A path in an mcp list, as `formatPath` writes it: these are what a warning can name in large numbers. */
+const MCP_PATH = /\bmcp_config\.\w+(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
+
+/** Null if a message names no path, or several. */
+function namedIn({ message, path }: Warning): NamedPath | null {
+  const own = path.length === 0 ? '' : formatPath(path);
+  const names = own !== '' && message.includes(own) ? [own] : (message.match(MCP_PATH) ?? []);
+  const [name] = names;
+  if (name === undefined || names.length > 1) return null;
+  const at = message.indexOf(name);
+  return { before: message.slice(0, at), name, after: message.slice(at + name.length) };
+}
+
+const MOST_NAMES = 12;
+
+function nameList(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
+}
+
+function byWeight(warnings: readonly Warning[]): Warning[] {
+  return warnings.toSorted((one, other) => weightOf(one.code) - weightOf(other.code));
+}
+
+/** 0: an apply would refuse or lose it; 1: a guard reports it; 2: anything else. */
+export function weightOf(code: WarningCode): 0 | 1 | 2 {
+  if (code === 'lose-unreadable') return 0;
+  return code === 'guard' ? 1 : 2;
 }

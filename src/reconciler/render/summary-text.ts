@@ -11,7 +11,8 @@ import {
   NOT_WHOLE,
   summaryLine,
 } from './summary.ts';
-import { verdictLabel, type Wording } from './verdict.ts';
+import { verdictLabel } from './section.ts';
+import { type Wording } from './change.ts';
 import { visible } from './visible.ts';
 
 const LONGEST_NAME = 32;

@@ -2,11 +2,9 @@ import { changeCount, type Attention, type AnySummary } from '../model/summary.t
 import { isFailure, VERDICTS, type Verdict } from '../model/verdict.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Shard } from '../model/shard.ts';
-import type { Label } from './change.ts';
-import type { Section } from './section.ts';
+import type { Label, Wording } from './change.ts';
+import { type Section, verdictLabel, weightOf } from './section.ts';
 import { shardName } from './shard-text.ts';
-import { verdictLabel, type Wording } from './verdict.ts';
-import { weightOf } from './warning-order.ts';
 import { countsText, driftCounts, notCompared } from './wording.ts';
 
 /** Up to so many environments each has a section; of more, those that need nobody are left to the summary. */

@@ -11,10 +11,8 @@ import {
 } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import type { Json } from '../model/value.ts';
-import type { Voice } from './change.ts';
-import type { Wording } from './verdict.ts';
+import { type Voice, ageText, type Wording } from './change.ts';
 import type { Paint } from './style.ts';
-import { ageText } from './values.ts';
 
 /** The last line of an environment's text: a part that is coloured, and the rest of it. */
 export interface Sentence {

@@ -1,9 +1,8 @@
 import { bareUrl, isSensitiveAddress, isSensitiveUrl } from '../model/address.ts';
-import { Identity } from '../model/identity.ts';
+import { Identity, Secret } from '../model/secret.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
 import { type Path, samePath } from '../model/path.ts';
 import { holdsSecretText, shownArgument } from '../model/secret-words.ts';
-import { Secret } from '../model/secret.ts';
 import { isShownProse, shownAt } from '../model/shown-places.ts';
 import {
   isList,

@@ -238,3 +238,10 @@ function unpackFault(error: Error): WireFault {
     cause: withoutText(error),
   };
 }
+
+export type Reply = Extract<WireAnswer, { kind: 'reply' }>;
+
+/** Whether a reply says that it is JSON. */
+export function isJson({ headers }: Reply): boolean {
+  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(headerOf(headers, 'content-type') ?? '');
+}

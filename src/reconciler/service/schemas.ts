@@ -1,7 +1,7 @@
 import type { DialectName } from '../model/dialect.ts';
 import { isList, isRecord, type Value } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
-import { askFor, jsonOf } from './ask.ts';
+import { askFor, jsonOf } from './request.ts';
 import type { Connection } from './connect.ts';
 import { DIALECTS } from './dialects.ts';
 import type { TimeLimits } from './retry.ts';

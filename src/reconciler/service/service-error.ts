@@ -117,3 +117,6 @@ function moreWords(requested: number, why: Why): string {
   if (requested > 0) return `, and asks to wait for ${seconds(requested)}`;
   return why === 'read' ? ', and the time for this environment is used up' : '';
 }
+
+/** What a service that is starting shows if the proxy in front of it has no route to it yet. */
+export const NO_ROUTE_YET = 'a proxy answers that nothing is there (status 404)';

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
-import { headerOf } from './exchange.ts';
-import { isJson, NO_ROUTE_YET, type Reply } from './ask.ts';
+import { headerOf, isJson, type Reply } from './exchange.ts';
 import {
+  NO_ROUTE_YET,
   LONGEST_WAIT,
   RATE_HINT,
   retryAfter,

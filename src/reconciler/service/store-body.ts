@@ -1,5 +1,5 @@
 import { fieldNamed, isNativePath, type SpecifiedField } from '../model/field.ts';
-import { holdsMask } from '../model/mask.ts';
+import { holdsMask } from '../model/secret-words.ts';
 import { type Path, pathNamed } from '../model/path.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { WriteAnswer } from '../model/ports.ts';
@@ -15,9 +15,9 @@ import type { Connection } from './connect.ts';
 import { encode } from './json.ts';
 import type { Places } from './native.ts';
 import type { TimeLimits } from './retry.ts';
-import { sendOnce } from './send.ts';
+import { sendOnce } from './request.ts';
+import { type Reply } from './exchange.ts';
 import { ServiceError } from './service-error.ts';
-import type { Reply } from './ask.ts';
 import { KEYED, listsOf, OTHERS, USUAL_TRANSPORT } from '../model/mcp-map.ts';
 import { entriesOf, identityOf, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Secret } from '../model/secret.ts';

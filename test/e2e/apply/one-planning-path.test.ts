@@ -249,7 +249,6 @@ describe('plans are made in one place', () => {
   it('and what else compares with the plan of a part verifies, follows or pulls', () => {
     expect(users('planSettings', 'plan/')).toEqual([
       'pull/target.ts',
-      'resources/settings/mend.ts',
       'resources/settings/send.ts',
       'resources/settings/verify.ts',
     ]);

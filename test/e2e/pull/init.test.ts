@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { readDotenv, withDotenv } from '../../../src/reconciler/host/dotenv.ts';
+import { readDotenv, withDotenv } from '../../../src/reconciler/host/reference-source.ts';
 import { init } from '../../../src/reconciler/operations/init.ts';
 import { pull } from '../../../src/reconciler/operations/pull.ts';
 import type { InitRequest } from '../../../src/reconciler/operations/initial.ts';

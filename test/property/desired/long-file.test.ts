@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
-import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { resolveServer, resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { readTargets, type Target } from '../../../src/reconciler/desired/target.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { DesiredState } from '../../../src/reconciler/model/state.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { parseFile, parseWhole, type ParsedFile } from '../../../src/reconciler/desired/parse.ts';
-import type { Member } from '../../../src/reconciler/desired/node.ts';
-import { sourceFile } from '../../../src/reconciler/desired/source-file.ts';
+import { type Member, sourceFile } from '../../../src/reconciler/desired/node.ts';
 import { itHolds } from '../../fixture/property-runs.ts';
 
 /** More than one part, and more than a long file has at least. */

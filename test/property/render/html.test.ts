@@ -11,7 +11,7 @@ import {
   validationHtml,
 } from '../../../src/reconciler/render/html/pages.ts';
 import { markup, markupSource } from '../../../src/reconciler/render/html/markup.ts';
-import { nestedDiff } from '../../../src/reconciler/render/values.ts';
+import { nestedDiff } from '../../../src/reconciler/render/change.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
 import { visible } from '../../../src/reconciler/render/visible.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';

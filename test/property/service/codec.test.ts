@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { isRecord, type ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { decode, encode } from '../../../src/reconciler/service/json.ts';
-import { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
 
 function decoded(text: string): ValueRecord {

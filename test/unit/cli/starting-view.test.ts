@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Stream } from '../../../src/command/cli/io.ts';
-import { progressView } from '../../../src/command/cli/progress-view.ts';
-import { startingView } from '../../../src/command/cli/starting-view.ts';
+import { progressView, startingView } from '../../../src/command/cli/progress-view.ts';
 
 const REFUSED = 'the connection was refused';
 

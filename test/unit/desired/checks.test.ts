@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { baseOf } from '../../../src/reconciler/desired/target.ts';
 import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { problems, read, SERVER, source, target, withSettings } from './reading.ts';
-import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
+import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
 
 describe('one problem, one report', () => {
   it.each<[string, string[]]>([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnostic, excerpt } from '../../../src/reconciler/desired/report.ts';
 import { isShowable } from '../../../src/reconciler/model/secret-words.ts';
-import { lineOf, locate, sourceFile } from '../../../src/reconciler/desired/source-file.ts';
+import { lineOf, locate, sourceFile } from '../../../src/reconciler/desired/node.ts';
 
 describe('a quoted line', () => {
   it.each<[string, string[], string]>([

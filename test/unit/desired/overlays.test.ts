@@ -1,7 +1,6 @@
 import { RULES } from '../../../src/reconciler/model/guard.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
-import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { resolveServer, resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { problems, read, settings, source, target } from './reading.ts';
 
 const FILE = `version: 1

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isForbiddenVariable } from '../../../src/reconciler/desired/references.ts';
-import { resolveServer } from '../../../src/reconciler/desired/resolve-server.ts';
+import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
 import { problems, read, SERVER, settings, source, target, withSettings } from './reading.ts';
 
 const CANARY = 'sk-CANARY-4f9a2c7e1b';

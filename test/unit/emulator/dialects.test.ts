@@ -3,10 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emulatorDialects } from '../../../src/emulator/options.ts';
-import {
-  EMBEDDED_DIALECTS,
-  embeddedAddress,
-} from '../../../src/reconciler/model/embedded-address.ts';
+import { EMBEDDED_DIALECTS, embeddedAddress } from '../../../src/reconciler/model/address.ts';
 import { DIALECTS } from '../../../src/reconciler/service/dialects.ts';
 import { emulatorAtRest, emulatorForTest, folderForTest } from './emulator.ts';
 import { send } from '../../contract/send.ts';

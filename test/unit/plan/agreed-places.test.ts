@@ -8,7 +8,7 @@ import {
   placesOf,
   plainIn,
   shownBy,
-} from '../../../src/reconciler/plan/agreed-places.ts';
+} from '../../../src/reconciler/plan/agreement.ts';
 import { declared } from './declared.ts';
 import { observed } from './hand-made.ts';
 

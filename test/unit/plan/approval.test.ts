@@ -8,7 +8,7 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value } from '../../../src/reconciler/model/value.ts';
 import { alreadyMade, notCovered, type Approved } from '../../../src/reconciler/plan/approval.ts';
 import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
-import { environmentPlan } from '../../../src/reconciler/plan/plan-document.ts';
+import { environmentPlan } from '../../../src/reconciler/plan/plan-environment.ts';
 import { change, NO_GUARDS, observed, planOf, step } from './hand-made.ts';
 
 const ABOUT = { name: 'production', origin: null, observed_at: null, digests: null };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
-import { Identity } from '../../../src/reconciler/model/identity.ts';
-import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { Identity, Secret } from '../../../src/reconciler/model/secret.ts';
 import type { SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { clearedSecrets, removedEntries } from '../../../src/reconciler/plan/cleared-secrets.ts';

@@ -7,7 +7,7 @@ import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { settingsToSave } from '../../../src/reconciler/plan/snapshot.ts';
-import type { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import type { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { settingsPart } from '../../../src/reconciler/plan/settings-part.ts';
 

@@ -2,17 +2,13 @@ import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
 import type { Plan, SettingsPlan } from '../../../src/reconciler/model/plan.ts';
 import type { DesiredState, ObservedState } from '../../../src/reconciler/model/state.ts';
-import {
-  planEnvironment,
-  type Planned,
-  type PlanTerms,
-} from '../../../src/reconciler/plan/plan-environment.ts';
+import { planEnvironment, type Planned } from '../../../src/reconciler/plan/plan-environment.ts';
+import { type PlanTerms, plannedSettings } from '../../../src/reconciler/plan/settings-part.ts';
 import {
   NOTHING_KNOWN,
   planSettings,
   type PlanOptions,
 } from '../../../src/reconciler/plan/plan-settings.ts';
-import { plannedSettings } from '../../../src/reconciler/plan/planned-alike.ts';
 import { observedOf } from '../../fixture/observed.ts';
 
 /** What a file declares whose settings block has these lines; references are variables, and those not given are missing. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsMaskText, looksLikeMask } from '../../../src/reconciler/model/mask.ts';
+import { holdsMaskText, looksLikeMask } from '../../../src/reconciler/model/secret-words.ts';
 
 describe('a mask of a service is recognised', () => {
   it.each([

@@ -3,8 +3,10 @@ import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
 import { digestsUnder } from '../../../src/reconciler/host/digests.ts';
 import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
-import { failedEnvironment } from '../../../src/reconciler/plan/plan-document.ts';
-import { planEnvironment } from '../../../src/reconciler/plan/plan-environment.ts';
+import {
+  failedEnvironment,
+  planEnvironment,
+} from '../../../src/reconciler/plan/plan-environment.ts';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { writtenSecrets } from '../../../src/reconciler/plan/plan-secrets.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';

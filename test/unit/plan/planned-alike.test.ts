@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changesOf } from '../../../src/reconciler/model/plan.ts';
-import type { PlanTerms } from '../../../src/reconciler/plan/plan-environment.ts';
+import type { PlanTerms } from '../../../src/reconciler/plan/settings-part.ts';
 import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared, environmentPlanned } from './declared.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { sameChanges } from '../../../src/reconciler/plan/same-changes.ts';
+import { sameChanges } from '../../../src/reconciler/plan/settings-part.ts';
 import { change, settingsPlan } from './hand-made.ts';
 
 const ONE = change(['language'], { before: 'en', after: 'fr' });

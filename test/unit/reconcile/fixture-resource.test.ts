@@ -11,7 +11,7 @@ import { redacted } from '../../../src/reconciler/model/redacted.ts';
 import { agreementAfter, sinceAgreement } from '../../../src/reconciler/plan/agreement.ts';
 import { alreadyMade, notCovered } from '../../../src/reconciler/plan/approval.ts';
 import { declaredDigests } from '../../../src/reconciler/plan/declared-form.ts';
-import { environmentPlan, planHead } from '../../../src/reconciler/plan/plan-document.ts';
+import { environmentPlan, planHead } from '../../../src/reconciler/plan/plan-environment.ts';
 import { classified } from '../../../src/reconciler/plan/three-way.ts';
 import { NOTHING_KNOWN } from '../../../src/reconciler/plan/plan-settings.ts';
 import { planSummary } from '../../../src/reconciler/model/summary.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
-import { mendingWrite } from '../../../src/reconciler/resources/settings/mend.ts';
+import { mendingWrite } from '../../../src/reconciler/resources/settings/verify.ts';
 import { observedOf } from '../../fixture/observed.ts';
 import { declared } from '../plan/declared.ts';
 

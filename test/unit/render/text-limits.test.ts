@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nestedDiff } from '../../../src/reconciler/render/values.ts';
+import { nestedDiff } from '../../../src/reconciler/render/change.ts';
 import { visible } from '../../../src/reconciler/render/visible.ts';
 
 const WHOLE = { color: false, width: null, verbose: true };

@@ -5,7 +5,7 @@ import { planHtml } from '../../../src/reconciler/render/html/pages.ts';
 import { json } from '../../../src/reconciler/render/json.ts';
 import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
 import { planText } from '../../../src/reconciler/render/section-text.ts';
-import { groupedWarnings } from '../../../src/reconciler/render/warning-order.ts';
+import { groupedWarnings } from '../../../src/reconciler/render/section.ts';
 import { environment, planOf } from '../../fixture/documents.ts';
 
 const PLAIN = { color: false, width: null, verbose: false };

@@ -8,7 +8,7 @@ import {
   type ValueRecord,
 } from '../../../src/reconciler/model/value.ts';
 import { decode, encode } from '../../../src/reconciler/service/json.ts';
-import { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
 
 function decoded(text: string): ValueRecord {
   const decoding = decode(Buffer.from(text));

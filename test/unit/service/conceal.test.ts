@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { isRecord, masked, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
-import { concealRecord } from '../../../src/reconciler/service/settings-v0/conceal.ts';
+import { concealRecord } from '../../../src/reconciler/service/settings-v0/read.ts';
 
 describe('conceal', () => {
   it('wraps password fields, but not the lack of one', () => {

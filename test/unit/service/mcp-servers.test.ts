@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Identity } from '../../../src/reconciler/model/identity.ts';
-import { Secret } from '../../../src/reconciler/model/secret.ts';
+import { Identity, Secret } from '../../../src/reconciler/model/secret.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { nameOf, serversIn, twiceProblem } from '../../../src/reconciler/service/store-body.ts';
 import { bodyText } from './answering.ts';

@@ -13,14 +13,13 @@ import { chooseTargets } from '../../../reconciler/operations/select.ts';
 import { endedText, previewText } from '../../../reconciler/render/section-text.ts';
 import { summaryText } from '../../../reconciler/render/summary-text.ts';
 import { confirmWith } from '../confirm.ts';
-import { OUTCOME_RENDERERS } from '../formats.ts';
+import { OUTCOME_RENDERERS } from '../printer.ts';
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
-import { awaitedItem, progressView } from '../progress-view.ts';
+import { awaitedItem, progressView, startingView } from '../progress-view.ts';
 import { shardOptions } from '../shard.ts';
-import { startingView } from '../starting-view.ts';
 import { runPlan } from './plan.ts';
 
 /**

@@ -7,9 +7,8 @@ import { visible } from '../../../reconciler/render/visible.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { progressView } from '../progress-view.ts';
+import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
-import { startingView } from '../starting-view.ts';
 
 /** `setpoint get WHAT`: what each service has, masked. */
 export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promise<number> {

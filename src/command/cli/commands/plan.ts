@@ -13,13 +13,12 @@ import { environmentText } from '../../../reconciler/render/section-text.ts';
 import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
 import type { Flags } from '../command-table.ts';
 import { hasJsonOutput, optionsFrom } from '../flags.ts';
-import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../formats.ts';
+import { DRIFT_RENDERERS, PLAN_RENDERERS } from '../printer.ts';
 import type { PlanFlags } from '../saved-plan.ts';
 import type { Io } from '../io.ts';
-import { awaitedItem, progressView } from '../progress-view.ts';
+import { awaitedItem, progressView, startingView } from '../progress-view.ts';
 import { handOn, reportFailure, reporterFor } from '../reporter.ts';
 import { shardOptions } from '../shard.ts';
-import { startingView } from '../starting-view.ts';
 
 /**
  * `setpoint plan`: exit 0; with --exit-code, 5 if a guard would refuse an apply and 2 if there are differences. Shows a saved plan

@@ -12,7 +12,7 @@ import { endedText, environmentText } from '../../../reconciler/render/section-t
 import { mergedText, summaryText } from '../../../reconciler/render/summary-text.ts';
 import type { Flags } from '../command-table.ts';
 import { namedOutputs } from '../flags.ts';
-import { reportRenderers } from '../formats.ts';
+import { reportRenderers } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
 import { differs, planExit } from './plan.ts';

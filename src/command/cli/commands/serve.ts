@@ -2,7 +2,7 @@ import { emulatorDialects, isEmulatorDialect } from '../../../emulator/options.t
 import { isServedState, servedStates } from '../../../emulator/options.ts';
 import { startEmulator, type EmulatorOptions } from '../../../emulator/start.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
-import { writePlace } from '../../../reconciler/host/write-place.ts';
+import { writePlace } from '../../../reconciler/host/write-aside.ts';
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import type { Flags } from '../command-table.ts';
 import { write, type Io } from '../io.ts';

@@ -5,9 +5,8 @@ import { confirmWith } from '../confirm.ts';
 import type { Flags } from '../command-table.ts';
 import { optionsFrom } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { progressView } from '../progress-view.ts';
+import { progressView, startingView } from '../progress-view.ts';
 import { conclude, reportFailure, reporterFor } from '../reporter.ts';
-import { startingView } from '../starting-view.ts';
 
 const COST =
   'A smoke test starts a conversation: it costs a call to the model, and leaves a conversation and a sandbox behind.';

@@ -4,7 +4,7 @@ import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/visible.ts';
 import type { Flags } from '../command-table.ts';
 import { environmentsNamed, optionsFrom } from '../flags.ts';
-import { VALIDATION_RENDERERS } from '../formats.ts';
+import { VALIDATION_RENDERERS } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 

@@ -1,7 +1,7 @@
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
 import { readSaved } from '../../../reconciler/operations/saved-document.ts';
 import { join } from 'node:path';
-import { keepYoungSpace } from '../../../reconciler/host/memory.ts';
+import { keepYoungSpace } from '../../../reconciler/host/this-process.ts';
 import { DiskAnswers } from '../../../reconciler/host/disk-answers.ts';
 import { readText } from '../../../reconciler/host/read-text.ts';
 import { listenOptions } from '../../../controller/page/listen-options.ts';

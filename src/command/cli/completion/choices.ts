@@ -1,6 +1,6 @@
 import { plainPaths } from '../../../reconciler/desired/field-path.ts';
 import { servedStates } from '../../../emulator/options.ts';
-import { EMBEDDED_DIALECTS } from '../../../reconciler/model/embedded-address.ts';
+import { EMBEDDED_DIALECTS } from '../../../reconciler/model/address.ts';
 import type { Target } from '../../../reconciler/desired/target.ts';
 import { fields } from '../../../reconciler/model/field.ts';
 import { labelPairs } from '../../../reconciler/operations/labelled.ts';

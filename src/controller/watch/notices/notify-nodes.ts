@@ -1,7 +1,6 @@
 import { lookUp } from '../../../reconciler/desired/lookup.ts';
-import { textOf, type MapNode, type Node } from '../../../reconciler/desired/node.ts';
+import { textOf, type MapNode, type Node, type Finding } from '../../../reconciler/desired/node.ts';
 import { diagnostic } from '../../../reconciler/desired/report.ts';
-import type { Finding } from '../../../reconciler/desired/source-file.ts';
 import { milliseconds } from '../../../reconciler/desired/blocks/watch.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import type { ReferenceSource } from '../../../reconciler/model/ports.ts';

@@ -1,5 +1,4 @@
-import type { MapNode, Node, overlay } from '../node.ts';
-import type { PlacedFinding } from '../source-file.ts';
+import type { MapNode, Node, overlay, PlacedFinding } from '../node.ts';
 import type { DeclaredItem, OnlyOn } from '../../model/state.ts';
 import type { Value } from '../../model/value.ts';
 

@@ -1,6 +1,13 @@
 import { declaredItems, type DeclaredItem, type DesiredState } from '../../model/state.ts';
-import { member, textOf, type MapNode, type Member, type Node } from '../node.ts';
-import { type PlacedFinding, locate } from '../source-file.ts';
+import {
+  member,
+  textOf,
+  type MapNode,
+  type Member,
+  type Node,
+  type PlacedFinding,
+  locate,
+} from '../node.ts';
 import { isMisspelt } from '../schema-lookup.ts';
 import type { Block, FilePath } from './block.ts';
 import { isNumberOrWord, isPlainWord } from './quotable.ts';

@@ -1,7 +1,6 @@
 import { secondName } from '../../model/collection.ts';
 import { namedItems } from '../items.ts';
-import { member, type MapNode, type Member, type Node } from '../node.ts';
-import type { PlacedFinding } from '../source-file.ts';
+import { member, type MapNode, type Member, type Node, type PlacedFinding } from '../node.ts';
 import type { Block, FilePath } from './block.ts';
 
 export const secrets: Block<'secrets'> = {

@@ -1,7 +1,14 @@
 import { isReservedHeader } from '../../model/reserved-header.ts';
-import { member, overlay, textOf, type MapNode, type Member, type Node } from '../node.ts';
+import {
+  member,
+  overlay,
+  textOf,
+  type MapNode,
+  type Member,
+  type Node,
+  type PlacedFinding,
+} from '../node.ts';
 import { mayHoldReference } from '../references.ts';
-import type { PlacedFinding } from '../source-file.ts';
 import { isMisspelt } from '../schema-lookup.ts';
 import { findingAt, type Block, type FilePath } from './block.ts';
 import { isPlainAddress, isPlainWord } from './quotable.ts';

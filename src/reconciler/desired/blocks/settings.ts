@@ -5,8 +5,14 @@ import { isSecretPlace } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, recordOf, type Value } from '../../model/value.ts';
 import { envPairs, shellWords } from '../lines.ts';
-import { member, plainValue, textOf, type MapNode, type Node } from '../node.ts';
-import type { PlacedFinding } from '../source-file.ts';
+import {
+  member,
+  plainValue,
+  textOf,
+  type MapNode,
+  type Node,
+  type PlacedFinding,
+} from '../node.ts';
 import {
   expectationAt,
   isNamedKey,

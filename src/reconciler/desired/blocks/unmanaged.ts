@@ -12,10 +12,9 @@ import { identityMember, isMcpList, MCP_LISTS } from '../../model/mcp.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../../model/path.ts';
 import type { SchemaLock } from '../../model/native-schema.ts';
 import { didYouMean, suggest } from '../../model/wording.ts';
-import { member, textOf, type MapNode, type Node } from '../node.ts';
+import { member, textOf, type MapNode, type Node, type PlacedFinding } from '../node.ts';
 import { mayHoldReference } from '../references.ts';
 import { settingsNodes } from '../schema-lookup.ts';
-import type { PlacedFinding } from '../source-file.ts';
 import { findingAt, type Block, type FilePath } from './block.ts';
 import { isPlainPath } from './quotable.ts';
 

@@ -1,7 +1,6 @@
 import { parseDuration } from '../../model/duration.ts';
 import type { WatchSettings, Window } from '../../model/watch.ts';
-import { member, textOf, type MapNode, type Node } from '../node.ts';
-import type { PlacedFinding } from '../source-file.ts';
+import { member, textOf, type MapNode, type Node, type PlacedFinding } from '../node.ts';
 import { findingAt, type Block, type FilePath } from './block.ts';
 import { isNumberOrWord } from './quotable.ts';
 

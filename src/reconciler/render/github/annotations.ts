@@ -1,15 +1,12 @@
 import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
-import type { PlanDocument } from '../../model/plan.ts';
+import { type PlanDocument, changeName } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
-import { changeName } from '../../model/told.ts';
-import { isDangerous, type ShownChange } from '../change.ts';
-import { changeText } from '../change-text.ts';
-import { outcomeSections, planSections, type Section } from '../section.ts';
+import { isDangerous, type ShownChange, inlineValue } from '../change.ts';
+import { changeText } from '../section-text.ts';
+import { outcomeSections, planSections, type Section, weightOf } from '../section.ts';
 import { PLAIN } from '../style.ts';
-import { inlineValue } from '../values.ts';
-import { weightOf } from '../warning-order.ts';
 import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
 import { commands, type Annotation } from './command.ts';
 

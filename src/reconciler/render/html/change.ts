@@ -1,9 +1,16 @@
 import { counted } from '../../model/wording.ts';
 import type { ChangeClass } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
-import { IN_THE_FILE, ON_THE_SERVICE, type ShownChange, type Side } from '../change.ts';
+import {
+  IN_THE_FILE,
+  ON_THE_SERVICE,
+  type ShownChange,
+  type Side,
+  inlineValue,
+  isTooLong,
+  nestedDiff,
+} from '../change.ts';
 import { PLAIN, WHOLE, type Paint } from '../style.ts';
-import { inlineValue, isTooLong, nestedDiff } from '../values.ts';
 import { markup, type Markup, type MarkupPart } from './markup.ts';
 import { chipHtml, refHtml, rowHtml, softHtml, sourceHtml } from './parts.ts';
 

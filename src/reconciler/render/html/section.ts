@@ -1,8 +1,7 @@
 import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath } from '../../model/path.ts';
-import type { ErrorReport, Unknown } from '../../model/plan.ts';
-import { changeName } from '../../model/told.ts';
+import { type ErrorReport, type Unknown, changeName } from '../../model/plan.ts';
 import { unlistedError, type Section } from '../section.ts';
 import {
   refusalSentence,

@@ -1,12 +1,11 @@
 import type { OutcomeDocument } from '../../model/outcome.ts';
 import type { Merged, PlanDocument } from '../../model/plan.ts';
-import { gravityOf } from '../../model/summary.ts';
+import { gravityOf, compared } from '../../model/summary.ts';
 import { needsAttention } from '../../model/verdict.ts';
 import { counted } from '../../model/wording.ts';
-import { compared } from '../../model/worst.ts';
 import type { Section } from '../section.ts';
+import type { Wording } from '../change.ts';
 import { attentionWords, FEW, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
-import type { Wording } from '../verdict.ts';
 import { sentenceText } from '../wording.ts';
 import { markup, type Markup } from './markup.ts';
 import { chipHtml, softHtml } from './parts.ts';

@@ -5,8 +5,8 @@ import type { PlanDocument, Run, Tool } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import { TOOL } from '../../model/version.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
+import { type Wording } from '../change.ts';
 import { environmentsText, isLeftOut, isSummed } from '../summary.ts';
-import type { Wording } from '../verdict.ts';
 import { linkTarget } from '../visible.ts';
 import {
   errorAlert,

@@ -1,15 +1,12 @@
 import { counted } from '../../model/wording.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, type Path } from '../../model/path.ts';
-import type { Change, Unknown } from '../../model/plan.ts';
-import { changeName, isById } from '../../model/told.ts';
+import { type Change, type Unknown, changeName, isById } from '../../model/plan.ts';
 import type { Json } from '../../model/value.ts';
-import { isDangerous, type ShownChange } from '../change.ts';
-import { changeText, sideText } from '../change-text.ts';
-import { unlistedError, type Section } from '../section.ts';
+import { isDangerous, type ShownChange, inlineValue, isNested, isTooLong } from '../change.ts';
+import { changeText, sideText } from '../section-text.ts';
+import { unlistedError, type Section, weightOf } from '../section.ts';
 import { PLAIN, WHOLE, type Style } from '../style.ts';
-import { inlineValue, isNested, isTooLong } from '../values.ts';
-import { weightOf } from '../warning-order.ts';
 import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
 import {
   alert,

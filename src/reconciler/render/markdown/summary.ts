@@ -2,7 +2,7 @@ import type { Merged, PlanDocument } from '../../model/plan.ts';
 import type { AnySummary } from '../../model/summary.ts';
 import { counted } from '../../model/wording.ts';
 import { attentionLabel, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
-import type { Wording } from '../verdict.ts';
+import type { Wording } from '../change.ts';
 import { alert, table, tableRow, type CommentBlock, type CommentEntry } from './blocks.ts';
 import { label, prose, shortened } from './inline.ts';
 

@@ -3,7 +3,7 @@ import type { Clock, WriteFailure } from '../../model/ports.ts';
 import type { SmokeStep } from '../../model/documents.gen.ts';
 import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
-import { ambiguous, sendOnce } from '../../service/send.ts';
+import { ambiguous, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { idIn, nameIn, stateIn } from '../../service/v1/records.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';

@@ -3,7 +3,7 @@ import { MASK } from '../../model/secret.ts';
 import { isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../../service/connect.ts';
 import { notInSnapshot, type ReaderOf, type WriterOf } from '../../service/port.ts';
-import { ambiguous, sendOnce } from '../../service/send.ts';
+import { ambiguous, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { idIn, nameIn, stateIn, timeIn } from '../../service/v1/records.ts';
 import { itemsIn, listPages, pageIn } from '../../service/v1/list.ts';

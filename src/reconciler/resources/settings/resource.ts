@@ -1,7 +1,240 @@
-import { plannedSettings } from '../../plan/planned-alike.ts';
-import { SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
-import type { ManagedResource } from '../../reconcile/contract.ts';
-import { writeSettings } from './write.ts';
+import { asSetpointError, SetpointError } from '../../model/error.ts';
+import type { Remainder, Result } from '../../model/outcome.ts';
+import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
+import type { Change, SettingsPlan, SettingsWrite, Warning } from '../../model/plan.ts';
+import type { ObservedState } from '../../model/state.ts';
+import { broughtBy, withBrought } from '../../plan/profiles.ts';
+import { withFollowing } from '../../plan/changed-along.ts';
+import { writtenSecrets } from '../../plan/plan-secrets.ts';
+import { serverOwned } from '../../plan/side-effects.ts';
+import type { ReconcileInput, ResourceEnd, ManagedResource } from '../../reconcile/contract.ts';
+import { sameResult, untouched } from '../../reconcile/ends.ts';
+import { interruption } from '../../reconcile/interruption.ts';
+import { mendingWrite, CAME_BACK, unmanagedLine, verify, type Verification } from './verify.ts';
+import { activatedAgain, toldOfProfile } from './profile.ts';
+import { send } from './send.ts';
+import { plannedSettings, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
+
+/**
+ * Sends the plan's write, and observes whether the service has it. One more write may follow, if the first had a side effect
+ * that the service is known for: a declared secret fell out, or an entry that the server adds by itself doubled. Without changes nothing is
+ * sent. Never throws.
+ */
+export async function writeSettings(
+  input: ReconcileInput,
+  plan: SettingsPlan,
+  before: ObservedState,
+): Promise<ResourceEnd> {
+  if (plan.changes.length === 0) return { ...untouched([], plan.warnings), unknown: plan.unknown };
+  const write = plan.write ?? { fields: {}, observed: before };
+  const failedWith = (
+    result: Result,
+    error: SetpointError,
+    more: readonly Warning[] = [],
+  ): ResourceEnd => ({
+    status: 'failed',
+    results: sameResult(plan.changes, result),
+    started: new Map(),
+    remaining: [],
+    unknown: plan.unknown,
+    warnings: [...plan.warnings, ...more],
+    error: interruption(input.signal) ?? error,
+  });
+  let putBack: () => Promise<void>;
+  try {
+    putBack = await forgotten(input, write);
+  } catch (thrown) {
+    return failedWith('not-sent', asSetpointError(thrown));
+  }
+  try {
+    const sent = await send(input, write, before);
+    if (sent.kind === 'not-stored')
+      return failedWith('not-sent', sent.error, await unlessKept(putBack()));
+    if (sent.kind === 'unclear') return failedWith('unknown', maybeStored(sent.error));
+    const brought = withBrought(before, broughtBy(write.fields, before));
+    const expected = withFollowing(brought, write.fields, input.desired);
+    const first = await verify(input, before, expected, plan);
+    const mended = await mend(input, plan, expected, first.observed);
+    const second = mended.sent
+      ? await verify(input, before, expected, plan, [first.observed])
+      : first;
+    const activated = await activatedAgain(input, write, before, second.observed);
+    const verification = activated.sent
+      ? await verify(input, before, expected, plan, [first.observed, second.observed])
+      : second;
+    const told = toldOfProfile(plan, before, verification.observed, activated);
+    const end = concluded(input, { ...plan, warnings: told }, verification, sent.error);
+    const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
+    const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];
+    const warnings = [...end.warnings, ...mended.warnings, ...ownWarnings(owned)];
+    return await remembered(input, confirmed, { ...end, warnings });
+  } catch (thrown) {
+    // The write was sent, and observing it failed: the service may hold any state that was on its way.
+    return failedWith('unknown', notVerified(asSetpointError(thrown)));
+  }
+}
+
+/**
+ * Drops the fingerprints of the secrets that a write carries. If they cannot be dropped, the write must not be sent: a run that
+ * ended before its verification would leave the old one behind, and a later plan would take an earlier value of the secret for
+ * the one that is stored.
+ */
+function forgotten(
+  { desired, fingerprints }: ReconcileInput,
+  write: SettingsWrite,
+): Promise<() => Promise<void>> {
+  return fingerprints.forget(writtenSecrets(desired, write).map(({ path }) => path));
+}
+
+/** The corrective write; `confirmed` if the service confirmed that it is stored. */
+interface Mended {
+  readonly sent: boolean;
+  readonly confirmed: SettingsWrite | null;
+  readonly warnings: readonly Warning[];
+}
+
+/** Sends the corrective write, if one is needed. The observation that follows shows whether it took effect. */
+async function mend(
+  input: ReconcileInput,
+  plan: SettingsPlan,
+  before: ObservedState,
+  latest: ObservedState,
+): Promise<Mended> {
+  const write = mendingWrite(input.desired, plan, before, latest);
+  const unsent = { sent: false, confirmed: null, warnings: [] };
+  if (write === null || interruption(input.signal) !== null) return unsent;
+  const warnings = await unlessKept(forgotten(input, write));
+  if (warnings.length > 0) return { ...unsent, warnings };
+  const sent = await send(input, write, latest);
+  const confirmed = sent.kind === 'stored' && sent.confirmed ? write : null;
+  return { sent: true, confirmed, warnings };
+}
+
+/**
+ * Keeps fingerprints of the secrets in a write that the service has confirmed and the verification did not contradict. If they
+ * cannot be kept, that is a warning: the write is done.
+ */
+async function remembered(
+  input: ReconcileInput,
+  confirmed: SettingsWrite | null,
+  end: ResourceEnd,
+): Promise<ResourceEnd> {
+  if (end.status !== 'applied' || confirmed === null) return end;
+  const written = writtenSecrets(input.desired, confirmed);
+  const kept = input.fingerprints.remember(written, input.clock.now());
+  return { ...end, warnings: [...end.warnings, ...(await unlessKept(kept))] };
+}
+
+async function unlessKept(work: Promise<unknown>): Promise<Warning[]> {
+  try {
+    await work;
+    return [];
+  } catch (thrown) {
+    const { message } = asSetpointError(thrown);
+    return [{ code: 'not-remembered', message, path: [] }];
+  }
+}
+
+function concluded(
+  input: ReconcileInput,
+  plan: SettingsPlan,
+  verification: Verification,
+  answered: SetpointError | null,
+): ResourceEnd {
+  const { remaining, unknown } = verification;
+  const stopped = interruption(input.signal);
+  const error = remaining.length > 0 ? settingsNotConverged(remaining) : null;
+  return {
+    status: remaining.length > 0 ? 'not-converged' : 'applied',
+    results: new Map(plan.changes.map((change) => [change, resultOf(change, verification)])),
+    started: new Map(),
+    remaining,
+    unknown,
+    warnings: [...plan.warnings, ...(answered === null ? [] : [answeredWithError(answered)])],
+    error: stopped === null ? error : finishedFirst(stopped, error),
+  };
+}
+
+/** The error of a stop that was requested while the write was under way. */
+function finishedFirst(stopped: SetpointError, error: SetpointError | null): SetpointError {
+  const message = `${stopped.message} The write in flight was finished and ${error === null ? 'verified' : 'is not converged'}.`;
+  return new SetpointError(stopped.code, message, {
+    hint: error?.hint ?? 'Nothing is left to do here.',
+  });
+}
+
+function resultOf(change: Change, { remaining, unknown, observed }: Verification): Result {
+  if (remaining.some(({ path }) => samePath(path, change.path))) return 'unknown';
+  if (!isShown(change, observed) && isConfirmedStored(change, observed)) return 'set';
+  const isBlind =
+    unknown.some(
+      ({ path }) =>
+        samePath(path, change.path) ||
+        // Of a rotated entry nothing is new but its secrets.
+        (change.action === 'rotate' && isWithin(path, change.path)),
+    ) ||
+    isNeverReported(change, observed) ||
+    (!isShown(change, observed) && observed.secrets.get(formatPath(change.path)) === 'stored');
+  return isBlind ? 'unverifiable' : 'verified';
+}
+
+/** Whether no service of the dialect reports what the field holds. */
+function isNeverReported({ path: [name = ''] }: Change, { dialect }: ObservedState): boolean {
+  return dialect.fields.get(name)?.reads === 'nothing';
+}
+
+/** Whether the service has shown a secret that it masks. */
+function isShown({ path }: Change, { revealed }: ObservedState): boolean {
+  return revealed?.has(formatPath(path)) === true;
+}
+
+/** A secret that was not stored and is now: that one is stored is confirmed, and not which. */
+function isConfirmedStored({ action, path }: Change, after: ObservedState): boolean {
+  return action === 'set' && after.secrets.get(formatPath(path)) === 'stored';
+}
+
+function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
+  const [first] = remaining;
+  const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
+  const back = remaining.filter(({ reason }) => reason === CAME_BACK).map(({ path }) => path);
+  const hint = back.length > 1 ? `Leave them to the server: ${unmanagedLine(back)}` : first?.hint;
+  return new SetpointError(
+    'not-converged',
+    `After the write these are not as declared: ${paths}.`,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+/** All entries that the server adds by itself, and what to write so that they are left to it. */
+function ownWarnings(owned: readonly Path[]): Warning[] {
+  if (owned.length === 0) return [];
+  const message = `The server adds ${owned.map(formatPath).join(', ')} by itself, so that each write is corrected by another. Remove what is the server's own from the file, and list it: ${unmanagedLine(owned)}`;
+  return [{ code: 'server-owned', message, path: [] }];
+}
+
+function answeredWithError(error: SetpointError): Warning {
+  return {
+    code: 'answered-with-error',
+    message: `The write took effect although the service answered with an error: ${error.message}`,
+    path: [],
+  };
+}
+
+function maybeStored(error: SetpointError): SetpointError {
+  return new SetpointError(
+    'state-unknown',
+    `The write may or may not have taken effect. ${error.message}`,
+    { cause: error },
+  );
+}
+
+function notVerified(error: SetpointError): SetpointError {
+  return new SetpointError(
+    'state-unknown',
+    `The write was sent and could not be verified. ${error.message}`,
+    { cause: error },
+  );
+}
 
 /** The settings of a service. What the service is shows in them, so that they are observed before any other resource is read. */
 export const SETTINGS_RESOURCE: ManagedResource = {

@@ -7,7 +7,6 @@ import { retryPause } from '../../reconcile/pauses.ts';
 import type { Actuator } from '../../model/ports.ts';
 import type { WriterOf } from '../../service/port.ts';
 import { settingsActuator } from '../../service/settings.ts';
-import { observePastLag } from './observe.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 
 /**
@@ -81,5 +80,26 @@ async function observedAfter(
   } catch (thrown) {
     if (input.abandon?.aborted === true) throw thrown;
     return null;
+  }
+}
+
+/** A read may come from a replica that lags behind a write: it is repeated after these pauses, in milliseconds. */
+const PAUSES = [500, 1000, 2000, 4000];
+
+/**
+ * Observes the settings after a write until they differ from all earlier states, or `isDone` accepts them. After a request to
+ * stop there is one more observation and no pause.
+ */
+export async function observePastLag(
+  input: ReconcileInput,
+  earlier: readonly ObservedState[],
+  isDone: (shown: ObservedState) => boolean,
+): Promise<ObservedState> {
+  for (let attempt = 0; ; attempt++) {
+    const shown = await unlessAbandoned(input.settings.observe(), input.abandon);
+    const pause = PAUSES[attempt];
+    const lags = earlier.some((state) => sameState(state, shown)) && !isDone(shown);
+    if (!lags || pause === undefined || interruption(input.signal) !== null) return shown;
+    await input.clock.sleep(pause, input.signal);
   }
 }

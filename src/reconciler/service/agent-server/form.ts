@@ -1,7 +1,7 @@
 import type { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
 import { isRecord, type Value, valueAt, type ValueRecord } from '../../model/value.ts';
-import { type Ask, namedRelease, type ReleaseNaming } from '../ask.ts';
+import { type Ask, namedRelease, type ReleaseNaming } from '../request.ts';
 import { unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';
 import { AGENT, CONVERSATION, KEY_FLAG, MISC, PLACES, PREFERENCES } from './dialect.ts';

@@ -11,7 +11,8 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { type Ask, jsonOf, type Reply } from '../ask.ts';
+import { type Ask, jsonOf } from '../request.ts';
+import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { listsOf } from '../store-body.ts';
 import { flatRecord, nativeState } from '../native.ts';

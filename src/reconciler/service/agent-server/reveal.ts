@@ -1,10 +1,10 @@
 import type { SetpointError } from '../../model/error.ts';
-import { isMasked } from '../../model/mask.ts';
+import { isMasked } from '../../model/secret-words.ts';
 import { pathNamed } from '../../model/path.ts';
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState } from '../../model/state.ts';
 import { isList, isRecord, recordOf, sameValue, type Value, valueAt } from '../../model/value.ts';
-import { type Ask, jsonOf } from '../ask.ts';
+import { type Ask, jsonOf } from '../request.ts';
 import type { Connection } from '../connect.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';

@@ -10,7 +10,8 @@ import { bodyProblem, type BodyToStore, mergedBody, storeBody } from '../store-b
 import { AGENT, AGENT_SERVER, CONVERSATION, MISC, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { serversDiff } from './servers-diff.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { jsonOf, type Reply } from '../ask.ts';
+import { jsonOf } from '../request.ts';
+import { type Reply } from '../exchange.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';
 

@@ -11,7 +11,8 @@ import {
   valueAt,
   type ValueRecord,
 } from '../../model/value.ts';
-import { type Ask, jsonOf, type Reply, isNothingStored } from '../ask.ts';
+import { type Ask, jsonOf, isNothingStored } from '../request.ts';
+import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { flatRecord, nativeState, unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';

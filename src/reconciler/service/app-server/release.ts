@@ -1,6 +1,6 @@
 import { isList, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { SetpointError } from '../../model/error.ts';
-import { type Ask, jsonOf, namedRelease, OPENAPI } from '../ask.ts';
+import { type Ask, jsonOf, namedRelease, OPENAPI } from '../request.ts';
 import type { Connection } from '../connect.ts';
 import { ServiceError } from '../service-error.ts';
 import { statusError } from '../status-error.ts';

@@ -16,7 +16,7 @@ import {
   storeBody,
   twiceProblem,
 } from '../store-body.ts';
-import type { Reply } from '../ask.ts';
+import type { Reply } from '../exchange.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
 import { APP_SERVER, PLACES, SETTINGS_PATH } from './dialect.ts';

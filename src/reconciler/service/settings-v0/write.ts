@@ -1,8 +1,7 @@
-import { SHORTEST_INSIDE } from '../../model/encodings.ts';
+import { SHORTEST_INSIDE, Redactor } from '../../model/redactor.ts';
 import { unmaskedConfig } from '../../model/mcp.ts';
 import type { SettingsWrite } from '../../model/plan.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { Redactor } from '../../model/redactor.ts';
 import type { Secret } from '../../model/secret.ts';
 import {
   isList,
@@ -13,9 +12,9 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
-import { jsonOf, type Reply } from '../ask.ts';
+import { jsonOf, sendOnce } from '../request.ts';
+import { type Reply } from '../exchange.ts';
 import { encode } from '../json.ts';
-import { sendOnce } from '../send.ts';
 import type { TimeLimits } from '../retry.ts';
 import { ServiceError } from '../service-error.ts';
 import { SETTINGS_PATH } from './dialect.ts';

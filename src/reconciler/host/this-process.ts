@@ -1,3 +1,25 @@
+import { setMaxListeners } from 'node:events';
+
+/**
+ * Makes this process end quickly although it sends requests: it would wait at its end until V8 has optimised undici's WebAssembly,
+ * longer than a request takes. The quick compiler alone is enough. Called before the first request; nothing else of the process may
+ * rely on V8's optimising compiler for WebAssembly.
+ */
+export function endQuickly(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
+}
+
+/**
+ * Has V8 optimise smaller pieces of this process's code. Its compiler works on another processor, for longer than a run over thousands of
+ * environments sends requests: with less to do at a time it is done with what runs often much earlier. For a process that is
+ * this run and nothing else.
+ */
+export function optimizeInSmallPieces(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(`--${PIECE}=400`);
+}
+
+const PIECE = 'max-inlined-bytecode-size-cumulative';
+
 /** Bytes by which what is in use may grow before it is looked through. */
 const GROWTH = 16 * 1024 * 1024;
 
@@ -37,8 +59,15 @@ export function keepYoungSpace(): void {
 
 const YOUNG_GROWTH = 'semi-space-growth-factor';
 
-/** What sets V8 back to how it starts: see quick-end.ts. */
-export const USUAL_MEMORY_FLAGS: readonly string[] = ['--no-expose-gc', `--${YOUNG_GROWTH}=2`];
+/** What sets V8 back to how it starts. It takes a compiled form only under the flags under which that was made. */
+export const USUAL_FLAGS: readonly string[] = [
+  '--no-liftoff-only',
+  '--wasm-tier-up',
+  '--wasm-dynamic-tiering',
+  `--${PIECE}=920`,
+  '--no-expose-gc',
+  `--${YOUNG_GROWTH}=2`,
+];
 
 function newCollector(): Collector {
   // Loaded here: most runs never come to this.
@@ -53,4 +82,9 @@ function newCollector(): Collector {
     // The first time finds what reading the files has left behind.
     left: Number.NEGATIVE_INFINITY,
   };
+}
+
+/** Lets each request of a run listen to the run's signal. Node warns from eleven listeners on, which may be a mistake elsewhere. */
+export function allowListeners(signal: AbortSignal | undefined): void {
+  if (signal !== undefined) setMaxListeners(0, signal);
 }
