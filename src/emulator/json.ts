@@ -23,6 +23,12 @@ export function memberOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** An object's own member of that name if it is an object, or an empty one. */
+export function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = memberOf(object, name) ?? null;
+  return isJsonObject(value) ? value : {};
+}
+
 /** `position` counts characters (not UTF-16 units) from 0, as the real server does in `detail[].loc`. */
 export type JsonReading =
   | { readonly kind: 'json'; readonly value: Json }

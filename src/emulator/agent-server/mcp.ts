@@ -1,6 +1,13 @@
 import type { Call } from '../call.ts';
 import { type Answer, detail, unauthorized, unprocessable } from '../http/answer.ts';
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  objectAt,
+} from '../json.ts';
 import { fit } from '../native/fit.ts';
 import type { Verdict } from '../rules.ts';
 import { readSentBody } from './body.ts';
@@ -91,9 +98,7 @@ function redacted(input: Json): Json {
 }
 
 function mcpEntryMap(record: JsonObject): JsonObject {
-  const agent = memberOf(record, 'agent_settings') ?? null;
-  const entries = isJsonObject(agent) ? (memberOf(agent, 'mcp_config') ?? null) : null;
-  return isJsonObject(entries) ? entries : {};
+  return objectAt(objectAt(record, 'agent_settings'), 'mcp_config');
 }
 
 function diffOf(key: string, entry: Json) {

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   memberOf,
   mergePatch,
+  objectAt,
 } from '../json.ts';
 import { filledIn, settledLlm, mcpProblem } from '../native/class-rules.ts';
 import { profileOf } from '../native/profiles.ts';
@@ -48,11 +49,6 @@ export function patched(
   return profile === undefined
     ? after
     : { ...after, agent_settings: { ...settings, llm: profile } };
-}
-
-function objectAt(record: JsonObject, name: string): JsonObject {
-  const value = memberOf(record, name) ?? null;
-  return isJsonObject(value) ? value : {};
 }
 
 /** The other name of the kind `openhands`; to write it counts as a change of the kind. */

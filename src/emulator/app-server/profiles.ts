@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts';
 import { type Answer, detail, json, unauthorized, unprocessable } from '../http/answer.ts';
 import { decodeBody } from '../http/body.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
 import {
   fitProfile,
   isKeySet,
@@ -132,9 +132,7 @@ function madeOf(kind: AppServerKind, record: JsonObject, name: string, sent: Sen
 }
 
 function settingsLlm(record: JsonObject): JsonObject {
-  const agent = memberOf(record, 'agent_settings') ?? null;
-  const llm = isJsonObject(agent) ? (memberOf(agent, 'llm') ?? null) : null;
-  return llm !== null && isJsonObject(llm) ? llm : {};
+  return objectAt(objectAt(record, 'agent_settings'), 'llm');
 }
 
 /** DELETE /api/v1/settings/profiles/{name}, whether it is there or not: the first of those left takes the place of the active one. */

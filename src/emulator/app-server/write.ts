@@ -1,8 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, objectAt } from '../json.ts';
 import { fit } from '../native/fit.ts';
-import { filledIn } from '../native/class-rules.ts';
-import { settledLlm } from '../native/class-rules.ts';
-import { mcpProblem } from '../native/class-rules.ts';
+import { filledIn, mcpProblem, settledLlm } from '../native/class-rules.ts';
 import { mergePatch } from '../json.ts';
 import { pythonType, refusalText } from '../native/refusal-text.ts';
 import { MASK } from '../native/secret-places.ts';
@@ -118,11 +116,6 @@ function failsOn(diff: JsonObject): boolean {
 
 function withLlm(agent: Json, llm: JsonObject): Json {
   return isJsonObject(agent) && Object.keys(llm).length > 0 ? { ...agent, llm } : agent;
-}
-
-function objectAt(record: JsonObject, name: string): JsonObject {
-  const value = memberOf(record, name) ?? null;
-  return isJsonObject(value) ? value : {};
 }
 
 /** The map of mcp servers is replaced whole. Source: contract "mcp_config: secrets left out", "mcp_config: null after a value". */

@@ -162,6 +162,12 @@ export function isEmpty(value: Value | undefined): boolean {
   );
 }
 
+/** Whether a value is nothing, or a list or record without a member. */
+export function holdsNothing(value: Value): boolean {
+  if (isList(value)) return value.length === 0;
+  return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
+}
+
 /** Whether a text fits, or the one that a secret holds; what is no text does not. */
 export function textFits(value: Value | undefined, isFit: (text: string) => boolean): boolean {
   return value instanceof Secret ? value.fits(isFit) : typeof value === 'string' && isFit(value);

@@ -6,7 +6,7 @@ import { formatPath } from '../model/path.ts';
 import { changesOf, type Change, type Plan, isById } from '../model/plan.ts';
 import { Secret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
-import { isEmpty, isList, isRecord, type Value } from '../model/value.ts';
+import { holdsNothing, isEmpty, type Value } from '../model/value.ts';
 import { clearedSecrets, removedEntries } from './cleared-secrets.ts';
 import { movedEndpoints, touchedBy } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
@@ -160,15 +160,7 @@ function verbOf({ path, action }: Change): string | null {
 
 function isRun({ replaced, only }: Code, value: Value): boolean {
   if (only !== undefined) return isValue(value, only);
-  return replaced || !isNothing(value);
-}
-
-function isNothing(value: Value): boolean {
-  return isEmpty(value) || (isList(value) && value.length === 0) || holdsNothing(value);
-}
-
-function holdsNothing(value: Value): boolean {
-  return isRecord(value) && Object.keys(value).length === 0;
+  return replaced || !holdsNothing(value);
 }
 
 /** Whether a value is the expected one, also if it came from a reference. */

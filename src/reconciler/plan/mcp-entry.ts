@@ -15,6 +15,7 @@ import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import {
+  holdsNothing,
   isEmpty,
   isList,
   isRecord,
@@ -191,14 +192,9 @@ function compareRecord(
 
 /** null is as good as an empty list, an empty map and an empty text: the service reads them alike. */
 function isSameMember(declared: Value, actual: Value): boolean {
-  if (declared === null) return isNoMember(actual);
-  if (actual === null) return isNoMember(declared);
+  if (declared === null) return holdsNothing(actual);
+  if (actual === null) return holdsNothing(declared);
   return (isEmpty(declared) && isEmpty(actual)) || sameValue(declared, actual);
-}
-
-function isNoMember(value: Value): boolean {
-  if (isList(value)) return value.length === 0;
-  return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }
 
 /** Whether an empty value may hide a secret, because the service masks others. */

@@ -4,6 +4,7 @@ import { type Path, pathNamed } from '../model/path.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { WriteAnswer } from '../model/ports.ts';
 import {
+  holdsNothing,
   isEmpty,
   isRecord,
   placed,
@@ -159,7 +160,8 @@ function unusedName(name: string, servers: ReadonlyMap<string, Value>): string {
 
 function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key, auth, transport, ...rest } = entry;
-  const members = Object.entries(rest).filter(([, value]) => !needNotBeSaid(value));
+  // The server takes an absent member for one that holds nothing.
+  const members = Object.entries(rest).filter(([, value]) => !holdsNothing(value));
   const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
   const keyed = isEmpty(key) ? null : recordOf([...Object.entries(how), ['value', key ?? null]]);
   // A key takes the place of any other way to authenticate; without its key a way to send one is none.
@@ -170,10 +172,4 @@ function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
     ...(reached === null ? [] : [['transport', reached] as const]),
     ...(sent === null ? [] : [['auth', sent] as const]),
   ]);
-}
-
-/** What an entry need not say: the server takes an absent member for it. */
-function needNotBeSaid(value: Value): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return isRecord(value) ? Object.keys(value).length === 0 : isEmpty(value);
 }
