@@ -54,7 +54,8 @@ const packed = {
       const bytes = deflateRawSync(JSON.parse(text), { level: 9 });
       return `inflateRawSync(Buffer.from('${bytes.toString('base64')}', 'base64')).toString()`;
     });
-    const inflate = `const inflateRawSync = (bytes) => process.getBuiltinModule('node:zlib').inflateRawSync(bytes);`;
+    // A function, so that it is there whenever the texts before it are made.
+    const inflate = `function inflateRawSync(bytes) { return process.getBuiltinModule('node:zlib').inflateRawSync(bytes); }`;
     return { code: `${code}\n${inflate}`, moduleType: 'ts' };
   },
 };

@@ -115,6 +115,7 @@ void document.environmentz;
 void (() => plan({ file: 1, env: {} }));
 console.log(statuses.join(), import.meta.resolve('setpoint/schemas/plan.schema.json'));
 await service.close();
+for (const dialect of ['app-server', 'agent-server'] as const) await (await startEmulator({ dialect })).close();
 `,
     });
     await npm('npm', ['install', tarball], { cwd, home, registry: registry.url });

@@ -1,4 +1,4 @@
-import { RESOURCES } from '../../reconciler/model/observed.ts';
+import { OBSERVABLE } from '../../reconciler/model/observed.ts';
 import {
   ALL_FORMATS,
   APPLYING,
@@ -113,7 +113,7 @@ export const COMMANDS = {
     exits: CONNECTED,
   },
   get: {
-    argument: { form: '<what>', completion: { words: RESOURCES, list: true } },
+    argument: { form: '<what>', completion: { words: OBSERVABLE, list: true } },
     summary:
       'Show what the service is and has, masked: server, settings, sandboxes, specs, conversations, secrets',
     example: 'setpoint get sandboxes,conversations -e staging',

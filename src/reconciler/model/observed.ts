@@ -1,4 +1,4 @@
-export const RESOURCES = [
+export const OBSERVABLE = [
   'server',
   'settings',
   'sandboxes',
@@ -6,4 +6,4 @@ export const RESOURCES = [
   'conversations',
   'secrets',
 ] as const;
-export type Resource = (typeof RESOURCES)[number];
+export type Resource = (typeof OBSERVABLE)[number];

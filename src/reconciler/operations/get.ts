@@ -78,7 +78,7 @@ function observedOf(
       const ifNamed = <T>(resource: Resource, read: () => Promise<T>): Promise<T | null> =>
         resources.includes(resource) ? read() : Promise.resolve(null);
       const { signal } = options;
-      const asked = LISTS.filter(([name]) => resources.includes(name));
+      const asked = shownLists().filter(([name]) => resources.includes(name));
       const isBySettings =
         NEED_SETTINGS.some((one) => resources.includes(one)) ||
         asked.some(([, { bySettings }]) => bySettings);
@@ -111,10 +111,10 @@ function observedOf(
 const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 
 /** What is shown of each resource besides the settings. */
-const LISTS = RESOURCES.flatMap(({ lists = {} }) => Object.entries(lists)) as [
-  Resource,
-  ShownList,
-][];
+function shownLists(): [Resource, ShownList][] {
+  const all = RESOURCES.flatMap(({ lists = {} }) => Object.entries(lists));
+  return all as [Resource, ShownList][];
+}
 
 /** What a document has of the lists. */
 type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'settings'>>;
@@ -123,7 +123,7 @@ type ObservedLists = Pick<EnvironmentObserved, Exclude<Resource, 'server' | 'set
 const NOT_ASKED: ObservedLists = Object.assign(
   {} as ObservedLists,
   Object.fromEntries(
-    LISTS.flatMap(([name, { isOptional }]): [string, unknown][] =>
+    shownLists().flatMap(([name, { isOptional }]): [string, unknown][] =>
       isOptional ? [] : [[name, null]],
     ),
   ),

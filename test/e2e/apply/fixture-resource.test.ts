@@ -1,27 +1,26 @@
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { changesOf } from '../../../src/reconciler/model/plan.ts';
 import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import type { ManagedResource } from '../../../src/reconciler/reconcile/contract.ts';
 import { RESOURCES } from '../../../src/reconciler/resources/resources.ts';
+import { SETTINGS_RESOURCE } from '../../../src/reconciler/resources/settings/resource.ts';
 import { declared } from '../../unit/plan/declared.ts';
 import { scripted } from '../../unit/reconcile/scripted.ts';
-import { world } from '../../fixture/lamps.ts';
+import { LAMPS, world } from '../../fixture/lamps.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
 
 /* Lamps are a resource that nothing but the list of resources knows here: they go through the commands and a controller as these are. */
 
-vi.mock(import('../../../src/reconciler/resources/resources.ts'), async () => {
-  const { SETTINGS_RESOURCE } =
-    await import('../../../src/reconciler/resources/settings/resource.ts');
-  const { LAMPS } = await import('../../fixture/lamps.ts');
-  return { RESOURCES: [SETTINGS_RESOURCE, LAMPS] };
-});
-
 beforeEach(() => {
+  const list = RESOURCES as ManagedResource[];
+  const before = [...list];
+  list.splice(0, list.length, SETTINGS_RESOURCE, LAMPS);
+  onTestFinished(() => void list.splice(0, list.length, ...before));
   world.lamps = new Map([['hall', 'off']]);
   world.wanted = { hall: 'on' };
   world.sent.length = 0;

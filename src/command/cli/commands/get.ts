@@ -1,5 +1,5 @@
 import { usageError } from '../../../reconciler/model/error.ts';
-import { RESOURCES, type Resource } from '../../../reconciler/model/observed.ts';
+import { OBSERVABLE, type Resource } from '../../../reconciler/model/observed.ts';
 import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { get } from '../../../reconciler/operations/get.ts';
 import { observedText } from '../../../reconciler/render/observed-text.ts';
@@ -30,10 +30,10 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
 }
 
 function resourceNamed(text: string): Resource {
-  const resource = RESOURCES.find((known) => known === text.trim());
+  const resource = OBSERVABLE.find((known) => known === text.trim());
   if (resource !== undefined) return resource;
   throw usageError(
     `get does not know ${visible(JSON.stringify(text.trim()))}.`,
-    choicesHint(text, RESOURCES),
+    choicesHint(text, OBSERVABLE),
   );
 }
