@@ -106,7 +106,7 @@ main().catch(() => {
  * a disk takes in part, which then is full, Node's stream for files drops the rest, and reports nothing. `failed` is told why a write
  * failed.
  */
-export function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
+function processOutput(fd: 1 | 2, failed: (code: string) => void): Stream {
   if (process.platform === 'win32' || fstatSync(fd).isCharacterDevice()) return ofNode(fd, failed);
   let taken: Stream | null = null;
   return {
