@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { commentsOf, failureComment } from '../github/comments-of.ts';
 import { checkWritable, writeAside } from '../../reconciler/host/write-aside.ts';
 import { exitCodeOf, worstExitCode } from '../../reconciler/model/error.ts';
-import type { Resource } from '../../reconciler/model/observed.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { apply } from '../../reconciler/operations/apply.ts';
-import type { BlockName } from '../../reconciler/desired/blocks.ts';
-import { get } from '../../reconciler/operations/get.ts';
+import { get, listsFor } from '../../reconciler/operations/get.ts';
 import type { Options, PlanRequest } from '../../reconciler/operations/options.ts';
 import { drift, plan } from '../../reconciler/operations/plan.ts';
 import { readSaved } from '../../reconciler/operations/saved-document.ts';
@@ -194,21 +192,12 @@ async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
   return join(folder, 'plan.json');
 }
 
-/** What a snapshot has besides the settings, by the block whose plan needs it. */
-const NEEDED: Readonly<Partial<Record<BlockName, readonly Resource[]>>> = {
-  secrets: ['secrets'],
-  sandboxes: ['sandboxes', 'specs', 'conversations'],
-};
-
 /** Saves what the services have, masked, for plans against it. If none could be read, the snapshot that exists is kept. */
 async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise<void> {
   if (snapshotOut === null) return;
   const options = { ...selected, onSelected: undefined };
   const targets = selectTargets(options);
-  const needed = Object.entries(NEEDED).flatMap(([block, resources]) =>
-    targets.some((target) => target[block as BlockName] !== undefined) ? resources : [],
-  );
-  const document = await get({ ...options, resources: ['settings', ...needed] });
+  const document = await get({ ...options, resources: ['settings', ...listsFor(targets)] });
   if (document.environments.every(({ status }) => status === 'error')) return;
   await writeAside(snapshotOut, json(document));
 }

@@ -14,9 +14,15 @@ import type { EnvironmentHealth, ReferenceReport } from '../model/documents.gen.
 import { isEmbedded, isLoopback } from '../model/address.ts';
 import { asSetpointError, errorReport, ERRORS, SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
-import { NOT_OBSERVED, spokenBy, type ServerSettings, type Spoken } from '../model/state.ts';
-import { declaredSandboxes } from '../desired/blocks/sandboxes.ts';
-import { isUp, SANDBOX_READER } from '../resources/sandboxes/wire.ts';
+import {
+  declaredItems,
+  NOT_OBSERVED,
+  spokenBy,
+  type ServerSettings,
+  type Spoken,
+} from '../model/state.ts';
+import type { ManagedResource } from '../reconcile/contract.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { askedRelease, probe, type Probe } from '../service/settings.ts';
 import { proxyUse } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
@@ -132,10 +138,12 @@ function isOnThisMachine({ url }: ServerSettings): boolean {
 
 type Found = Pick<EnvironmentHealth, 'dialect' | 'release' | 'checks'>;
 
-/** What one GET of the settings shows, which release the service names, and, if the file declares sandboxes, whether they can be listed. */
+/** What one GET of the settings shows, which release the service names, and what resources check that the file declares. */
 function checkService(prepared: Prepared, options: Running<Options>): Promise<Found> {
-  const declares = declaredSandboxes(prepared.desired).length > 0;
-  const names: TargetCheck[] = ['key', 'dialect', 'clock', ...(declares ? SANDBOX_CHECKS : [])];
+  const declared = RESOURCES.flatMap(({ block, check }) =>
+    check !== undefined && declaredItems(prepared.desired, block).length > 0 ? [check] : [],
+  );
+  const names: TargetCheck[] = ['key', 'dialect', 'clock', ...declared.map(({ name }) => name)];
   const unreached = (first: Check<TargetCheck>): Found => ({
     ...NOT_OBSERVED,
     checks: [first, ...names.map((name) => skippedCheck(name, 'the service was not reached'))],
@@ -161,7 +169,9 @@ function checkService(prepared: Prepared, options: Running<Options>): Promise<Fo
           keyCheck(found, sends),
           dialectCheck(found, spoken.release),
           clockCheck(found),
-          ...(declares ? [await sandboxesCheck(found, open, options.signal)] : []),
+          ...(await Promise.all(
+            declared.map((check) => resourceCheck(check, found, open, options.signal)),
+          )),
         ],
       };
     },
@@ -175,8 +185,6 @@ function whyNotReached({ code }: SetpointError): string {
     ? 'the address or its key is not known'
     : 'nothing may be sent to it';
 }
-
-const SANDBOX_CHECKS: readonly TargetCheck[] = ['sandboxes'];
 
 function keyCheck({ outcome }: Probe, sends: boolean): Check<TargetCheck> {
   if (!(outcome instanceof SetpointError))
@@ -228,18 +236,17 @@ function clockCheck({ ahead }: Probe): Check<TargetCheck> {
   });
 }
 
-async function sandboxesCheck(
+async function resourceCheck(
+  { name, found }: NonNullable<ManagedResource['check']>,
   { outcome }: Probe,
-  open: OpenTarget,
+  { reader }: OpenTarget,
   signal: AbortSignal | undefined,
 ): Promise<Check<TargetCheck>> {
   if (outcome instanceof SetpointError && outcome.code === 'unauthorized')
-    return skippedCheck('sandboxes', 'the key was refused');
+    return skippedCheck(name, 'the key was refused');
   try {
-    const { sandboxes, at } = await open.reader(SANDBOX_READER).sandboxes(signal);
-    const up = sandboxes.filter((sandbox) => isUp(sandbox, at)).length;
-    return passedCheck('sandboxes', `can be listed: ${sandboxes.length}, ${up} of them up`);
+    return passedCheck(name, await found(reader, signal));
   } catch (thrown) {
-    return failedCheck('sandboxes', errorReport(asSetpointError(thrown)));
+    return failedCheck(name, errorReport(asSetpointError(thrown)));
   }
 }

@@ -4,6 +4,8 @@ import type {
   ObservedDocument,
   SavedDigest,
 } from '../model/documents.gen.ts';
+import { isBlock } from '../desired/blocks.ts';
+import type { Target } from '../desired/target.ts';
 import type { Resource } from '../model/observed.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
@@ -114,6 +116,15 @@ const NEED_SETTINGS: readonly Resource[] = ['server', 'settings'];
 function shownLists(): [Resource, ShownList][] {
   const all = RESOURCES.flatMap(({ lists = {} }) => Object.entries(lists));
   return all as [Resource, ShownList][];
+}
+
+/** What a snapshot has besides the settings, so that what the targets declare can be planned from it. */
+export function listsFor(targets: readonly Target[]): readonly Resource[] {
+  return RESOURCES.flatMap(({ block, lists = {} }) =>
+    isBlock(block) && targets.some((target) => target[block] !== undefined)
+      ? (Object.keys(lists) as Resource[])
+      : [],
+  );
 }
 
 /** What a document has of the lists. */

@@ -1,3 +1,4 @@
+import type { TargetCheck } from '../model/doctor.ts';
 import type { SetpointError } from '../model/error.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, Remainder, Result } from '../model/outcome.ts';
@@ -85,6 +86,12 @@ export interface ManagedResource extends Resource {
     input: PlanInput<ObservedState | null>,
     settings: ObservedState | null,
   ) => Promise<(() => PartPlan) | null>;
+  /** What `doctor` checks besides what the settings show, if the file declares something of it. */
+  readonly check?: {
+    readonly name: TargetCheck;
+    /** What was found. Throws the error that an apply would end with. */
+    readonly found: (reader: PlanInput['reader'], signal?: AbortSignal) => Promise<string>;
+  };
   /** What `get` shows of it besides the settings, by the names that it is asked for. */
   readonly lists?: Readonly<Record<string, ShownList>>;
   /** Whether the file lists its items by their place, so that what is planned of one is known by its place. */

@@ -15,7 +15,7 @@ import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
 import { followSteps } from './follow.ts';
 import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
 import { sendSteps, stillNeeded, type SandboxRun } from './run.ts';
-import { SANDBOX_READER, type ObservedSandboxes, type SandboxReader } from './wire.ts';
+import { isUp, SANDBOX_READER, type ObservedSandboxes, type SandboxReader } from './wire.ts';
 
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */
 export const SANDBOXES: ManagedResource = {
@@ -37,6 +37,13 @@ export const SANDBOXES: ManagedResource = {
     return () => sandboxPart(plan);
   },
   isList: true,
+  check: {
+    name: 'sandboxes',
+    found: async (reader, signal) => {
+      const { sandboxes: listed, at } = await reader(SANDBOX_READER).sandboxes(signal);
+      return `can be listed: ${listed.length}, ${listed.filter((one) => isUp(one, at)).length} of them up`;
+    },
+  },
   lists: {
     sandboxes: listOf(async (reader, signal) =>
       (await reader.sandboxes(signal)).sandboxes.map(({ id, spec, status, createdAt }) => ({
