@@ -131,7 +131,7 @@ function checkSchema(root: MapNode): PlacedFinding[] {
   return findings;
 }
 
-/** Which keys an item of sandboxes needs depends on its other keys: the block checks that itself. */
+/** Which keys an item needs may depend on its other keys: its block checks that itself. */
 function isChoiceOfKeys({ ofChoice }: SchemaError): boolean {
   return ofChoice;
 }

@@ -1,12 +1,17 @@
-import { isBlock, textKindAt } from './blocks.ts';
+import { BLOCKS, isBlock, textKindAt } from './blocks.ts';
 import { member, type Node } from './node.ts';
-import type { TextKind } from './blocks/block.ts';
+import type { Block, TextKind } from './blocks/block.ts';
 import { mayHoldReference } from './references.ts';
 import { writtenNames } from './resolve-mcp.ts';
 import { type Expectation, expectationAt } from './schema-lookup.ts';
 import type { Target } from './target.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
-import type { Meaning, ReferenceForm, StoreReport } from '../model/documents.gen.ts';
+import type {
+  ExplainDocument,
+  Meaning,
+  ReferenceForm,
+  StoreReport,
+} from '../model/documents.gen.ts';
 import { fieldNamed, fields, NATIVE_PARTS } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
@@ -17,7 +22,7 @@ import { suggest } from '../model/wording.ts';
 export interface FieldPath {
   /** As documents show it: relative to settings, or, for other blocks, from the top of the file. */
   readonly path: Path;
-  readonly part: (typeof PLANNED)[number] | 'file';
+  readonly part: ExplainDocument['part'];
   /** From the top of the file; an mcp entry by its identity. */
   readonly filePath: Path;
   /** The same with every entry by a number, as the schema knows it. */
@@ -25,9 +30,6 @@ export interface FieldPath {
   /** The lock that has the place, if only a lock does. */
   readonly lock?: SchemaLock;
 }
-
-/** The blocks that a service has something of. */
-const PLANNED = ['settings', 'secrets', 'sandboxes'] as const;
 
 /** Keys that are not part of one target: environments are chosen with -e, and a base has been merged. */
 const BEYOND: ReadonlySet<string> = new Set(['environments', 'extends']);
@@ -47,9 +49,16 @@ export function fieldPath(text: string, lock?: SchemaLock): FieldPath | { readon
   if (wrong !== -1) return { hint: hintAt(schemaPath, filePath, wrong) };
   if (hidesSecret(filePath)) return { hint: 'Write the url without userinfo, query and fragment.' };
   const [block] = filePath;
-  const part = PLANNED.find((one) => one === block) ?? 'file';
+  const part = isPlanned(block) ? block : 'file';
   const path = block === 'settings' && filePath.length > 1 ? filePath.slice(1) : filePath;
   return { path, part, filePath, schemaPath, ...(lock === undefined ? {} : { lock }) };
+}
+
+/** Whether a service has something of a block. */
+function isPlanned(name: string | undefined): name is Exclude<ExplainDocument['part'], 'file'> {
+  return BLOCKS.some(
+    (block: Block) => block.name === name && (name === 'settings' || block.items !== undefined),
+  );
 }
 
 /** Every path without an entry of a list in it: fields, and the blocks and keys beside the settings. */

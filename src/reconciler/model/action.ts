@@ -3,9 +3,16 @@ export type Effect = 'add' | 'alter' | 'drop';
 
 interface Verb {
   readonly effect: Effect;
-  /** What has become of a sandbox: `will be started`. Absent for changes of what a settings file has a path to. */
-  readonly done?: string;
+  /** Only of what the service names by an id; what has a path in the settings file is told by that. */
+  readonly told?: {
+    /** What has become of it: `will be started`. */
+    readonly done: string;
+    /** What one is called, and several. */
+    readonly nouns: readonly [string, string];
+  };
 }
+
+const SANDBOX = ['sandbox', 'sandboxes'] as const;
 
 /**
  * The verbs of changes, with what each does. `set`: there was none (null, absent or ""); `change`: there was another; `rotate`: a secret
@@ -17,9 +24,9 @@ const VERBS = {
   clear: { effect: 'drop' },
   remove: { effect: 'drop' },
   rotate: { effect: 'alter' },
-  start: { effect: 'add', done: 'started' },
-  resume: { effect: 'alter', done: 'resumed' },
-  pause: { effect: 'alter', done: 'paused' },
+  start: { effect: 'add', told: { done: 'started', nouns: SANDBOX } },
+  resume: { effect: 'alter', told: { done: 'resumed', nouns: SANDBOX } },
+  pause: { effect: 'alter', told: { done: 'paused', nouns: SANDBOX } },
 } as const satisfies Readonly<Record<string, Verb>>;
 
 export type Action = keyof typeof VERBS;
@@ -37,7 +44,27 @@ export function effectOf(action: Action): Effect {
 /** `started`; null if a change of this kind is told by its reason. */
 export function participleOf(action: Action): string | null {
   const verb: Verb = VERBS[action];
-  return verb.done ?? null;
+  return verb.told?.done ?? null;
+}
+
+/** What a change of this kind is about, one or several of it; null if it is told by its path. */
+export function nounOf(action: Action, count = 1): string | null {
+  const verb: Verb = VERBS[action];
+  return verb.told?.nouns[count === 1 ? 0 : 1] ?? null;
+}
+
+/** What an outcome has of the id that the service gave to what a change started; nothing if there is none. */
+export function startedAs(id: string | undefined): StartedMember {
+  return id === undefined ? {} : { sandbox: id };
+}
+
+/** The id of what a change started; null if it started nothing. */
+export function startedId({ sandbox }: StartedMember): string | null {
+  return sandbox ?? null;
+}
+
+interface StartedMember {
+  readonly sandbox?: string;
 }
 
 export function countActions(changes: Iterable<{ readonly action: Action }>): ActionCounts {

@@ -1,5 +1,6 @@
 import type { ErrorReport } from './plan.ts';
 import type { DiagnosticReport } from './documents.gen.ts';
+import { SNAPSHOT_COMMAND } from './observed.ts';
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
@@ -55,11 +56,11 @@ export const ERRORS = {
   },
   'not-in-snapshot': {
     exit: 6,
-    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=snapshot.json.',
+    hint: `Take a new snapshot: ${SNAPSHOT_COMMAND}snapshot.json.`,
   },
   'snapshot-too-old': {
     exit: 6,
-    hint: 'Take a new snapshot: setpoint get settings,sandboxes -o json=snapshot.json.',
+    hint: `Take a new snapshot: ${SNAPSHOT_COMMAND}snapshot.json.`,
   },
   unreachable: {
     exit: 1,

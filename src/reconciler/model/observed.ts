@@ -7,3 +7,6 @@ export const OBSERVABLE = [
   'secrets',
 ] as const;
 export type Resource = (typeof OBSERVABLE)[number];
+
+/** The command that takes a snapshot; a file behind it. */
+export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';

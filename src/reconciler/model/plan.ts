@@ -1,4 +1,4 @@
-import type { Action } from './action.ts';
+import { ACTIONS, nounOf, type Action } from './action.ts';
 import type { Refusal } from './guard.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Resource } from './resource.ts';
@@ -49,25 +49,32 @@ export interface Warning {
   readonly path: Path;
 }
 
-export type WarningCode =
-  | 'active-profile'
-  | 'already-made'
-  | 'answered-with-error'
-  | 'guard'
-  | 'key-not-used'
-  | 'later-release'
-  | 'lose-unreadable'
-  | 'not-cleared'
-  | 'not-kept'
-  | 'not-remembered'
-  | 'sandbox-busy'
-  | 'sandbox-displaced'
-  | 'sandbox-failed'
-  | 'sandbox-gone'
-  | 'sandbox-later'
-  | 'sandbox-starting'
-  | 'server-owned'
-  | 'snapshot-old';
+/** The codes of warnings. Those of `writing` are shown of an apply that has changed something; its plan has shown the others. */
+const WARNINGS = {
+  'active-profile': 'planning',
+  'already-made': 'planning',
+  'answered-with-error': 'writing',
+  guard: 'planning',
+  'key-not-used': 'planning',
+  'later-release': 'planning',
+  'lose-unreadable': 'planning',
+  'not-cleared': 'planning',
+  'not-kept': 'planning',
+  'not-remembered': 'planning',
+  'sandbox-busy': 'writing',
+  'sandbox-displaced': 'writing',
+  'sandbox-failed': 'planning',
+  'sandbox-gone': 'planning',
+  'sandbox-later': 'planning',
+  'sandbox-starting': 'writing',
+  'server-owned': 'writing',
+  'snapshot-old': 'planning',
+} as const;
+export type WarningCode = keyof typeof WARNINGS;
+
+export function isOfWriting({ code }: Warning): boolean {
+  return WARNINGS[code] === 'writing';
+}
 
 /** Something that a write would lose because the service does not show it. The rule `lose-unreadable` reports these. */
 export interface Unpreservable {
@@ -101,7 +108,7 @@ export interface SettingsPlan extends Compared {
   readonly write: SettingsWrite | null;
 }
 
-/** Something declared that nothing here leads to, such as a sandbox that is gone. */
+/** Something declared that nothing here leads to, such as one of an id that is gone. */
 export interface Unmet extends Warning {
   readonly hint: string;
 }
@@ -232,14 +239,14 @@ export interface Merged {
 export type PlanHead = Omit<PlanDocument, 'environments' | keyof PlanTail>;
 export type PlanTail = Pick<PlanDocument, 'run' | 'summary'>;
 
-/** The resources whose changes are about what the service names by an id. The changes of any other are paths of the settings file. */
-const BY_ID: ReadonlySet<string> = new Set(['sandbox']);
+const BY_ID: ReadonlySet<string | null> = new Set(ACTIONS.map((action) => nounOf(action)));
 
+/** Whether a change is about what the service names by an id. The changes of other resources are about paths of the settings file. */
 export function isById({ resource }: Pick<Change, 'resource'>): boolean {
   return BY_ID.has(resource);
 }
 
-/** The name of a change: a path as flags take it, or `sandbox ID`; `new sandbox #1 (SPEC)` before it has one. */
+/** The name of a change: a path as flags take it, or a noun and an ID; `new NOUN #1 (SPEC)` before it has one. */
 export function changeName(change: Pick<Change, 'resource' | 'path'>): string {
   const { resource, path } = change;
   if (!isById(change)) return formatPath(path);

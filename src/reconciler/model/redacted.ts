@@ -57,7 +57,7 @@ const VALUES: ReadonlySet<string> = new Set([
   'value',
 ]);
 
-/** The statuses of documents, and those of sandboxes, conversations and their starts that are known. */
+/** The statuses of documents, and those that services report of what they run, as far as they are known. */
 const STATUSES: ReadonlySet<string> = new Set(
   (
     'in-sync differs error applied partial not-converged refused failed stored empty pulled skipped unchanged written ' +
@@ -140,7 +140,7 @@ function mappedList(
   return items.every((item, index) => item === list[index]) ? list : items;
 }
 
-/** The path of a sandbox: its id; before it is started its spec, or `default`, and a number. */
+/** The path of what a service names by an id: the id; before it is started its spec, or `default`, and a number. */
 function idPath(path: readonly Json[], redactor: Redactor): readonly Json[] {
   const segments = path.map(String);
   return mappedList(path, (segment, index) => {

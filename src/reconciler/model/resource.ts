@@ -2,7 +2,7 @@ import type { Change, PartPlan } from './plan.ts';
 import type { DesiredState } from './state.ts';
 
 /**
- * A kind of thing that a settings file declares: settings, secrets, sandboxes. Approvals, agreements and `--base` treat all of them
+ * A kind of thing that a settings file declares, such as settings and secrets. Approvals, agreements and `--base` treat all of them
  * alike, by what this says of them.
  */
 export interface Resource {

@@ -1,3 +1,4 @@
+import { startedAs } from '../model/action.ts';
 import { usageError, asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,
@@ -168,11 +169,6 @@ function outcomeOf(
     requests,
     error: error === null ? null : errorReport(error),
   };
-}
-
-/** The id of a sandbox that was started; nothing for other changes. */
-function startedAs(sandbox: string | undefined): { readonly sandbox?: string } {
-  return sandbox === undefined ? {} : { sandbox };
 }
 
 /** The outcome of a target that was not written. */

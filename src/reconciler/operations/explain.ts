@@ -36,7 +36,7 @@ export interface ExplainRequest extends Options {
 
 /**
  * What a path of the file means, what each environment declares there and in which block, and what an apply would do about it.
- * Reads only: the settings once, or the sandboxes if the path is about them. Without a settings file there is no environment, and
+ * Reads only: the settings once, or what else of the service the path is about. Without a settings file there is no environment, and
  * nothing is read. Throws a SetpointError for an unknown path.
  */
 export function explain(request: ExplainRequest): Promise<ExplainDocument> {
@@ -170,7 +170,7 @@ function memberAt(value: Value | undefined, path: Path): Value | undefined {
   }, value);
 }
 
-/** `sandboxes` is about all items, `sandboxes[0]` and its members about the first. */
+/** The path of a block is about all its items, with `[0]` and what follows about the first. */
 async function listedAt(
   resource: ManagedResource,
   { filePath: [block = '', number] }: FieldPath,

@@ -31,7 +31,7 @@ export interface OpenTarget {
   readonly comparing: Observer;
   /** How long all requests for the settings may take, in milliseconds of the clock's monotonic. */
   readonly limits: TimeLimits;
-  /** Does work that does not count towards that time: asking a person, reading the sandboxes. */
+  /** Does work that does not count towards that time: asking a person, reading what is not settings. */
   readonly aside: <T>(work: () => Promise<T>) => Promise<T>;
   /** Waits for a service that is starting, if that was requested, for work that does not read the settings first. */
   ready(): Promise<void>;

@@ -24,8 +24,8 @@ export class PolicyViolated extends SetpointError {
 const LARGEST_POLICY = 1024 * 1024;
 
 /**
- * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over `{labels, server, settings,
- * sandboxes, guards, unmanaged}` with references as they are written, and every field under both of its names. Sends nothing. Throws PolicyViolated, and
+ * Checks what targets declare against `--policy`, a JSON Schema (2020-12) from outside the settings, over the blocks of each by
+ * their names, with references as they are written, and every field under both of its names. Sends nothing. Throws PolicyViolated, and
  * file-unreadable if the policy cannot be used.
  */
 export async function checkPolicy(targets: readonly Target[], policy: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { SetpointError } from '../model/error.ts';
 import type { ObservedDocument, ValidationDocument } from '../model/documents.gen.ts';
+import { SNAPSHOT_COMMAND } from '../model/observed.ts';
 import type { OutcomeDocument } from '../model/outcome.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import { recounted } from '../model/summary.ts';
@@ -111,7 +112,7 @@ function known(required: Json): Json {
 
 const NAMES = {
   plan: { name: 'plan', command: 'setpoint plan --out FILE' },
-  observed: { name: 'snapshot', command: 'setpoint get settings,sandboxes -o json=FILE' },
+  observed: { name: 'snapshot', command: `${SNAPSHOT_COMMAND}FILE` },
   outcome: { name: 'outcome', command: 'setpoint apply -o json=FILE' },
   validation: { name: 'validation', command: 'setpoint validate -o json=FILE' },
 } satisfies Record<Kind, object>;

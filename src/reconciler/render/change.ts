@@ -1,4 +1,4 @@
-import { effectOf, participleOf, type Effect } from '../model/action.ts';
+import { effectOf, participleOf, startedId, type Effect } from '../model/action.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { RESET, type Change, changeName, isById } from '../model/plan.ts';
 import { MASK } from '../model/secret.ts';
@@ -18,7 +18,7 @@ export const ON_THE_SERVICE = 'on the service';
 export interface ShownChange {
   readonly change: Change<Json>;
   readonly voice: Voice;
-  /** `sandbox ID`, or the path of a setting as flags take it. */
+  /** The path of a setting as flags take it, or a noun and an ID. */
   readonly name: string;
   /** What is done, or that it differs. */
   readonly label: Label;
@@ -127,14 +127,15 @@ function stateOf(value: Json): Side {
   return { words: typeof value === 'string' ? value : 'none' };
 }
 
-/** What became of a change. A sandbox that was started has an id from then on. */
+/** What became of a change. What was started has an id from then on. */
 export function resultLabel(change: OutcomeChange, status: EnvironmentOutcome['status']): Label {
   // Nothing went wrong, and this was not sent: a later observation has shown that the service has it already.
   if (change.result === 'not-sent' && (status === 'applied' || status === 'in-sync'))
     return { mark: '·', words: 'no longer needed', color: 'dim' };
-  const { action, result, sandbox } = change;
+  const { action, result } = change;
   const label = RESULTS[result];
-  const id = sandbox === undefined ? '' : `${sandbox}, `;
+  const started = startedId(change);
+  const id = started === null ? '' : `${started}, `;
   const done = participleOf(action);
   if (done === null || result === 'not-sent') return { ...label, words: id + label.words };
   if (result === 'unverifiable')

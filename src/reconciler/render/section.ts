@@ -2,13 +2,14 @@ import type { Wording } from './change.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome, OutcomeDocument, Remainder } from '../model/outcome.ts';
 import { type Path, formatPath } from '../model/path.ts';
-import type {
-  EnvironmentPlan,
-  ErrorReport,
-  PlanDocument,
-  Unknown,
-  Warning,
-  WarningCode,
+import {
+  isOfWriting,
+  type EnvironmentPlan,
+  type ErrorReport,
+  type PlanDocument,
+  type Unknown,
+  type Warning,
+  type WarningCode,
 } from '../model/plan.ts';
 import type { Spoken } from '../model/state.ts';
 import { outcomeAttention, planAttention, type Attention } from '../model/summary.ts';
@@ -125,16 +126,8 @@ export function unlistedError({ error, refusals }: Section): ErrorReport | null 
   return error?.code === 'guard-refused' && refusals.length > 0 ? null : error;
 }
 
-const AFTERWARDS: ReadonlySet<string> = new Set([
-  'answered-with-error',
-  'sandbox-busy',
-  'sandbox-displaced',
-  'sandbox-starting',
-  'server-owned',
-]);
-
 function newWarnings({ changes, warnings }: EnvironmentOutcome): readonly Warning[] {
-  return changes.length === 0 ? warnings : warnings.filter(({ code }) => AFTERWARDS.has(code));
+  return changes.length === 0 ? warnings : warnings.filter(isOfWriting);
 }
 
 /** The verdict of an environment as it is shown. `error` words a failure by its kind. */

@@ -1,4 +1,4 @@
-import { ACTIONS, countActions, participleOf, type ActionCounts } from '../model/action.ts';
+import { ACTIONS, countActions, nounOf, type ActionCounts } from '../model/action.ts';
 import { counted, grouped } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';
 import type { EnvironmentOutcome } from '../model/outcome.ts';
@@ -215,16 +215,16 @@ function countSent({ changes }: EnvironmentOutcome): number {
   return changes.filter(({ result }) => result !== 'not-sent').length;
 }
 
-/** `1 to set, 2 to change; 1 sandbox to start, 2 to pause`, without the actions that there are none of. */
+/** `1 to set, 2 to change`, and behind a `;` what is told by a noun, which the first has; without the actions that there are none of. */
 export function countsText(counted: Partial<ActionCounts>): string {
   const counts = { ...NO_ACTIONS, ...counted };
   const made = ACTIONS.filter((action) => counts[action] > 0);
-  const changed = made.filter((action) => participleOf(action) === null);
-  const sandboxes = made.filter((action) => participleOf(action) !== null);
+  const changed = made.filter((action) => nounOf(action) === null);
+  const named = made.filter((action) => nounOf(action) !== null);
   const parts = [
     changed.map((action) => `${grouped(counts[action])} to ${action}`),
-    sandboxes.map((action, index) => {
-      const noun = index > 0 ? '' : counts[action] === 1 ? ' sandbox' : ' sandboxes';
+    named.map((action, index) => {
+      const noun = index > 0 ? '' : ` ${nounOf(action, counts[action])}`;
       return `${grouped(counts[action])}${noun} to ${action}`;
     }),
   ];

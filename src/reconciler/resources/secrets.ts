@@ -37,7 +37,7 @@ const WIRES: Wires = {
   },
 };
 
-/** The values that a service hands to what runs in its sandboxes, by name. */
+/** The values that a service hands to the agents that it runs, by name. */
 export const SECRETS = collection({
   resource: 'secret',
   block: 'secrets',
