@@ -54,7 +54,11 @@ export async function snapshotPlanner(
   return (target) => {
     const address = digests === null ? null : declaredAddressDigest(target, digests);
     const sealing = digests === null ? null : { digests, address };
-    return planTarget(target, declared(target).desired, snapshot, { planning, sealing, maxAge });
+    return planBySnapshot(target, declared(target).desired, snapshot, {
+      planning,
+      sealing,
+      maxAge,
+    });
   };
 }
 
@@ -73,7 +77,7 @@ interface Terms {
   readonly maxAge: number | undefined;
 }
 
-async function planTarget(
+async function planBySnapshot(
   target: Target,
   desired: DesiredState,
   snapshot: Snapshot,
