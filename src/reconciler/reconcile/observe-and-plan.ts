@@ -6,7 +6,7 @@ import type { ManagedResource, PlanInput } from './contract.ts';
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
  * what they observe and in what they do with the plan. Sends nothing. Throws a SetpointError if something that the file
- * declares cannot be observed, or cannot be had of this service.
+ * declares cannot be observed, or this service does not have it.
  */
 export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
